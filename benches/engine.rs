@@ -42,13 +42,21 @@ fn deployment(pods: usize, nodes: usize) -> Sim {
         "replicas": pods, "selector": { "matchLabels": { "app": "web" } },
         "template": { "metadata": { "labels": { "app": "web" } },
             "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.14.2", "ports": [{ "containerPort": 80 }] }] } } } });
-    assert!(sim.request(|server| server.create_value(&origin, value, Why::Asked)).is_ok(), "the Deployment is valid");
+    assert!(
+        sim.request(|server| server.create_value(&origin, value, Why::Asked))
+            .is_ok(),
+        "the Deployment is valid"
+    );
     sim
 }
 
 fn ready(sim: &Sim, image: &str) -> usize {
     let is_new = |pod: &Pod| pod.spec.containers.iter().all(|c| c.image == image);
-    sim.list(Kind::Pod).filter(|o| o.pod().is_some_and(|pod| pod.is_ready() && is_new(pod)) && !o.meta.is_deleting()).count()
+    sim.list(Kind::Pod)
+        .filter(|o| {
+            o.pod().is_some_and(|pod| pod.is_ready() && is_new(pod)) && !o.meta.is_deleting()
+        })
+        .count()
 }
 
 /// Advances until so many Pods of the image are Ready and no others are left.
@@ -64,23 +72,39 @@ fn until_ready(sim: &mut Sim, pods: usize, image: &str) {
 fn small(workloads: usize, whole: bool) -> Sim {
     let mut sim = Sim::new(ClusterConfig::with_nodes((workloads / 50).max(3)), 1);
     let origin = sim.command("kubectl apply -f -");
-    let mut apply = |value| assert!(sim.request(|server| server.create_value(&origin, value, Why::Asked)).is_ok(), "it is valid");
+    let mut apply = |value| {
+        assert!(
+            sim.request(|server| server.create_value(&origin, value, Why::Asked))
+                .is_ok(),
+            "it is valid"
+        )
+    };
     for i in 0..workloads {
         let name = format!("app-{i:05}");
         let (meta, labels) = (json!({ "name": name }), json!({ "app": name }));
         let selector = json!({ "matchLabels": labels });
-        let volumes = if whole { json!([{ "name": "data", "persistentVolumeClaim": { "claimName": name } }]) } else { json!([]) };
-        apply(json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": { "replicas": 2, "selector": selector,
+        let volumes = if whole {
+            json!([{ "name": "data", "persistentVolumeClaim": { "claimName": name } }])
+        } else {
+            json!([])
+        };
+        apply(
+            json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": { "replicas": 2, "selector": selector,
             "template": { "metadata": { "labels": labels },
-                "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.14.2" }], "volumes": volumes } } } }));
+                "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.14.2" }], "volumes": volumes } } } }),
+        );
         apply(
             json!({ "apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": { "selector": labels, "ports": [{ "port": 80 }] } }),
         );
         if whole {
-            apply(json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta,
-                "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } } }));
-            apply(json!({ "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta,
-                "spec": { "minAvailable": 1, "selector": selector } }));
+            apply(
+                json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta,
+                "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } } }),
+            );
+            apply(
+                json!({ "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta,
+                "spec": { "minAvailable": 1, "selector": selector } }),
+            );
         }
     }
     sim
@@ -92,7 +116,10 @@ struct Figures {
 }
 
 fn measure(runs: usize, mut setup: impl FnMut() -> Sim, mut work: impl FnMut(&mut Sim)) -> Figures {
-    let mut figures = Figures { micros: Vec::new(), allocations: 0 };
+    let mut figures = Figures {
+        micros: Vec::new(),
+        allocations: 0,
+    };
     for _ in 0..runs {
         let mut sim = setup();
         let before = ALLOCATIONS.load(Ordering::Relaxed);
@@ -122,14 +149,25 @@ fn report(name: &str, pods: usize, figures: &Figures, target_ms: Option<f64>) ->
 fn main() {
     let image = "nginx:1.14.2";
     let mut met = true;
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with("--"))
+        .collect();
     let runs = |name: &str| wanted.is_empty() || wanted.iter().any(|w| name.contains(w.as_str()));
-    for (pods, nodes, target) in [(100, 3, None), (1_000, 10, Some(20.0)), (5_000, 50, Some(150.0))] {
+    for (pods, nodes, target) in [
+        (100, 3, None),
+        (1_000, 10, Some(20.0)),
+        (5_000, 50, Some(150.0)),
+    ] {
         let name = format!("{pods} Pods on {nodes} nodes until Ready");
         if !runs(&name) {
             continue;
         }
-        let figures = measure(if pods > 1000 { 5 } else { 15 }, || deployment(pods, nodes), |sim| until_ready(sim, pods, image));
+        let figures = measure(
+            if pods > 1000 { 5 } else { 15 },
+            || deployment(pods, nodes),
+            |sim| until_ready(sim, pods, image),
+        );
         met &= report(&name, pods, &figures, target);
     }
     for workloads in [100, 1_000, 5_000] {
@@ -139,7 +177,11 @@ fn main() {
                 continue;
             }
             let work = |sim: &mut Sim| until_ready(sim, 2 * workloads, image);
-            let figures = measure(if workloads > 1000 { 1 } else { 5 }, || small(workloads, whole), work);
+            let figures = measure(
+                if workloads > 1000 { 1 } else { 5 },
+                || small(workloads, whole),
+                work,
+            );
             met &= report(&name, 2 * workloads, &figures, None);
         }
     }
@@ -159,13 +201,19 @@ fn main() {
             let origin = sim.command("kubectl set image");
             let key = ObjectRef::new(Kind::Deployment, "default", "web");
             let change = json!({ "spec": { "template": { "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.16.1" }] } } } });
-            let patched = sim.request(|server| server.patch(&origin, &key, Patch::Strategic, &change, Why::Asked));
+            let patched = sim.request(|server| {
+                server.patch(&origin, &key, Patch::Strategic, &change, Why::Asked)
+            });
             assert!(patched.is_ok(), "the patch is valid");
             until_ready(sim, 1_000, "nginx:1.16.1");
         },
     );
     report(update, 1_000, &figures, None);
-    let clone = measure(15, || started.clone(), |sim| drop(std::hint::black_box(sim.clone())));
+    let clone = measure(
+        15,
+        || started.clone(),
+        |sim| drop(std::hint::black_box(sim.clone())),
+    );
     report(checkpoint, 1_000, &clone, None);
     finish(met);
 }

@@ -20,20 +20,40 @@ struct Served {
 
 impl Served {
     fn start(words: &[&str]) -> Served {
-        let file = std::env::temp_dir().join(format!("loopscope-bench-{}.kubeconfig", std::process::id()));
+        let file =
+            std::env::temp_dir().join(format!("loopscope-bench-{}.kubeconfig", std::process::id()));
         let began = now();
         let mut child = Command::new(env!("CARGO_BIN_EXE_loopscope"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--max-memory", "0", "--kubeconfig"])
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--max-memory",
+                "0",
+                "--kubeconfig",
+            ])
             .arg(&file)
             .args(words)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().rsplit("http://").next().unwrap().parse().unwrap();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = line
+            .trim()
+            .rsplit("http://")
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
         assert_eq!(Client::to(address).send("GET", "/readyz", b"").0, 200);
-        Served { child, address, ready: began.elapsed() }
+        Served {
+            child,
+            address,
+            ready: began.elapsed(),
+        }
     }
 
     fn client(&self) -> Client {
@@ -42,9 +62,18 @@ impl Served {
 
     /// The memory that the process holds, in MiB.
     fn memory(&self) -> u64 {
-        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0 kB");
-        line.trim().trim_end_matches("kB").trim().parse::<u64>().unwrap_or(0) / 1024
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))
+            .unwrap_or_default();
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .unwrap_or("0 kB");
+        line.trim()
+            .trim_end_matches("kB")
+            .trim()
+            .parse::<u64>()
+            .unwrap_or(0)
+            / 1024
     }
 }
 
@@ -75,7 +104,10 @@ impl Client {
             self.1,
             body.len()
         );
-        self.0.get_mut().write_all(&[head.as_bytes(), body].concat()).unwrap();
+        self.0
+            .get_mut()
+            .write_all(&[head.as_bytes(), body].concat())
+            .unwrap();
     }
 
     /// Status and length of an answer.
@@ -126,7 +158,12 @@ fn deployment(pods: u32) -> Value {
 }
 
 /// Requests a second from so many clients at once, each with so many requests.
-fn rate(served: &Served, clients: usize, each: usize, one: impl Fn(&mut Client, usize) + Sync) -> f64 {
+fn rate(
+    served: &Served,
+    clients: usize,
+    each: usize,
+    one: impl Fn(&mut Client, usize) + Sync,
+) -> f64 {
     let began = now();
     std::thread::scope(|scope| {
         for number in 0..clients {
@@ -145,7 +182,11 @@ fn middle(mut all: Vec<Duration>) -> (Duration, Duration) {
 fn watches(served: &Served, count: usize) -> Vec<Client> {
     let open = |_| {
         let mut client = served.client();
-        client.ask("GET", &format!("{CONFIG_MAPS}?watch=1&resourceVersion=1&labelSelector=own"), b"");
+        client.ask(
+            "GET",
+            &format!("{CONFIG_MAPS}?watch=1&resourceVersion=1&labelSelector=own"),
+            b"",
+        );
         assert_eq!(client.head().0, 200);
         client
     };
@@ -159,16 +200,38 @@ fn labelled(name: &str) -> Value {
 }
 
 fn main() {
-    let starts: Vec<Duration> = (0..20).map(|_| Served::start(&["--speed", "0"]).ready).collect();
-    println!("from the start of the process to its first answer: {:.1?}", middle(starts).0);
+    let starts: Vec<Duration> = (0..20)
+        .map(|_| Served::start(&["--speed", "0"]).ready)
+        .collect();
+    println!(
+        "from the start of the process to its first answer: {:.1?}",
+        middle(starts).0
+    );
 
     let served = Served::start(&["--speed", "0", "--nodes", "50"]);
     let mut client = served.client();
     assert_eq!(client.post(CONFIG_MAPS, &config_map("one")), 201);
-    let get = |client: &mut Client, _: usize| assert_eq!(client.send("GET", &format!("{CONFIG_MAPS}/one"), b"").0, 200);
-    println!("get: {:.0} requests a second from one client, {:.0} from sixteen", rate(&served, 1, 4_000, get), rate(&served, 16, 500, get));
-    let create = |client: &mut Client, n: usize| assert_eq!(client.post(CONFIG_MAPS, &config_map(&format!("c-{n}"))), 201);
-    println!("create: {:.0} requests a second from one client", rate(&served, 1, 2_000, create));
+    let get = |client: &mut Client, _: usize| {
+        assert_eq!(
+            client.send("GET", &format!("{CONFIG_MAPS}/one"), b"").0,
+            200
+        )
+    };
+    println!(
+        "get: {:.0} requests a second from one client, {:.0} from sixteen",
+        rate(&served, 1, 4_000, get),
+        rate(&served, 16, 500, get)
+    );
+    let create = |client: &mut Client, n: usize| {
+        assert_eq!(
+            client.post(CONFIG_MAPS, &config_map(&format!("c-{n}"))),
+            201
+        )
+    };
+    println!(
+        "create: {:.0} requests a second from one client",
+        rate(&served, 1, 2_000, create)
+    );
 
     let mut watch = watches(&served, 1);
     let one = |n: usize| {
@@ -181,8 +244,17 @@ fn main() {
     println!("from a write to its event in a watch: {half:.1?}, 99 % in {most:.1?}");
     drop(watch);
 
-    assert_eq!(client.post("/apis/apps/v1/namespaces/default/deployments", &deployment(5_000)), 201);
-    assert_eq!(client.post("/loopscope/time", &json!({ "seconds": 120 })), 200);
+    assert_eq!(
+        client.post(
+            "/apis/apps/v1/namespaces/default/deployments",
+            &deployment(5_000)
+        ),
+        201
+    );
+    assert_eq!(
+        client.post("/loopscope/time", &json!({ "seconds": 120 })),
+        200
+    );
     let list = |client: &mut Client| {
         let began = now();
         let (code, body) = client.send("GET", "/api/v1/namespaces/default/pods", b"");
@@ -191,7 +263,10 @@ fn main() {
     };
     let lists: Vec<(Duration, usize)> = (0..10).map(|_| list(&mut client)).collect();
     let size = lists[0].1 as f64 / 1e6;
-    println!("list of 5,000 Pods ({size:.1} MB): {:.2?}", middle(lists.into_iter().map(|(time, _)| time).collect()).0);
+    println!(
+        "list of 5,000 Pods ({size:.1} MB): {:.2?}",
+        middle(lists.into_iter().map(|(time, _)| time).collect()).0
+    );
     drop(client);
     drop(served);
 
@@ -204,7 +279,10 @@ fn main() {
         began.elapsed()
     };
     let (half, most) = middle((0..50).map(one).collect());
-    println!("a write until 1,000 watches have its event: {half:.1?}, at most {most:.1?}; {} MiB", served.memory());
+    println!(
+        "a write until 1,000 watches have its event: {half:.1?}, at most {most:.1?}; {} MiB",
+        served.memory()
+    );
     drop(all);
     drop(client);
     drop(served);
@@ -212,12 +290,32 @@ fn main() {
     let served = Served::start(&["--speed", "0"]);
     let before = served.memory();
     let mut client = served.client();
-    (0..10_000).for_each(|n| assert_eq!(client.post(CONFIG_MAPS, &config_map(&format!("c-{n}"))), 201));
-    println!("memory: {before} MiB empty, {} MiB with 10,000 ConfigMaps", served.memory());
+    (0..10_000).for_each(|n| {
+        assert_eq!(
+            client.post(CONFIG_MAPS, &config_map(&format!("c-{n}"))),
+            201
+        )
+    });
+    println!(
+        "memory: {before} MiB empty, {} MiB with 10,000 ConfigMaps",
+        served.memory()
+    );
     drop(served);
     let served = Served::start(&["--speed", "0", "--nodes", "100"]);
     let mut client = served.client();
-    assert_eq!(client.post("/apis/apps/v1/namespaces/default/deployments", &deployment(10_000)), 201);
-    assert_eq!(client.post("/loopscope/time", &json!({ "seconds": 300 })), 200);
-    println!("memory: {} MiB with 10,000 Pods of a Deployment, all started", served.memory());
+    assert_eq!(
+        client.post(
+            "/apis/apps/v1/namespaces/default/deployments",
+            &deployment(10_000)
+        ),
+        201
+    );
+    assert_eq!(
+        client.post("/loopscope/time", &json!({ "seconds": 300 })),
+        200
+    );
+    println!(
+        "memory: {} MiB with 10,000 Pods of a Deployment, all started",
+        served.memory()
+    );
 }

@@ -136,7 +136,9 @@ fn run(args: &[String]) -> Result<u8, String> {
             "--trace" => trace = true,
             "--seed" => seed = number(rest.next())?,
             "--max-memory" => most = size(rest.next())?,
-            flag if flag.starts_with("--") => return Err(format!("unknown flag {flag}; see loopscope --help")),
+            flag if flag.starts_with("--") => {
+                return Err(format!("unknown flag {flag}; see loopscope --help"));
+            }
             path if file.is_none() => file = Some(path.to_string()),
             extra => return Err(format!("one scenario at a time: {extra:?} is too much")),
         }
@@ -174,7 +176,11 @@ fn run_scenario(scenario: &Scenario, seed: u64, observer: &mut dyn Observer) -> 
             self.observer.finished(sim, step);
         }
     }
-    let mut collector = Collector { scenario, observer, mistakes: Vec::new() };
+    let mut collector = Collector {
+        scenario,
+        observer,
+        mistakes: Vec::new(),
+    };
     let cluster = scenario::run(scenario, seed, usize::MAX, &mut collector);
     // The process ends soon: nothing is gained by taking the cluster apart.
     std::mem::forget(cluster);
@@ -200,11 +206,17 @@ fn print(text: &str) -> Result<(), String> {
 
 /// What came of writing to standard output. A reader that has seen enough, such as `head`, is no failure.
 fn printed(error: Option<io::Error>) -> Result<(), String> {
-    error.filter(|e| e.kind() != io::ErrorKind::BrokenPipe).map_or(Ok(()), |e| Err(e.to_string()))
+    error
+        .filter(|e| e.kind() != io::ErrorKind::BrokenPipe)
+        .map_or(Ok(()), |e| Err(e.to_string()))
 }
 
 fn check(args: &[String]) -> Result<u8, String> {
-    let mut options = check::CheckOptions { seed: 1, seeds: 20, faults: false };
+    let mut options = check::CheckOptions {
+        seed: 1,
+        seeds: 20,
+        faults: false,
+    };
     let (mut file, mut junit, mut most) = (None, None, MAX_MEMORY);
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
@@ -212,12 +224,17 @@ fn check(args: &[String]) -> Result<u8, String> {
             "--faults" => options.faults = true,
             "--seed" => options.seed = number(rest.next())?,
             "--seeds" => {
-                let count = rest.next().and_then(|word| word.parse().ok()).filter(|count| *count > 0);
+                let count = rest
+                    .next()
+                    .and_then(|word| word.parse().ok())
+                    .filter(|count| *count > 0);
                 options.seeds = count.ok_or("--seeds needs a number from 1")?;
             }
             "--junit" => junit = Some(rest.next().ok_or("--junit needs a file")?),
             "--max-memory" => most = size(rest.next())?,
-            flag if flag.starts_with("--") => return Err(format!("unknown flag {flag}; see loopscope --help")),
+            flag if flag.starts_with("--") => {
+                return Err(format!("unknown flag {flag}; see loopscope --help"));
+            }
             path if file.is_none() => file = Some(path.to_string()),
             extra => return Err(format!("one scenario at a time: {extra:?} is too much")),
         }
@@ -240,7 +257,9 @@ fn check(args: &[String]) -> Result<u8, String> {
 }
 
 fn size(word: Option<&String>) -> Result<u64, String> {
-    let bytes = word.and_then(|word| Quantity::parse(word).ok()).and_then(|size| u64::try_from(size.as_units()).ok());
+    let bytes = word
+        .and_then(|word| Quantity::parse(word).ok())
+        .and_then(|size| u64::try_from(size.as_units()).ok());
     bytes.ok_or_else(|| "--max-memory needs a size, such as 512Mi or 8Gi".to_string())
 }
 
@@ -254,7 +273,11 @@ fn limit_memory(most: u64) {
     std::thread::spawn(move || {
         while let Some(used) = memory_used() {
             if used > most {
-                let size = if most >> 30 << 30 == most { format!("{}Gi", most >> 30) } else { format!("{} bytes", most) };
+                let size = if most >> 30 << 30 == most {
+                    format!("{}Gi", most >> 30)
+                } else {
+                    format!("{} bytes", most)
+                };
                 eprintln!(
                     "error: this needs more memory than {size}. Fewer objects or a shorter time need less; --max-memory allows more."
                 );
@@ -269,25 +292,41 @@ fn limit_memory(most: u64) {
 fn memory_used() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
+    Some(
+        line.trim()
+            .trim_end_matches("kB")
+            .trim()
+            .parse::<u64>()
+            .ok()?
+            * 1024,
+    )
 }
 
 fn number(word: Option<&String>) -> Result<u64, String> {
-    word.and_then(|w| w.parse().ok()).ok_or_else(|| "--seed needs a number".to_string())
+    word.and_then(|w| w.parse().ok())
+        .ok_or_else(|| "--seed needs a number".to_string())
 }
 
 fn lesson(args: &[String]) -> Result<u8, String> {
     let files = match args.split_first() {
         Some((word, files)) if word == "check" && !files.is_empty() => files,
         Some((word, rest)) if word == "print" => return lesson_page(rest),
-        _ => return Err("loopscope lesson needs check or print, and a file; see loopscope --help".to_string()),
+        _ => {
+            return Err(
+                "loopscope lesson needs check or print, and a file; see loopscope --help"
+                    .to_string(),
+            );
+        }
     };
     let mut code = 0;
     for file in files {
         let text = read(file)?;
         let wrong: Vec<String> = match lesson::parse(&text) {
             Err(faults) => at_lines(file, &faults),
-            Ok(lesson) => lesson::check::check(&lesson).iter().map(|finding| format!("{file}: {finding}")).collect(),
+            Ok(lesson) => lesson::check::check(&lesson)
+                .iter()
+                .map(|finding| format!("{file}: {finding}"))
+                .collect(),
         };
         if wrong.is_empty() {
             println!("{file}: ok");
@@ -311,24 +350,38 @@ fn lesson_page(args: &[String]) -> Result<u8, String> {
         "zh" => (Tongue::Chinese, Catalogue::read(picture::CHINESE)),
         other => return Err(format!("--lang {other}: en and zh are there")),
     };
-    let lesson = lesson::parse(&read(file)?).map_err(|faults| at_lines(file, &faults).join("\n"))?;
+    let lesson =
+        lesson::parse(&read(file)?).map_err(|faults| at_lines(file, &faults).join("\n"))?;
     handout::handout(LessonFile::new("", lesson), tongue, words)
 }
 
 /// The faults of a lesson, each with its file and line.
 fn at_lines(file: &str, faults: &[lesson::read::LessonError]) -> Vec<String> {
-    faults.iter().map(|fault| format!("{file}:{}: {}", fault.line, fault.message().english())).collect()
+    faults
+        .iter()
+        .map(|fault| format!("{file}:{}: {}", fault.line, fault.message().english()))
+        .collect()
 }
 
 fn serve(args: &[String]) -> Result<u8, String> {
-    let mut options = ServeOptions { listen: SocketAddr::from(([127, 0, 0, 1], 8001)), ..ServeOptions::default() };
+    let mut options = ServeOptions {
+        listen: SocketAddr::from(([127, 0, 0, 1], 8001)),
+        ..ServeOptions::default()
+    };
     let (mut file, mut nodes, mut most) = ("loopscope.kubeconfig".to_string(), 3, MAX_MEMORY);
     let mut rest = args.iter();
     while let Some(flag) = rest.next() {
-        let mut value = || rest.next().ok_or_else(|| format!("{flag} needs a value; see loopscope --help"));
+        let mut value = || {
+            rest.next()
+                .ok_or_else(|| format!("{flag} needs a value; see loopscope --help"))
+        };
         match flag.as_str() {
             "--jump" => options.pace = ClockPace::Leap,
-            "--listen" => options.listen = value()?.parse().map_err(|_| "--listen needs an address, such as 127.0.0.1:8001")?,
+            "--listen" => {
+                options.listen = value()?
+                    .parse()
+                    .map_err(|_| "--listen needs an address, such as 127.0.0.1:8001")?
+            }
             "--kubeconfig" => file = value()?.clone(),
             "--setup" => {
                 let path = value()?;
@@ -339,9 +392,16 @@ fn serve(args: &[String]) -> Result<u8, String> {
                 nodes = count.ok_or_else(|| format!("--nodes needs a number up to {MAX_NODES}"))?;
             }
             "--speed" => {
-                let speed = value()?.parse().ok().filter(|speed| *speed == 0.0 || (0.01..=10_000.0).contains(speed));
+                let speed = value()?
+                    .parse()
+                    .ok()
+                    .filter(|speed| *speed == 0.0 || (0.01..=10_000.0).contains(speed));
                 let speed = speed.ok_or("--speed needs 0, or a number from 0.01 to 10000")?;
-                options.pace = if speed == 0.0 { ClockPace::Held } else { ClockPace::Real(speed) };
+                options.pace = if speed == 0.0 {
+                    ClockPace::Held
+                } else {
+                    ClockPace::Real(speed)
+                };
             }
             "--seed" => options.seed = number(Some(value()?))?,
             "--resume" => {
@@ -358,18 +418,30 @@ fn serve(args: &[String]) -> Result<u8, String> {
     }
     limit_memory(most);
     // Clients count ages by their own clock: the cluster's begins with it.
-    options.config = ClusterConfig { epoch: wall(), ..ClusterConfig::with_nodes(nodes) };
+    options.config = ClusterConfig {
+        epoch: wall(),
+        ..ClusterConfig::with_nodes(nodes)
+    };
     let (token, page) = (options.token.clone(), options.page.is_some());
-    if options.page.as_ref().is_some_and(|folder| !folder.join("index.html").exists()) {
+    if options
+        .page
+        .as_ref()
+        .is_some_and(|folder| !folder.join("index.html").exists())
+    {
         return Err("the page is not built: make dist builds it, --page-from names another folder than dist".to_string());
     }
     if page && token.is_some() {
         return Err("a page cannot show a token: --page goes without --token".to_string());
     }
     let server = Server::start(options)?;
-    std::fs::write(&file, server.kubeconfig(token.as_deref())).map_err(|e| format!("{file}: {e}"))?;
+    std::fs::write(&file, server.kubeconfig(token.as_deref()))
+        .map_err(|e| format!("{file}: {e}"))?;
     let path = std::fs::canonicalize(&file).map_err(|e| format!("{file}: {e}"))?;
-    let mut told = format!("serving at http://{}\nexport KUBECONFIG={}\n", server.address(), path.display());
+    let mut told = format!(
+        "serving at http://{}\nexport KUBECONFIG={}\n",
+        server.address(),
+        path.display()
+    );
     if page {
         told += &format!("page:      http://{}/page/?follow\n", server.address());
     }
@@ -404,9 +476,11 @@ fn replay(args: &[String]) -> Result<u8, String> {
             other => return Err(format!("unknown flag {other}; see loopscope --help")),
         }
     }
-    let record = SavedRecord::read(&read(file)?).map_err(|Unreadable(line, problem)| format!("{file}:{line}: {problem}"))?;
+    let record = SavedRecord::read(&read(file)?)
+        .map_err(|Unreadable(line, problem)| format!("{file}:{line}: {problem}"))?;
     if link {
-        let link = Link::of_record(&record).ok_or("the record is too long for a link, which holds 10,000 commands and 2 MiB")?;
+        let link = Link::of_record(&record)
+            .ok_or("the record is too long for a link, which holds 10,000 commands and 2 MiB")?;
         println!("index.html{}", permalink::encode(&link));
         return Ok(0);
     }
@@ -425,12 +499,20 @@ fn replay(args: &[String]) -> Result<u8, String> {
 #[allow(clippy::disallowed_methods)]
 fn wall() -> Timestamp {
     let passed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    Timestamp::new(passed.ok().and_then(|passed| i64::try_from(passed.as_secs()).ok()).unwrap_or(0))
+    Timestamp::new(
+        passed
+            .ok()
+            .and_then(|passed| i64::try_from(passed.as_secs()).ok())
+            .unwrap_or(0),
+    )
 }
 
 fn kubectl(args: &[String]) -> Result<u8, String> {
     let (mut setup, mut seed, mut most, mut at) = (None, 1, MAX_MEMORY, 0);
-    while let Some(flag) = args.get(at).filter(|a| ["--setup", "--seed", "--max-memory"].contains(&a.as_str())) {
+    while let Some(flag) = args
+        .get(at)
+        .filter(|a| ["--setup", "--seed", "--max-memory"].contains(&a.as_str()))
+    {
         let value = args.get(at + 1);
         match flag.as_str() {
             "--setup" => setup = Some(value.ok_or("--setup needs a file")?.clone()),
@@ -445,7 +527,12 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
     if let Some(file) = setup {
         let text = read(&file)?;
         if !text.trim().is_empty() {
-            let session = scenario::finish(&mut sim, &["apply".into(), "-f".into(), "-".into()], &text, PATIENCE);
+            let session = scenario::finish(
+                &mut sim,
+                &["apply".into(), "-f".into(), "-".into()],
+                &text,
+                PATIENCE,
+            );
             if session.exit != Some(0) {
                 return Err(format!("{file}: {}", session.stderr.trim_end()));
             }
@@ -453,13 +540,18 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
         scenario::settle(&mut sim);
     }
     let read = |path: &str| std::fs::read_to_string(path).ok();
-    sim.disks.machine = Some(MachineFiles { read, list: files_below });
+    sim.disks.machine = Some(MachineFiles {
+        read,
+        list: files_below,
+    });
     let mut code = 0;
     for line in args[at..].split(|word| word == ";") {
         let mut stdin = String::new();
         let files = Filenames::among(line.to_vec(), true).0;
         if files.stdin() || reads_stdin(line) && !io::stdin().is_terminal() {
-            io::stdin().read_to_string(&mut stdin).map_err(|_| "error: error parsing STDIN: the text is not UTF-8")?;
+            io::stdin()
+                .read_to_string(&mut stdin)
+                .map_err(|_| "error: error parsing STDIN: the text is not UTF-8")?;
         }
         let session = scenario::finish(&mut sim, line, &stdin, PATIENCE);
         // What cannot be printed, to a pipe that is closed, is not wanted.
@@ -472,10 +564,17 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
 
 /// Whether a command passes on what is written to it.
 fn reads_stdin(line: &[String]) -> bool {
-    let end = line.iter().position(|word| word == "--").unwrap_or(line.len());
+    let end = line
+        .iter()
+        .position(|word| word == "--")
+        .unwrap_or(line.len());
     let verb = |word: &String| VERBS.iter().find(|verb| verb.name == word);
-    let Some(at) = line[..end].iter().position(|word| verb(word).is_some()) else { return false };
-    let Some(verb) = verb(&line[at]).filter(|verb| takes(verb.flags, "stdin")) else { return false };
+    let Some(at) = line[..end].iter().position(|word| verb(word).is_some()) else {
+        return false;
+    };
+    let Some(verb) = verb(&line[at]).filter(|verb| takes(verb.flags, "stdin")) else {
+        return false;
+    };
     Args::parse(verb.name, verb.flags, &line[at + 1..end]).is_ok_and(|args| args.on("stdin"))
 }
 
@@ -487,9 +586,17 @@ fn files_below(folder: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut left = vec![String::new()];
     while let Some(below) = left.pop() {
-        let entries = std::fs::read_dir(std::path::Path::new(folder).join(&below)).into_iter().flatten().flatten();
+        let entries = std::fs::read_dir(std::path::Path::new(folder).join(&below))
+            .into_iter()
+            .flatten()
+            .flatten();
         for entry in entries {
-            let name = [&*below, if below.is_empty() { "" } else { "/" }, &*entry.file_name().to_string_lossy()].concat();
+            let name = [
+                &*below,
+                if below.is_empty() { "" } else { "/" },
+                &*entry.file_name().to_string_lossy(),
+            ]
+            .concat();
             // A link to a folder is not followed: it may lead back.
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => left.push(name),

@@ -5,8 +5,9 @@ use cluster::Sim;
 use k8s_model::Kind;
 use k8s_openapi::api::{
     admissionregistration::v1::{
-        MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ValidatingAdmissionPolicy,
-        ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
+        MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration,
+        ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+        ValidatingWebhookConfiguration,
     },
     apps::v1::{ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet},
     autoscaling::v2::HorizontalPodAutoscaler,
@@ -14,8 +15,9 @@ use k8s_openapi::api::{
     certificates::v1::CertificateSigningRequest,
     coordination::v1::Lease,
     core::v1::{
-        ComponentStatus, ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod,
-        PodTemplate, ReplicationController, ResourceQuota, Secret, Service, ServiceAccount,
+        ComponentStatus, ConfigMap, Endpoints, Event, LimitRange, Namespace, Node,
+        PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate, ReplicationController,
+        ResourceQuota, Secret, Service, ServiceAccount,
     },
     discovery::v1::EndpointSlice,
     flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
@@ -25,7 +27,10 @@ use k8s_openapi::api::{
     rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
     resource::v1::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice},
     scheduling::v1::PriorityClass,
-    storage::v1::{CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment, VolumeAttributesClass},
+    storage::v1::{
+        CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment,
+        VolumeAttributesClass,
+    },
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
@@ -64,7 +69,12 @@ fn differences(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
         (Value::Object(x), Value::Object(y)) => {
             let names: BTreeSet<&String> = x.keys().chain(y.keys()).collect();
             for name in names {
-                differences(&format!("{path}.{name}"), a.get(name).unwrap_or(&Value::Null), b.get(name).unwrap_or(&Value::Null), found);
+                differences(
+                    &format!("{path}.{name}"),
+                    a.get(name).unwrap_or(&Value::Null),
+                    b.get(name).unwrap_or(&Value::Null),
+                    found,
+                );
             }
         }
         (Value::Array(x), Value::Array(y)) if x.len() == y.len() => {
@@ -84,7 +94,18 @@ fn blank(value: &mut Value, name: &str) {
     match value {
         Value::Object(map) => map.iter_mut().for_each(|(name, value)| blank(value, name)),
         Value::Array(list) => list.iter_mut().for_each(|value| blank(value, name)),
-        Value::String(text) if matches!(name, "uid" | "resourceVersion" | "name" | "podIP" | "ip" | "message" | "reportingInstance") => {
+        Value::String(text)
+            if matches!(
+                name,
+                "uid"
+                    | "resourceVersion"
+                    | "name"
+                    | "podIP"
+                    | "ip"
+                    | "message"
+                    | "reportingInstance"
+            ) =>
+        {
             text.clear();
         }
         Value::String(text) if text.len() == 20 && text.ends_with('Z') => text.clear(),
@@ -104,7 +125,9 @@ struct Types {
 impl Observer for Types {
     fn advanced(&mut self, sim: &Sim) {
         for entry in sim.journal().from(self.read).iter() {
-            let Some((_, object)) = entry.write() else { continue };
+            let Some((_, object)) = entry.write() else {
+                continue;
+            };
             self.written += 1;
             let value = object.to_value();
             let mut form = value.clone();
@@ -141,7 +164,15 @@ fn every_object_is_one_of_kubernetes() {
         scenario::run(&scenario::parse(&text).unwrap(), 1, usize::MAX, &mut types);
         scenarios += 1;
     }
-    println!("{} writes of {scenarios} scenarios, {} forms", types.written, types.seen.len());
+    println!(
+        "{} writes of {scenarios} scenarios, {} forms",
+        types.written,
+        types.seen.len()
+    );
     assert!(types.seen.len() > 1000);
-    assert!(types.faults.is_empty(), "{}", types.faults.into_iter().collect::<Vec<_>>().join("\n"));
+    assert!(
+        types.faults.is_empty(),
+        "{}",
+        types.faults.into_iter().collect::<Vec<_>>().join("\n")
+    );
 }

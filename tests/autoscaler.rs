@@ -8,13 +8,13 @@ use kubectl::parse::split;
 use serde_json::Value;
 
 const BOTH: &str = "requests: {cpu: 200m, memory: 100Mi}";
-const CPU: &str = "{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}";
+const CPU: &str =
+    "{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}";
 const MEMORY: &str = "{type: Resource, resource: {name: memory, target: {type: Utilization, averageUtilization: 50}}}";
-const MEMORY_VALUE: &str = "{type: Resource, resource: {name: memory, target: {type: AverageValue, averageValue: 100Mi}}}";
-const ONE_CONTAINER: &str =
-    "{type: ContainerResource, containerResource: {name: memory, container: c, target: {type: Utilization, averageUtilization: 50}}}";
-const NO_CONTAINER: &str =
-    "{type: ContainerResource, containerResource: {name: memory, container: z, target: {type: Utilization, averageUtilization: 50}}}";
+const MEMORY_VALUE: &str =
+    "{type: Resource, resource: {name: memory, target: {type: AverageValue, averageValue: 100Mi}}}";
+const ONE_CONTAINER: &str = "{type: ContainerResource, containerResource: {name: memory, container: c, target: {type: Utilization, averageUtilization: 50}}}";
+const NO_CONTAINER: &str = "{type: ContainerResource, containerResource: {name: memory, container: z, target: {type: Utilization, averageUtilization: 50}}}";
 
 fn advance(sim: &mut Sim, seconds: u64) {
     sim.advance(sim.now().after(seconds * 1_000_000), usize::MAX);
@@ -47,16 +47,28 @@ fn scaled(replicas: u32, resources: &str, metrics: &[&str], faults: &[&str]) -> 
 }
 
 fn size(sim: &Sim) -> i64 {
-    sim.list(Kind::Deployment).next().unwrap().to_value()["spec"]["replicas"].as_i64().unwrap()
+    sim.list(Kind::Deployment).next().unwrap().to_value()["spec"]["replicas"]
+        .as_i64()
+        .unwrap()
 }
 
 fn status(sim: &Sim) -> Value {
-    sim.list(Kind::HorizontalPodAutoscaler).next().unwrap().to_value()["status"].clone()
+    sim.list(Kind::HorizontalPodAutoscaler)
+        .next()
+        .unwrap()
+        .to_value()["status"]
+        .clone()
 }
 
 fn condition(sim: &Sim, kind: &str) -> (String, String, String) {
     let status = status(sim);
-    let found = status["conditions"].as_array().unwrap().iter().find(|c| c["type"] == kind).unwrap().clone();
+    let found = status["conditions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c["type"] == kind)
+        .unwrap()
+        .clone();
     let text = |name: &str| found[name].as_str().unwrap().to_owned();
     (text("status"), text("reason"), text("message"))
 }
@@ -65,15 +77,61 @@ fn condition(sim: &Sim, kind: &str) -> (String, String, String) {
 fn memory_scales_up_and_down_as_cpu_does() {
     // Two containers a Pod: 400m and 200Mi are requested by each Pod.
     for (name, metrics, load, replicas, wanted) in [
-        ("by percentage, up", &[MEMORY][..], "memory-load app=web 400Mi", 2, 4),
-        ("by percentage, down", &[MEMORY], "memory-load app=web 200Mi", 4, 2),
-        ("within a tenth nothing changes", &[MEMORY], "memory-load app=web 210Mi", 2, 2),
-        ("by value, up", &[MEMORY_VALUE], "memory-load app=web 400Mi", 2, 4),
-        ("by value, down", &[MEMORY_VALUE], "memory-load app=web 200Mi", 4, 2),
-        ("more than there is", &[MEMORY], "memory-load app=web 16Ei", 2, 10),
-        ("a container's half", &[ONE_CONTAINER], "memory-load app=web 400Mi", 2, 4),
+        (
+            "by percentage, up",
+            &[MEMORY][..],
+            "memory-load app=web 400Mi",
+            2,
+            4,
+        ),
+        (
+            "by percentage, down",
+            &[MEMORY],
+            "memory-load app=web 200Mi",
+            4,
+            2,
+        ),
+        (
+            "within a tenth nothing changes",
+            &[MEMORY],
+            "memory-load app=web 210Mi",
+            2,
+            2,
+        ),
+        (
+            "by value, up",
+            &[MEMORY_VALUE],
+            "memory-load app=web 400Mi",
+            2,
+            4,
+        ),
+        (
+            "by value, down",
+            &[MEMORY_VALUE],
+            "memory-load app=web 200Mi",
+            4,
+            2,
+        ),
+        (
+            "more than there is",
+            &[MEMORY],
+            "memory-load app=web 16Ei",
+            2,
+            10,
+        ),
+        (
+            "a container's half",
+            &[ONE_CONTAINER],
+            "memory-load app=web 400Mi",
+            2,
+            4,
+        ),
     ] {
-        assert_eq!(size(&scaled(replicas, BOTH, metrics, &[load])), wanted, "{name}");
+        assert_eq!(
+            size(&scaled(replicas, BOTH, metrics, &[load])),
+            wanted,
+            "{name}"
+        );
     }
 }
 
@@ -82,7 +140,11 @@ fn the_highest_proposal_wins() {
     let loads = ["cpu-load app=web 800m", "memory-load app=web 700Mi"];
     let sim = scaled(2, BOTH, &[CPU, MEMORY], &loads);
     assert_eq!(size(&sim), 7);
-    assert!(status(&sim)["currentMetrics"][1]["resource"]["current"]["averageUtilization"].is_i64(), "{}", status(&sim));
+    assert!(
+        status(&sim)["currentMetrics"][1]["resource"]["current"]["averageUtilization"].is_i64(),
+        "{}",
+        status(&sim)
+    );
     let (active, _, message) = condition(&sim, "ScalingActive");
     let from = "the HPA was able to successfully calculate a replica count from memory resource utilization (percentage of request)";
     assert_eq!((active.as_str(), message.as_str()), ("True", from));
@@ -96,8 +158,15 @@ fn while_a_metric_cannot_be_had_nothing_is_scaled_down() {
     let (active, reason, message) = condition(&sim, "ScalingActive");
     let cause = "the HPA was unable to compute the replica count: failed to get memory utilization: did not receive metrics for targeted \
                  pods (pods might be unready)";
-    assert_eq!((active.as_str(), reason.as_str(), message.as_str()), ("False", "FailedGetResourceMetric", cause));
-    let events = sim.list(Kind::Event).map(|e| e.to_value()).find(|e| e["reason"] == "FailedComputeMetricsReplicas").unwrap();
+    assert_eq!(
+        (active.as_str(), reason.as_str(), message.as_str()),
+        ("False", "FailedGetResourceMetric", cause)
+    );
+    let events = sim
+        .list(Kind::Event)
+        .map(|e| e.to_value())
+        .find(|e| e["reason"] == "FailedComputeMetricsReplicas")
+        .unwrap();
     let whole = "invalid metrics (1 invalid out of 2), first error is: failed to get memory resource metric value: failed to get memory \
                  utilization: did not receive metrics for targeted pods (pods might be unready)";
     assert_eq!(events["message"], whole);
@@ -146,10 +215,21 @@ fn what_is_lacking_is_said_in_upstreams_words() {
         let pod = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
         let (active, found, message) = condition(&sim, "ScalingActive");
         assert_eq!((active.as_str(), found.as_str()), ("False", reason));
-        assert_eq!(message.replace(&pod, "POD"), format!("the HPA was unable to compute the replica count: {cause}"));
+        assert_eq!(
+            message.replace(&pod, "POD"),
+            format!("the HPA was unable to compute the replica count: {cause}")
+        );
     }
     // By value no request is needed.
-    assert_eq!(size(&scaled(2, "", &[MEMORY_VALUE], &["memory-load app=web 400Mi"])), 4);
+    assert_eq!(
+        size(&scaled(
+            2,
+            "",
+            &[MEMORY_VALUE],
+            &["memory-load app=web 400Mi"]
+        )),
+        4
+    );
 }
 
 #[test]
@@ -158,18 +238,39 @@ fn what_was_said_of_a_load_can_be_taken_back() {
     sim.fault("memory-load app=web none").unwrap();
     advance(&mut sim, 20);
     let (_, _, message) = condition(&sim, "ScalingActive");
-    assert!(message.ends_with("the server could not find the requested resource (get pods.metrics.k8s.io)"), "{message}");
+    assert!(
+        message.ends_with(
+            "the server could not find the requested resource (get pods.metrics.k8s.io)"
+        ),
+        "{message}"
+    );
     assert!(sim.fault("memory-load app=web nothing").is_err());
 }
 
 #[test]
 fn memory_is_shown_in_bytes() {
-    let mut sim = scaled(2, BOTH, &[MEMORY_VALUE, MEMORY], &["memory-load app=web 200Mi"]);
-    assert_eq!(status(&sim)["currentMetrics"][0]["resource"]["current"]["averageValue"], "104857600");
+    let mut sim = scaled(
+        2,
+        BOTH,
+        &[MEMORY_VALUE, MEMORY],
+        &["memory-load app=web 200Mi"],
+    );
+    assert_eq!(
+        status(&sim)["currentMetrics"][0]["resource"]["current"]["averageValue"],
+        "104857600"
+    );
     let shown = kubectl(&mut sim, "get hpa", "");
-    assert!(shown.contains("memory: 104857600/100Mi, memory: 50%/50%"), "{shown}");
+    assert!(
+        shown.contains("memory: 104857600/100Mi, memory: 50%/50%"),
+        "{shown}"
+    );
     let told = kubectl(&mut sim, "describe hpa web", "");
-    assert!(told.contains("resource memory on pods  (as a percentage of request):  50% (104857600) / 50%"), "{told}");
+    assert!(
+        told.contains(
+            "resource memory on pods  (as a percentage of request):  50% (104857600) / 50%"
+        ),
+        "{told}"
+    );
 }
 
 #[test]
@@ -189,5 +290,8 @@ fn what_a_pod_requests_as_a_whole_counts_before_its_containers() {
     };
     assert_eq!(size(&pod("memory: 50Mi")), 4);
     let message = condition(&pod("cpu: 1"), "ScalingActive").2;
-    assert!(message.contains("missing pod-level request for memory in Pod web-"), "{message}");
+    assert!(
+        message.contains("missing pod-level request for memory in Pod web-"),
+        "{message}"
+    );
 }

@@ -27,10 +27,11 @@ fn apply(sim: &mut Sim, text: &str) {
 
 /// When each Pod of a set was made, in milliseconds.
 fn made(sim: &Sim, of: &str) -> Vec<u64> {
-    let pods = sim
-        .journal()
-        .iter()
-        .filter(|entry| entry.write().is_some_and(|(op, o)| op == Op::Added && o.kind == Kind::Pod && o.meta.name.starts_with(of)));
+    let pods = sim.journal().iter().filter(|entry| {
+        entry.write().is_some_and(|(op, o)| {
+            op == Op::Added && o.kind == Kind::Pod && o.meta.name.starts_with(of)
+        })
+    });
     pods.map(|entry| entry.time.0 / 1000).collect()
 }
 
@@ -41,12 +42,27 @@ fn a_hundred_pods_take_three_and_a_half_seconds() {
     sim.advance(Time(60_000_000), usize::MAX);
     let times = made(&sim, "web-");
     assert_eq!(times.len(), 100);
-    assert_eq!(times.iter().filter(|at| **at == times[0]).count(), 30, "a burst of thirty: {times:?}");
+    assert_eq!(
+        times.iter().filter(|at| **at == times[0]).count(),
+        30,
+        "a burst of thirty: {times:?}"
+    );
     let span = times[99] - times[0];
-    assert!((3_450..3_700).contains(&span), "then twenty a second: {span} ms");
+    assert!(
+        (3_450..3_700).contains(&span),
+        "then twenty a second: {span} ms"
+    );
     let status = sim.list(Kind::ReplicaSet).next().unwrap().to_value()["status"].clone();
-    assert_eq!((&status["readyReplicas"], &status["conditions"]), (&100.into(), &serde_json::Value::Null), "nothing has failed");
-    let told = sim.list(Kind::Event).map(|e| e.to_value()).filter(|e| e["reason"] == "FailedCreate").count();
+    assert_eq!(
+        (&status["readyReplicas"], &status["conditions"]),
+        (&100.into(), &serde_json::Value::Null),
+        "nothing has failed"
+    );
+    let told = sim
+        .list(Kind::Event)
+        .map(|e| e.to_value())
+        .filter(|e| e["reason"] == "FailedCreate")
+        .count();
     assert_eq!(told, 0);
 }
 
@@ -78,8 +94,17 @@ fn a_rollout_ends_with_what_was_asked_for() {
     sim.advance(Time(20_000_000), usize::MAX);
     apply(&mut sim, &deployment.replace("image: i", "image: j"));
     sim.advance(Time(200_000_000), usize::MAX);
-    let images: Vec<_> = sim.list(Kind::Pod).map(|o| o.to_value()["spec"]["containers"][0]["image"].clone()).collect();
-    assert!(images.len() == 40 && images.iter().all(|image| image == "j"), "{images:?}");
+    let images: Vec<_> = sim
+        .list(Kind::Pod)
+        .map(|o| o.to_value()["spec"]["containers"][0]["image"].clone())
+        .collect();
+    assert!(
+        images.len() == 40 && images.iter().all(|image| image == "j"),
+        "{images:?}"
+    );
     let status = sim.list(Kind::Deployment).next().unwrap().to_value()["status"].clone();
-    assert_eq!((&status["updatedReplicas"], &status["availableReplicas"]), (&40.into(), &40.into()));
+    assert_eq!(
+        (&status["updatedReplicas"], &status["availableReplicas"]),
+        (&40.into(), &40.into())
+    );
 }

@@ -12,7 +12,11 @@ struct Silent;
 impl Observer for Silent {
     fn advanced(&mut self, _: &Sim) {}
     fn finished(&mut self, _: &Sim, step: &Finished) {
-        assert_eq!(step.exit, 0, "step {}: {}{}", step.step, step.stdout, step.stderr);
+        assert_eq!(
+            step.exit, 0,
+            "step {}: {}{}",
+            step.step, step.stdout, step.stderr
+        );
     }
 }
 
@@ -21,7 +25,9 @@ fn run(text: &str) -> Sim {
 }
 
 fn object(sim: &Sim, kind: Kind, name: &str) -> Value {
-    sim.get(&ObjectRef::new(kind, "default", name)).unwrap_or_else(|| panic!("no {} {name}", kind.name())).to_value()
+    sim.get(&ObjectRef::new(kind, "default", name))
+        .unwrap_or_else(|| panic!("no {} {name}", kind.name()))
+        .to_value()
 }
 
 fn deployment(name: &str, replicas: u32, more: &str) -> String {
@@ -55,18 +61,33 @@ fn budget_counts_a_deployment_once_during_a_rollout() {
     ));
     assert!(sim.list(Kind::ReplicaSet).count() == 2);
     let status = &object(&sim, Kind::PodDisruptionBudget, "web")["status"];
-    assert_eq!((&status["expectedPods"], &status["desiredHealthy"]), (&4.into(), &3.into()), "{status}");
+    assert_eq!(
+        (&status["expectedPods"], &status["desiredHealthy"]),
+        (&4.into(), &3.into()),
+        "{status}"
+    );
 }
 
 /// `replica_set.go:842-855`: the key is added again while ready and available replicas differ, whatever the desired number is.
 #[test]
 fn ready_pods_become_available_beside_unready_ones() {
-    let web = deployment("web", 3, "      minReadySeconds: 10\n").replace("image: nginx", "image: nginx, resources: {requests: {cpu: 1}}");
+    let web = deployment("web", 3, "      minReadySeconds: 10\n").replace(
+        "image: nginx",
+        "image: nginx, resources: {requests: {cpu: 1}}",
+    );
     // The third Pod fits on no node.
     let nodes = "cluster: {nodes: [{name: node-1, allocatable: {cpu: 2}}]}\n";
     let sim = run(&format!("{nodes}steps:\n- apply: |\n{web}- wait: 60s\n"));
     let set = sim.list(Kind::ReplicaSet).next().unwrap().to_value();
-    assert_eq!((&set["status"]["readyReplicas"], &set["status"]["availableReplicas"]), (&2.into(), &2.into()), "{}", set["status"]);
+    assert_eq!(
+        (
+            &set["status"]["readyReplicas"],
+            &set["status"]["availableReplicas"]
+        ),
+        (&2.into(), &2.into()),
+        "{}",
+        set["status"]
+    );
 }
 
 /// `update.go:172-190`: the update of a DaemonSet that surges ends with an error at an old Pod whose node does not exist.
@@ -109,12 +130,17 @@ fn refused_updates_of_a_silent_node_are_repeated_at_once() {
                     .iter()
                     .any(|c| c["type"] == "Ready" && c["status"] == "Unknown")
         };
-        let entry = sim.journal().iter().find(|entry| matches!(&entry.record, Record::Write { object, .. } if is_unknown(object)));
+        let entry = sim.journal().iter().find(
+            |entry| matches!(&entry.record, Record::Write { object, .. } if is_unknown(object)),
+        );
         entry.expect("node-1 becomes Unknown").time.0
     };
     let refused = |times: usize| until_unknown(&"- fault: conflict node/node-1\n".repeat(times));
     let once = refused(0);
-    assert_eq!([1, 5, 6].map(|times| refused(times) - once), [20_000, 100_000, 5_000_000]);
+    assert_eq!(
+        [1, 5, 6].map(|times| refused(times) - once),
+        [20_000, 100_000, 5_000_000]
+    );
 }
 
 /// `monitorNodeHealth`: a node whose Pods could not all be marked is looked at again at the next check.
@@ -125,7 +151,12 @@ fn pods_of_a_silent_node_are_marked_after_a_refused_update() {
         "cluster: {{nodes: 1, controllerManager: {{nodeMonitorGracePeriod: 8s, nodeMonitorPeriod: 5s}}}}\nsteps:\n- apply: |\n{web}- wait: settled\n- fault: conflict pod/{{{{pod:web:0}}}}\n- fault: node-down node-1\n- wait: 30s\n"
     ));
     let pod = sim.list(Kind::Pod).next().unwrap().to_value();
-    let ready = pod["status"]["conditions"].as_array().unwrap().iter().find(|c| c["type"] == "Ready").unwrap();
+    let ready = pod["status"]["conditions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c["type"] == "Ready")
+        .unwrap();
     assert_eq!(ready["status"], "False", "{pod}");
 }
 
@@ -140,7 +171,10 @@ fn grpc_probe_without_a_service_asks_the_empty_one() {
     spec: {containers: [{name: c, image: nginx, readinessProbe: {grpc: {port: 9000}}}]}
 ");
     let pod = object(&sim, Kind::Pod, "p");
-    assert_eq!(pod["spec"]["containers"][0]["readinessProbe"]["grpc"]["service"], "", "{pod}");
+    assert_eq!(
+        pod["spec"]["containers"][0]["readinessProbe"]["grpc"]["service"], "",
+        "{pod}"
+    );
 }
 
 const FOREIGN: &str = "- apply: |
@@ -197,15 +231,35 @@ fn kinds_of_other_groups_are_not_the_built_in_ones() {
     ));
     let knative = Kind::from_api("serving.knative.dev/v1", "Service").unwrap();
     let kruise = Kind::from_api("apps.kruise.io/v1beta1", "StatefulSet").unwrap();
-    assert_eq!((knative.label().as_str(), Kind::Service.label().as_str()), ("Service.serving.knative.dev", "Service"));
-    assert_eq!((Kind::from_label(&knative.label()), Kind::from_label("Service")), (Some(knative), Some(Kind::Service)));
+    assert_eq!(
+        (knative.label().as_str(), Kind::Service.label().as_str()),
+        ("Service.serving.knative.dev", "Service")
+    );
+    assert_eq!(
+        (
+            Kind::from_label(&knative.label()),
+            Kind::from_label("Service")
+        ),
+        (Some(knative), Some(Kind::Service))
+    );
     let ids: Vec<_> = [knative, Kind::Service, kruise, Kind::StatefulSet]
         .into_iter()
         .flat_map(|kind| {
-            sim.list(kind).filter(|object| object.meta.name != "kubernetes").map(|object| adapt::id(object).kind).collect::<Vec<_>>()
+            sim.list(kind)
+                .filter(|object| object.meta.name != "kubernetes")
+                .map(|object| adapt::id(object).kind)
+                .collect::<Vec<_>>()
         })
         .collect();
-    assert_eq!(ids, ["Service.serving.knative.dev", "Service", "StatefulSet.apps.kruise.io", "StatefulSet"]);
+    assert_eq!(
+        ids,
+        [
+            "Service.serving.knative.dev",
+            "Service",
+            "StatefulSet.apps.kruise.io",
+            "StatefulSet"
+        ]
+    );
     let owned = |api_version: &str, kind: &str, name: &str| k8s_model::OwnerReference {
         api_version: api_version.into(),
         kind: kind.into(),
@@ -213,8 +267,14 @@ fn kinds_of_other_groups_are_not_the_built_in_ones() {
         ..Default::default()
     };
     let foreign = owned("apps.kruise.io/v1beta1", "StatefulSet", "db");
-    assert_eq!(foreign.key("default"), Some(ObjectRef::new(kruise, "default", "db")));
-    assert!(!foreign.is_kind(Kind::StatefulSet) && owned("apps/v1beta2", "StatefulSet", "db").is_kind(Kind::StatefulSet));
+    assert_eq!(
+        foreign.key("default"),
+        Some(ObjectRef::new(kruise, "default", "db"))
+    );
+    assert!(
+        !foreign.is_kind(Kind::StatefulSet)
+            && owned("apps/v1beta2", "StatefulSet", "db").is_kind(Kind::StatefulSet)
+    );
 }
 
 /// `disruption.go`, `getScaleController`: a controller of any kind is asked for its scale.
@@ -240,19 +300,31 @@ metadata: {{name: db}}
 spec: {{maxUnavailable: 1, selector: {{matchLabels: {{app: db}}}}}}
 "
     );
-    let done = scenario::finish(&mut sim, &["apply", "-f", "-"].map(String::from), &pod, 1_000_000);
+    let done = scenario::finish(
+        &mut sim,
+        &["apply", "-f", "-"].map(String::from),
+        &pod,
+        1_000_000,
+    );
     assert_eq!(done.exit, Some(0), "{}", done.stderr);
     scenario::settle(&mut sim);
     let status = &object(&sim, Kind::PodDisruptionBudget, "db")["status"];
-    assert_eq!((&status["expectedPods"], &status["desiredHealthy"]), (&5.into(), &4.into()), "{status}");
+    assert_eq!(
+        (&status["expectedPods"], &status["desiredHealthy"]),
+        (&5.into(), &4.into()),
+        "{status}"
+    );
 }
 
 /// A pattern of a definition is read as Go reads it.
 #[test]
 fn patterns_of_definitions_are_those_of_go() {
-    for (pattern, good, bad) in
-        [(r"^\D+$", "hello", "h3llo"), ("(?i)^abc$", "ABC", "abcd"), (r"^\p{L}+$", "über", "u8"), (r"^a\Bb$", "ab", "a b")]
-    {
+    for (pattern, good, bad) in [
+        (r"^\D+$", "hello", "h3llo"),
+        ("(?i)^abc$", "ABC", "abcd"),
+        (r"^\p{L}+$", "über", "u8"),
+        (r"^a\Bb$", "ab", "a b"),
+    ] {
         let definition = format!(
             "- apply: |
     apiVersion: apiextensions.k8s.io/v1
@@ -267,9 +339,16 @@ fn patterns_of_definitions_are_those_of_go() {
 "
         );
         let apply = |text: &str| {
-            let word = format!("- apply: |\n    apiVersion: example.com/v1\n    kind: Word\n    metadata: {{name: w}}\n    text: {text}\n");
+            let word = format!(
+                "- apply: |\n    apiVersion: example.com/v1\n    kind: Word\n    metadata: {{name: w}}\n    text: {text}\n"
+            );
             let mut exits = Exits(Vec::new());
-            scenario::run(&scenario::parse(&format!("steps:\n{definition}{word}")).unwrap(), 1, usize::MAX, &mut exits);
+            scenario::run(
+                &scenario::parse(&format!("steps:\n{definition}{word}")).unwrap(),
+                1,
+                usize::MAX,
+                &mut exits,
+            );
             exits.0.pop().unwrap()
         };
         assert_eq!((apply(good), apply(bad)), (0, 1), "{pattern}");

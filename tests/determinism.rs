@@ -40,7 +40,8 @@ steps:
 ";
 
 fn trace(name: &str, seed: u64, slice: usize) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/conformance/scenarios/{name}.yaml"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("tests/conformance/scenarios/{name}.yaml"));
     trace_of(&fs::read_to_string(path).unwrap(), seed, slice)
 }
 
@@ -53,11 +54,20 @@ fn trace_of(text: &str, seed: u64, slice: usize) -> Vec<u8> {
 
 #[test]
 fn a_run_in_slices_gives_the_same_bytes() {
-    for name in ["b-rolling-3-default", "l05-sts-rolling", "c6-rolling-10-s25-u25", "n06-svc-rolling", "k3-delete-orphan"] {
+    for name in [
+        "b-rolling-3-default",
+        "l05-sts-rolling",
+        "c6-rolling-10-s25-u25",
+        "n06-svc-rolling",
+        "k3-delete-orphan",
+    ] {
         let whole = trace(name, 1, usize::MAX);
         assert!(whole.len() > 10_000, "{name} is a history");
         for slice in [1, 7, 1000] {
-            assert!(trace(name, 1, slice) == whole, "{name} in slices of {slice}");
+            assert!(
+                trace(name, 1, slice) == whole,
+                "{name} in slices of {slice}"
+            );
         }
     }
 }
@@ -66,10 +76,16 @@ fn a_run_in_slices_gives_the_same_bytes() {
 fn late_events_and_slow_loops_are_replayed_to_the_byte() {
     let whole = trace_of(DISTURBED, 1, usize::MAX);
     let text = String::from_utf8_lossy(&whole);
-    assert!(whole.len() > 10_000 && !text.replace("skip-mirror", "").contains("rror"), "{text}");
+    assert!(
+        whole.len() > 10_000 && !text.replace("skip-mirror", "").contains("rror"),
+        "{text}"
+    );
     assert!(text.matches("nginx:1.28").count() > 4, "{text}");
     for slice in [1, 2, 7, 1000] {
-        assert!(trace_of(DISTURBED, 1, slice) == whole, "in slices of {slice}");
+        assert!(
+            trace_of(DISTURBED, 1, slice) == whole,
+            "in slices of {slice}"
+        );
     }
 }
 
@@ -86,21 +102,32 @@ fn a_script_that_waits_is_repeated_from_the_history() {
     let line = "i=1; sleep 1; i=$((i+1)); echo $i > f; sleep 1; sleep 1; kubectl create configmap a --from-literal=k=$(cat f); sleep 1; \
                 kubectl create configmap b --from-literal=k=$i";
     let fresh = || Sim::new(ClusterConfig::default(), 1);
-    let (mut sim, mut waiting, mut history) = (fresh(), actions::WaitingCommands::default(), Vec::new());
-    for command in std::iter::once(Command::Kubectl(line.into())).chain(std::iter::repeat_n(Command::Poll, 100)) {
+    let (mut sim, mut waiting, mut history) =
+        (fresh(), actions::WaitingCommands::default(), Vec::new());
+    for command in std::iter::once(Command::Kubectl(line.into()))
+        .chain(std::iter::repeat_n(Command::Poll, 100))
+    {
         if actions::run(&mut sim, &mut waiting, &command).changed {
             history.push((sim.now(), command));
         }
         sim.advance(sim.now().after(70_000), usize::MAX);
     }
-    assert!(waiting.terminal.is_empty() && history.len() < 15, "{}", history.len());
+    assert!(
+        waiting.terminal.is_empty() && history.len() < 15,
+        "{}",
+        history.len()
+    );
     let (mut again, mut waiting) = (fresh(), actions::WaitingCommands::default());
     for (at, command) in &history {
         again.advance(*at, usize::MAX);
         actions::run(&mut again, &mut waiting, command);
     }
     again.advance(sim.now(), usize::MAX);
-    let written = |sim: &Sim| sim.list(Kind::ConfigMap).map(|object| object.to_value().to_string()).collect::<Vec<_>>();
+    let written = |sim: &Sim| {
+        sim.list(Kind::ConfigMap)
+            .map(|object| object.to_value().to_string())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(written(&sim).len(), 2 + written(&fresh()).len());
     assert_eq!(written(&sim), written(&again));
 }

@@ -42,7 +42,10 @@ fn first_pod(sim: &Sim) -> String {
 }
 
 fn delete(sim: &mut Sim, pod: &str) {
-    kubectl(sim, &format!("delete pod {pod} --force --grace-period=0 --wait=false"));
+    kubectl(
+        sim,
+        &format!("delete pod {pod} --force --grace-period=0 --wait=false"),
+    );
 }
 
 fn nothing_is_late(sim: &Sim) -> bool {
@@ -52,7 +55,11 @@ fn nothing_is_late(sim: &Sim) -> bool {
 /// When the Pods of each were made, in milliseconds.
 fn made(sim: &Sim) -> Vec<u64> {
     let new = |record: &Record| matches!(record, Record::Write { op: Op::Added, object, .. } if object.kind == Kind::Pod);
-    sim.journal().iter().filter(|entry| new(&entry.record)).map(|entry| entry.time.0 / MS).collect()
+    sim.journal()
+        .iter()
+        .filter(|entry| new(&entry.record))
+        .map(|entry| entry.time.0 / MS)
+        .collect()
 }
 
 #[test]
@@ -62,7 +69,11 @@ fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
         let pod = first_pod(&sim);
         sim.fault(&format!("delay pod/{pod} 10s")).unwrap();
         delete(&mut sim, &pod);
-        let other = sim.list(Kind::Pod).map(|o| o.meta.name.to_string()).find(|name| *name != pod).unwrap();
+        let other = sim
+            .list(Kind::Pod)
+            .map(|o| o.meta.name.to_string())
+            .find(|name| *name != pod)
+            .unwrap();
         run(&mut sim, SECOND);
         kubectl(&mut sim, &format!("label pod {other} x=y"));
         kubectl(&mut sim, "label rs r x=y");
@@ -70,18 +81,47 @@ fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
         let key = |kind, name: &str| ObjectRef::new(kind, "default", name);
         let set = sim.get(&key(Kind::ReplicaSet, "r")).unwrap().meta.uid;
         let labelled = |sim: &Sim, kind, name: &str| {
-            let has = |object: &Rc<Object>| object.meta.name == name && object.meta.label("x").is_some();
-            if kind == Kind::Pod { sim.owned(set, kind).any(has) } else { sim.orphans(kind, "default").any(has) }
+            let has =
+                |object: &Rc<Object>| object.meta.name == name && object.meta.label("x").is_some();
+            if kind == Kind::Pod {
+                sim.owned(set, kind).any(has)
+            } else {
+                sim.orphans(kind, "default").any(has)
+            }
         };
-        assert!(sim.get(&key(Kind::Pod, &pod)).is_none() && sim.list(Kind::Pod).count() == 2, "{mode}: nobody knows that it went");
-        assert!(!labelled(&sim, Kind::Pod, &other) && labelled(&sim, Kind::ReplicaSet, "r"), "{mode}");
-        assert!(sim.is_delayed(Kind::Pod, &pod.as_str().into()) && !sim.is_delayed(Kind::Pod, &other.as_str().into()));
-        let late = sim.late(&|_, object| object.meta.name == other.as_str()).unwrap();
-        let behind = sim.journal()[late.behind as usize].key().expect("a write").name;
-        assert_eq!((late.component, late.kind, behind.as_str()), ("kube-controller-manager", Kind::Pod, pod.as_str()));
+        assert!(
+            sim.get(&key(Kind::Pod, &pod)).is_none() && sim.list(Kind::Pod).count() == 2,
+            "{mode}: nobody knows that it went"
+        );
+        assert!(
+            !labelled(&sim, Kind::Pod, &other) && labelled(&sim, Kind::ReplicaSet, "r"),
+            "{mode}"
+        );
+        assert!(
+            sim.is_delayed(Kind::Pod, &pod.as_str().into())
+                && !sim.is_delayed(Kind::Pod, &other.as_str().into())
+        );
+        let late = sim
+            .late(&|_, object| object.meta.name == other.as_str())
+            .unwrap();
+        let behind = sim.journal()[late.behind as usize]
+            .key()
+            .expect("a write")
+            .name;
+        assert_eq!(
+            (late.component, late.kind, behind.as_str()),
+            ("kube-controller-manager", Kind::Pod, pod.as_str())
+        );
         run(&mut sim, 2 * SECOND);
-        assert!(labelled(&sim, Kind::Pod, &other) && nothing_is_late(&sim), "{mode}");
-        assert_eq!(sim.list(Kind::Pod).count(), 3, "{mode}: nothing is lost, so that events alone are enough");
+        assert!(
+            labelled(&sim, Kind::Pod, &other) && nothing_is_late(&sim),
+            "{mode}"
+        );
+        assert_eq!(
+            sim.list(Kind::Pod).count(),
+            3,
+            "{mode}: nothing is lost, so that events alone are enough"
+        );
     }
 }
 
@@ -94,21 +134,36 @@ fn what_a_component_knows_never_goes_back() {
         match round % 10 {
             0 => sim.fault("delay pod 3s").unwrap(),
             2 => sim.fault("delay rs 1s").unwrap(),
-            4 => kubectl(&mut sim, &format!("scale rs r --replicas={}", 2 + round % 7)),
+            4 => kubectl(
+                &mut sim,
+                &format!("scale rs r --replicas={}", 2 + round % 7),
+            ),
             5 => sim.fault("delay pod 200ms").unwrap(),
             7 => sim.fault("lose pod").unwrap(),
             8 if round > 30 => sim.fault("restart kube-controller-manager").unwrap(),
             _ => {
-                let pod = sim.list(Kind::Pod).next().map(|pod| pod.meta.name.to_string());
+                let pod = sim
+                    .list(Kind::Pod)
+                    .next()
+                    .map(|pod| pod.meta.name.to_string());
                 pod.into_iter().for_each(|pod| delete(&mut sim, &pod));
             }
         }
         let until = sim.now().after(700 * MS);
         while sim.next_task().is_some_and(|at| at <= until) {
             sim.step();
-            for object in sim.owned(set, Kind::Pod).chain(sim.orphans(Kind::ReplicaSet, "default")) {
-                let before = known.insert(object.key(), object.meta.resource_version).unwrap_or(0);
-                assert!(before <= object.meta.resource_version, "{} in round {round}", object.key());
+            for object in sim
+                .owned(set, Kind::Pod)
+                .chain(sim.orphans(Kind::ReplicaSet, "default"))
+            {
+                let before = known
+                    .insert(object.key(), object.meta.resource_version)
+                    .unwrap_or(0);
+                assert!(
+                    before <= object.meta.resource_version,
+                    "{} in round {round}",
+                    object.key()
+                );
             }
         }
     }
@@ -125,7 +180,11 @@ fn a_loop_does_not_make_again_what_it_has_not_seen_yet() {
     run(&mut sim, SECOND);
     kubectl(&mut sim, "label rs r x=y");
     run(&mut sim, 10 * SECOND);
-    assert_eq!(sim.list(Kind::Pod).count(), 6, "its expectations are not met");
+    assert_eq!(
+        sim.list(Kind::Pod).count(),
+        6,
+        "its expectations are not met"
+    );
     run(&mut sim, 20 * SECOND);
     assert_eq!((sim.list(Kind::Pod).count(), made(&sim).len()), (6, 6));
 }
@@ -158,7 +217,10 @@ fn what_is_late_can_be_let_through() {
         assert_eq!(sim.list(Kind::Pod).count(), 2);
         sim.fault(&taken_back.replace("POD", &pod)).unwrap();
         run(&mut sim, SECOND);
-        assert!(sim.list(Kind::Pod).count() == 3 && nothing_is_late(&sim), "{taken_back}");
+        assert!(
+            sim.list(Kind::Pod).count() == 3 && nothing_is_late(&sim),
+            "{taken_back}"
+        );
     }
 }
 
@@ -167,13 +229,20 @@ fn the_kubelet_of_one_node_hears_late_and_those_of_others_in_time() {
     let mut sim = Sim::new(ClusterConfig::with_nodes(2), 1);
     sim.fault("delay pod/a 20s kubelet").unwrap();
     let pod = |name: &str, node: &str| {
-        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec: {{nodeName: {node}, containers: [{{name: c, image: i}}]}}\n")
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec: {{nodeName: {node}, containers: [{{name: c, image: i}}]}}\n"
+        )
     };
     for (name, node) in [("a", "node-1"), ("b", "node-1"), ("c", "node-2")] {
         apply(&mut sim, &pod(name, node));
     }
     let ready = |sim: &Sim| {
-        let is = |name: &str| sim.get(&ObjectRef::new(Kind::Pod, "default", name)).unwrap().pod().is_some_and(Pod::is_ready);
+        let is = |name: &str| {
+            sim.get(&ObjectRef::new(Kind::Pod, "default", name))
+                .unwrap()
+                .pod()
+                .is_some_and(Pod::is_ready)
+        };
         ["a", "b", "c"].map(is)
     };
     run(&mut sim, 15 * SECOND);
@@ -182,8 +251,7 @@ fn the_kubelet_of_one_node_hears_late_and_those_of_others_in_time() {
     assert_eq!(ready(&sim), [true; 3]);
 }
 
-const ONE: &str =
-    "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, image: i, resources: {requests: {cpu: '1'}}}]}\n";
+const ONE: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, image: i, resources: {requests: {cpu: '1'}}}]}\n";
 
 /// The nodes that Pods have been given, each once, in that order.
 fn given(sim: &Sim) -> Vec<(Uid, String)> {
@@ -201,23 +269,37 @@ fn given(sim: &Sim) -> Vec<(Uid, String)> {
 #[test]
 fn a_pod_that_has_a_node_keeps_it_whatever_the_scheduler_still_hears_of_it() {
     for faults in [
-        ["delay pod/x 10s kube-scheduler", "delay pod/x 60s kube-scheduler"],
-        ["delay pod/x 10s kube-scheduler", "lose pod/x kube-scheduler"],
+        [
+            "delay pod/x 10s kube-scheduler",
+            "delay pod/x 60s kube-scheduler",
+        ],
+        [
+            "delay pod/x 10s kube-scheduler",
+            "lose pod/x kube-scheduler",
+        ],
         ["delay pod 1s kube-scheduler", "delay pod 5s kube-scheduler"],
     ] {
         let mut sim = Sim::new(ClusterConfig::with_nodes(2), 1);
         let free = |sim: &Sim| sim.free_on("node-1").cpu + sim.free_on("node-2").cpu;
-        ["cordon node-1", "cordon node-2"].iter().for_each(|line| kubectl(&mut sim, line));
+        ["cordon node-1", "cordon node-2"]
+            .iter()
+            .for_each(|line| kubectl(&mut sim, line));
         apply(&mut sim, ONE);
         run(&mut sim, 2 * SECOND);
         let all = free(&sim);
         faults.iter().for_each(|line| sim.fault(line).unwrap());
         kubectl(&mut sim, "label pod x a=b");
         run(&mut sim, 100 * MS);
-        ["uncordon node-1", "uncordon node-2"].iter().for_each(|line| kubectl(&mut sim, line));
+        ["uncordon node-1", "uncordon node-2"]
+            .iter()
+            .for_each(|line| kubectl(&mut sim, line));
         run(&mut sim, 90 * SECOND);
         assert_eq!(given(&sim).len(), 1, "{faults:?}");
-        assert!(sim.list(Kind::Pod).all(|o| o.pod().is_some_and(Pod::is_ready)), "{faults:?}");
+        assert!(
+            sim.list(Kind::Pod)
+                .all(|o| o.pod().is_some_and(Pod::is_ready)),
+            "{faults:?}"
+        );
         kubectl(&mut sim, "delete pod x --force --grace-period=0");
         run(&mut sim, SECOND);
         assert_eq!(free(&sim), all, "{faults:?}: no room is lost");
@@ -235,35 +317,71 @@ fn a_binding_is_for_the_pod_that_was_read_and_for_no_other_of_its_name() {
     apply(&mut sim, ONE);
     kubectl(&mut sim, "uncordon node-1");
     run(&mut sim, 5 * SECOND);
-    let refused: Vec<String> = sim.journal().iter().filter_map(|entry| refusal(&entry.record)).collect();
-    let [refused] = &refused[..] else { panic!("{refused:?}") };
-    assert!(refused.starts_with("Operation cannot be fulfilled on pods \"x\": StorageError: invalid object"), "{refused}");
+    let refused: Vec<String> = sim
+        .journal()
+        .iter()
+        .filter_map(|entry| refusal(&entry.record))
+        .collect();
+    let [refused] = &refused[..] else {
+        panic!("{refused:?}")
+    };
+    assert!(
+        refused.starts_with(
+            "Operation cannot be fulfilled on pods \"x\": StorageError: invalid object"
+        ),
+        "{refused}"
+    );
     assert!(given(&sim).is_empty());
     run(&mut sim, 20 * SECOND);
     assert_eq!(given(&sim).len(), 1);
-    assert!(sim.list(Kind::Pod).all(|o| o.pod().is_some_and(Pod::is_ready)));
+    assert!(
+        sim.list(Kind::Pod)
+            .all(|o| o.pod().is_some_and(Pod::is_ready))
+    );
 }
 
 fn refusal(record: &Record) -> Option<String> {
-    if let Record::Refused(refused) = record { Some(refused.error.message.clone()) } else { None }
+    if let Record::Refused(refused) = record {
+        Some(refused.error.message.clone())
+    } else {
+        None
+    }
 }
 
 #[test]
 fn a_slow_loop_works_on_one_key_at_a_time() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     sim.fault("slow replicaset-controller 2s").unwrap();
-    ["a", "b", "c"].iter().for_each(|name| apply(&mut sim, &SET.replace("NAME", name)));
+    ["a", "b", "c"]
+        .iter()
+        .for_each(|name| apply(&mut sim, &SET.replace("NAME", name)));
     run(&mut sim, 5 * SECOND);
     let one = |n: u64| vec![made(&sim)[0] + n * 2000; 3];
-    assert_eq!(made(&sim), [one(0), one(1)].concat(), "three Pods each, two seconds after one another");
+    assert_eq!(
+        made(&sim),
+        [one(0), one(1)].concat(),
+        "three Pods each, two seconds after one another"
+    );
     assert!(made(&sim)[0] >= 2000);
     let slowed = sim.slowed("replicaset-controller").unwrap();
-    assert!(slowed.span == 2 * SECOND && slowed.waiting >= 2, "{slowed:?}");
-    assert!(sim.waits_for_slow(sim.get(&ObjectRef::new(Kind::ReplicaSet, "default", "c")).unwrap()).is_some());
+    assert!(
+        slowed.span == 2 * SECOND && slowed.waiting >= 2,
+        "{slowed:?}"
+    );
+    assert!(
+        sim.waits_for_slow(
+            sim.get(&ObjectRef::new(Kind::ReplicaSet, "default", "c"))
+                .unwrap()
+        )
+        .is_some()
+    );
     // Taken back, what waits has its turn at once.
     sim.fault("slow replicaset-controller none").unwrap();
     run(&mut sim, 10 * MS);
-    assert_eq!((made(&sim).len(), sim.slowed("replicaset-controller")), (9, None));
+    assert_eq!(
+        (made(&sim).len(), sim.slowed("replicaset-controller")),
+        (9, None)
+    );
     run(&mut sim, 10 * SECOND);
     assert!(sim.queues().all(|(_, queue)| queue.is_empty()));
 }
@@ -285,12 +403,20 @@ fn a_name_means_the_object_in_the_default_namespace() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     kubectl(&mut sim, "create namespace other");
     let other = ONE.replace("{name: x}", "{name: x, namespace: other}");
-    for line in ["delay pod/x 1h kube-scheduler", "lose pod/x kubelet", "conflict pod/x"] {
+    for line in [
+        "delay pod/x 1h kube-scheduler",
+        "lose pod/x kubelet",
+        "conflict pod/x",
+    ] {
         sim.fault(line).unwrap();
     }
     apply(&mut sim, &other);
     run(&mut sim, 10 * SECOND);
-    let ready = |sim: &Sim| sim.list(Kind::Pod).filter(|o| o.pod().is_some_and(Pod::is_ready)).count();
+    let ready = |sim: &Sim| {
+        sim.list(Kind::Pod)
+            .filter(|o| o.pod().is_some_and(Pod::is_ready))
+            .count()
+    };
     assert_eq!(ready(&sim), 1, "of another namespace it is not meant");
     apply(&mut sim, ONE);
     run(&mut sim, 10 * SECOND);
@@ -302,11 +428,16 @@ fn what_is_to_befall_any_of_a_kind_may_befall_each_and_can_be_taken_back_there()
     let mut sim = started(&[]);
     let pod = first_pod(&sim);
     sim.fault("delay pod 10s").unwrap();
-    assert!(sim.is_delayed(Kind::Pod, &pod.as_str().into()) && sim.is_delayed(Kind::Pod, &"".into()));
+    assert!(
+        sim.is_delayed(Kind::Pod, &pod.as_str().into()) && sim.is_delayed(Kind::Pod, &"".into())
+    );
     sim.fault(&format!("delay pod/{pod} none")).unwrap();
     assert!(nothing_is_late(&sim) && !sim.is_delayed(Kind::Pod, &pod.as_str().into()));
     sim.fault(&format!("delay pod/{pod} 10s")).unwrap();
-    assert!(sim.is_delayed(Kind::Pod, &pod.as_str().into()) && nothing_is_late(&sim), "it is not any that is meant");
+    assert!(
+        sim.is_delayed(Kind::Pod, &pod.as_str().into()) && nothing_is_late(&sim),
+        "it is not any that is meant"
+    );
 }
 
 #[test]
@@ -316,25 +447,49 @@ fn a_slow_loop_that_is_slowed_anew_while_those_that_waited_have_their_turn_loses
         kubectl(&mut sim, &format!("scale rs r --replicas={}", 3 + n % 5));
         run(&mut sim, 3 * MS);
         let each = ["2s", "none", "1h", "none", "700ms"][n % 5];
-        sim.fault(&format!("slow replicaset-controller {each}")).unwrap();
+        sim.fault(&format!("slow replicaset-controller {each}"))
+            .unwrap();
         run(&mut sim, [0, 1, 40][n % 3] * MS);
     }
     kubectl(&mut sim, "scale rs r --replicas=9");
     run(&mut sim, 10 * SECOND);
-    assert_eq!(sim.list(Kind::Pod).filter(|o| !o.meta.is_deleting()).count(), 9);
+    assert_eq!(
+        sim.list(Kind::Pod)
+            .filter(|o| !o.meta.is_deleting())
+            .count(),
+        9
+    );
 }
 
 #[test]
 fn a_slow_loop_stays_slow_when_it_is_started_anew_and_loses_nothing() {
-    for line in ["slow kube-controller-manager 300ms", "slow kube-scheduler 300ms"] {
+    for line in [
+        "slow kube-controller-manager 300ms",
+        "slow kube-scheduler 300ms",
+    ] {
         let mut sim = Sim::new(ClusterConfig::default(), 1);
         sim.fault(line).unwrap();
         apply(&mut sim, &SET.replace("NAME", "r"));
         run(&mut sim, 400 * MS);
-        sim.fault(&line.replace("slow", "restart").replace(" 300ms", "")).unwrap();
+        sim.fault(&line.replace("slow", "restart").replace(" 300ms", ""))
+            .unwrap();
         run(&mut sim, 20 * SECOND);
-        assert!(sim.list(Kind::Pod).filter(|o| o.pod().is_some_and(Pod::is_ready)).count() == 3, "{line}");
-        assert!(sim.slowed(if line.contains("scheduler") { "kube-scheduler" } else { "job-controller" }).is_some(), "{line}");
+        assert!(
+            sim.list(Kind::Pod)
+                .filter(|o| o.pod().is_some_and(Pod::is_ready))
+                .count()
+                == 3,
+            "{line}"
+        );
+        assert!(
+            sim.slowed(if line.contains("scheduler") {
+                "kube-scheduler"
+            } else {
+                "job-controller"
+            })
+            .is_some(),
+            "{line}"
+        );
     }
 }
 
@@ -343,7 +498,11 @@ fn a_slow_scheduler_places_one_pod_at_a_time() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     sim.fault("slow default-scheduler 1s").unwrap();
     apply(&mut sim, &SET.replace("NAME", "r"));
-    let bound = |sim: &Sim| sim.list(Kind::Pod).filter(|o| !o.body::<Pod>().node_name.is_empty()).count();
+    let bound = |sim: &Sim| {
+        sim.list(Kind::Pod)
+            .filter(|o| !o.body::<Pod>().node_name.is_empty())
+            .count()
+    };
     let mut seen = Vec::new();
     for _ in 0..4 {
         seen.push(bound(&sim));
@@ -353,7 +512,11 @@ fn a_slow_scheduler_places_one_pod_at_a_time() {
     sim.fault("slow kube-scheduler 1h").unwrap();
     kubectl(&mut sim, "scale rs r --replicas=5");
     run(&mut sim, 5 * SECOND);
-    assert_eq!(bound(&sim), 3, "the cycle that was under way ends as it began");
+    assert_eq!(
+        bound(&sim),
+        3,
+        "the cycle that was under way ends as it began"
+    );
     sim.fault("slow kube-scheduler none").unwrap();
     run(&mut sim, 10 * MS);
     assert_eq!(bound(&sim), 5);
@@ -362,13 +525,24 @@ fn a_slow_scheduler_places_one_pod_at_a_time() {
 #[test]
 fn a_fork_goes_on_as_the_run_it_comes_from() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
-    for line in
-        ["delay rs 2s", "delay pod 3s", "delay pod 700ms kube-scheduler", "slow replicaset-controller 1500ms", "slow kube-scheduler 1s"]
-    {
+    for line in [
+        "delay rs 2s",
+        "delay pod 3s",
+        "delay pod 700ms kube-scheduler",
+        "slow replicaset-controller 1500ms",
+        "slow kube-scheduler 1s",
+    ] {
         sim.fault(line).unwrap();
     }
-    ["a", "b"].iter().for_each(|name| apply(&mut sim, &SET.replace("NAME", name)));
-    let told = |sim: &Sim| sim.journal().iter().map(|entry| format!("{entry:?}\n")).collect::<String>();
+    ["a", "b"]
+        .iter()
+        .for_each(|name| apply(&mut sim, &SET.replace("NAME", name)));
+    let told = |sim: &Sim| {
+        sim.journal()
+            .iter()
+            .map(|entry| format!("{entry:?}\n"))
+            .collect::<String>()
+    };
     for _ in 0..40 {
         let mut fork = sim.clone();
         run(&mut fork, 30 * SECOND);
@@ -386,7 +560,10 @@ fn words_that_mean_nothing_are_refused_and_leave_no_trace() {
     let before = sim.journal().len();
     for (line, error) in [
         ("delay pod", "unknown fault"),
-        ("delay pod soon", "delay: neither \"none\" nor a time like 500ms, 2s or 1m: soon"),
+        (
+            "delay pod soon",
+            "delay: neither \"none\" nor a time like 500ms, 2s or 1m: soon",
+        ),
         ("delay pod -2s", "delay: neither"),
         ("delay pod 1e99s", "delay: neither"),
         ("delay pod 99999999999999999999h", "delay: neither"),
@@ -396,9 +573,18 @@ fn words_that_mean_nothing_are_refused_and_leave_no_trace() {
         ("slow", "unknown fault"),
         ("slow 2s", "unknown fault"),
         ("slow job-controller", "unknown fault"),
-        ("slow job-controller fast", "slow: neither \"none\" nor a time like 500ms, 2s or 1m: fast"),
-        ("slow kubelet 2s", "no loop \"kubelet\" to slow: a controller, kube-scheduler or kube-controller-manager is meant"),
-        ("relist soon", "relist: neither \"never\" nor a time like 500ms, 2s or 1m: soon"),
+        (
+            "slow job-controller fast",
+            "slow: neither \"none\" nor a time like 500ms, 2s or 1m: fast",
+        ),
+        (
+            "slow kubelet 2s",
+            "no loop \"kubelet\" to slow: a controller, kube-scheduler or kube-controller-manager is meant",
+        ),
+        (
+            "relist soon",
+            "relist: neither \"never\" nor a time like 500ms, 2s or 1m: soon",
+        ),
     ] {
         let told = sim.fault(line).expect_err(line).to_string();
         assert!(told.starts_with(error), "{line}: {told}");
@@ -411,7 +597,15 @@ const BACKED: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {
                       apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {a: b}, ports: [{port: 80}]}\n";
 
 fn is_ready(sim: &mut Sim) -> bool {
-    let slice = Session::start(sim, &["get".into(), "endpointslices".into(), "-o=jsonpath={..conditions.ready}".into()], "");
+    let slice = Session::start(
+        sim,
+        &[
+            "get".into(),
+            "endpointslices".into(),
+            "-o=jsonpath={..conditions.ready}".into(),
+        ],
+        "",
+    );
     slice.stdout.contains("true true")
 }
 
@@ -439,5 +633,8 @@ fn endpoints_that_someone_deletes_come_back() {
     run(&mut sim, 10 * SECOND);
     kubectl(&mut sim, "delete endpoints web");
     run(&mut sim, 5 * SECOND);
-    assert!(sim.get(&ObjectRef::new(Kind::Endpoints, "default", "web")).is_some());
+    assert!(
+        sim.get(&ObjectRef::new(Kind::Endpoints, "default", "web"))
+            .is_some()
+    );
 }

@@ -6,12 +6,17 @@ use kubectl::Session;
 use kubectl::parse::split;
 
 fn cluster(kept: u32) -> Sim {
-    let options = format!("name: x\ncluster: {{nodes: 3, controllerManager: {{terminatedPodGCThreshold: {kept}}}}}\nsteps: []\n");
+    let options = format!(
+        "name: x\ncluster: {{nodes: 3, controllerManager: {{terminatedPodGCThreshold: {kept}}}}}\nsteps: []\n"
+    );
     Sim::new(scenario::parse(&options).unwrap().cluster, 1)
 }
 
 fn names(sim: &Sim) -> String {
-    sim.list(Kind::Pod).map(|o| o.meta.name.as_str()).collect::<Vec<_>>().join(" ")
+    sim.list(Kind::Pod)
+        .map(|o| o.meta.name.as_str())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn run(sim: &mut Sim, name: &str, seconds: u64) {
@@ -57,13 +62,21 @@ fn who_says_that_a_pod_has_failed_ends_its_containers() {
     let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}";
     Session::start(&mut sim, &split("apply -f -"), pod);
     sim.advance(Time(5_000_000), usize::MAX);
-    let patch = "patch pod/p --type merge -p '{\"status\": {\"phase\": \"Failed\"}}' --subresource=status";
+    let patch =
+        "patch pod/p --type merge -p '{\"status\": {\"phase\": \"Failed\"}}' --subresource=status";
     assert_eq!(Session::start(&mut sim, &split(patch), "").exit, Some(0));
     sim.advance(Time(10_000_000), usize::MAX);
     let pod = sim.list(Kind::Pod).next().unwrap().to_value();
     assert_eq!(pod["status"]["phase"], "Failed");
-    assert_eq!(pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"], 0);
-    let events: Vec<_> = sim.list(Kind::Event).map(|e| e.to_value()).filter(|e| e["reason"] == "Killing").collect();
+    assert_eq!(
+        pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"],
+        0
+    );
+    let events: Vec<_> = sim
+        .list(Kind::Event)
+        .map(|e| e.to_value())
+        .filter(|e| e["reason"] == "Killing")
+        .collect();
     assert_eq!(events.len(), 1);
     // It can be deleted like any Pod that has ended.
     Session::start(&mut sim, &split("delete pod/p"), "");

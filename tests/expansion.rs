@@ -27,18 +27,42 @@ fn wait(sim: &mut Sim, tenths: u64) {
 }
 
 fn resize(sim: &mut Sim, size: &str) -> String {
-    kubectl(sim, &format!("patch pvc data -p '{{\"spec\":{{\"resources\":{{\"requests\":{{\"storage\":\"{size}\"}}}}}}}}'"), "")
+    kubectl(
+        sim,
+        &format!(
+            "patch pvc data -p '{{\"spec\":{{\"resources\":{{\"requests\":{{\"storage\":\"{size}\"}}}}}}}}'"
+        ),
+        "",
+    )
 }
 
 fn get(sim: &Sim) -> Value {
-    sim.get(&ObjectRef::new(Kind::PersistentVolumeClaim, "default", "data")).unwrap().to_value()
+    sim.get(&ObjectRef::new(
+        Kind::PersistentVolumeClaim,
+        "default",
+        "data",
+    ))
+    .unwrap()
+    .to_value()
 }
 
 fn told(sim: &Sim, of: &str) -> Vec<String> {
-    let all = sim.list(Kind::Event).map(|e| e.to_value()).filter(|e| e["involvedObject"]["kind"] == of);
-    let all = all.filter(|e| e["reason"].as_str().is_some_and(|r| r.contains("Resiz") || r.contains("Expanding")));
+    let all = sim
+        .list(Kind::Event)
+        .map(|e| e.to_value())
+        .filter(|e| e["involvedObject"]["kind"] == of);
+    let all = all.filter(|e| {
+        e["reason"]
+            .as_str()
+            .is_some_and(|r| r.contains("Resiz") || r.contains("Expanding"))
+    });
     all.map(|e| {
-        format!("{} {}: {}", e["reason"].as_str().unwrap(), e["source"]["component"].as_str().unwrap(), e["message"].as_str().unwrap())
+        format!(
+            "{} {}: {}",
+            e["reason"].as_str().unwrap(),
+            e["source"]["component"].as_str().unwrap(),
+            e["message"].as_str().unwrap()
+        )
     })
     .collect()
 }
@@ -46,27 +70,66 @@ fn told(sim: &Sim, of: &str) -> Vec<String> {
 #[test]
 fn a_claim_grows_where_its_class_allows_it() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
-    kubectl(&mut sim, "apply -f -", &(CLASS.to_owned() + &claim("elastic")));
+    kubectl(
+        &mut sim,
+        "apply -f -",
+        &(CLASS.to_owned() + &claim("elastic")),
+    );
     wait(&mut sim, 50);
-    assert_eq!(resize(&mut sim, "2Gi"), "persistentvolumeclaim/data patched\n");
+    assert_eq!(
+        resize(&mut sim, "2Gi"),
+        "persistentvolumeclaim/data patched\n"
+    );
     wait(&mut sim, 3);
     let status = get(&sim)["status"].clone();
-    assert_eq!((&status["conditions"][0]["type"], &status["capacity"]["storage"]), (&Value::from("Resizing"), &Value::from("1Gi")));
-    assert_eq!(status["allocatedResourceStatuses"]["storage"], "ControllerResizeInProgress");
+    assert_eq!(
+        (
+            &status["conditions"][0]["type"],
+            &status["capacity"]["storage"]
+        ),
+        (&Value::from("Resizing"), &Value::from("1Gi"))
+    );
+    assert_eq!(
+        status["allocatedResourceStatuses"]["storage"],
+        "ControllerResizeInProgress"
+    );
     wait(&mut sim, 10);
     let status = get(&sim)["status"].clone();
     assert_eq!(status["conditions"][0]["type"], "FileSystemResizePending");
-    assert_eq!(status["conditions"][0]["message"], "Waiting for user to (re-)start a pod to finish file system resize of volume on node.");
-    assert_eq!((&status["allocatedResources"]["storage"], &status["capacity"]["storage"]), (&Value::from("2Gi"), &Value::from("1Gi")));
+    assert_eq!(
+        status["conditions"][0]["message"],
+        "Waiting for user to (re-)start a pod to finish file system resize of volume on node."
+    );
+    assert_eq!(
+        (
+            &status["allocatedResources"]["storage"],
+            &status["capacity"]["storage"]
+        ),
+        (&Value::from("2Gi"), &Value::from("1Gi"))
+    );
     let volume = format!("pvc-{}", get(&sim)["metadata"]["uid"].as_str().unwrap());
-    assert_eq!(kubectl(&mut sim, "get pv -o jsonpath={.items[0].spec.capacity.storage}", ""), "2Gi");
-    assert!(kubectl(&mut sim, "describe pvc data", "").contains("  FileSystemResizePending "), "conditions are described");
+    assert_eq!(
+        kubectl(
+            &mut sim,
+            "get pv -o jsonpath={.items[0].spec.capacity.storage}",
+            ""
+        ),
+        "2Gi"
+    );
+    assert!(
+        kubectl(&mut sim, "describe pvc data", "").contains("  FileSystemResizePending "),
+        "conditions are described"
+    );
     // A Pod comes: the file system on its node grows.
     kubectl(&mut sim, "apply -f -", POD);
     wait(&mut sim, 50);
     let status = get(&sim)["status"].clone();
     assert_eq!(
-        (&status["capacity"]["storage"], &status["conditions"], &status["allocatedResourceStatuses"]),
+        (
+            &status["capacity"]["storage"],
+            &status["conditions"],
+            &status["allocatedResourceStatuses"]
+        ),
         (&Value::from("2Gi"), &Value::Null, &Value::Null)
     );
     let mut said = told(&sim, "PersistentVolumeClaim");
@@ -107,10 +170,24 @@ fn what_may_not_grow_or_shrink_is_refused() {
 #[test]
 fn an_expansion_may_be_taken_back_while_it_has_not_come() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
-    kubectl(&mut sim, "apply -f -", &(CLASS.to_owned() + &claim("elastic")));
+    kubectl(
+        &mut sim,
+        "apply -f -",
+        &(CLASS.to_owned() + &claim("elastic")),
+    );
     wait(&mut sim, 50);
     resize(&mut sim, "9Gi");
-    assert_eq!(resize(&mut sim, "4Gi"), "persistentvolumeclaim/data patched\n");
+    assert_eq!(
+        resize(&mut sim, "4Gi"),
+        "persistentvolumeclaim/data patched\n"
+    );
     wait(&mut sim, 30);
-    assert_eq!(kubectl(&mut sim, "get pv -o jsonpath={.items[0].spec.capacity.storage}", ""), "4Gi");
+    assert_eq!(
+        kubectl(
+            &mut sim,
+            "get pv -o jsonpath={.items[0].spec.capacity.storage}",
+            ""
+        ),
+        "4Gi"
+    );
 }

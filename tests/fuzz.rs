@@ -70,7 +70,10 @@ const PIECES: [&str; 40] = [
 fn seeds() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/scenarios");
     let mut texts: Vec<Vec<u8>> = Vec::new();
-    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
     paths.sort();
     for path in paths {
         let scenario = scenario::parse(&fs::read_to_string(path).unwrap()).unwrap();
@@ -124,25 +127,40 @@ fn mutated(rng: &mut Rng, seeds: &[Vec<u8>]) -> Vec<u8> {
 /// Reads a text and applies it to a fresh cluster, as a person's paste would be.
 fn paste(text: &[u8]) {
     let parsed = manifest::parse(text);
-    assert!(parsed.diagnostics.len() <= MOST_DIAGNOSTICS, "too many diagnostics");
+    assert!(
+        parsed.diagnostics.len() <= MOST_DIAGNOSTICS,
+        "too many diagnostics"
+    );
     let Ok(text) = std::str::from_utf8(text) else {
-        assert!(!parsed.diagnostics.is_empty(), "text that is not UTF-8 is told");
+        assert!(
+            !parsed.diagnostics.is_empty(),
+            "text that is not UTF-8 is told"
+        );
         return;
     };
     for document in &parsed.documents {
-        let _ = manifest::locate(text.as_bytes(), document.index, "spec.template.spec.containers[0].image");
+        let _ = manifest::locate(
+            text.as_bytes(),
+            document.index,
+            "spec.template.spec.containers[0].image",
+        );
     }
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     let mut session = Session::start(&mut sim, &["apply".into(), "-f".into(), "-".into()], text);
     let ended = session.poll(&mut sim) == Progress::Done;
     assert!(ended, "apply does not wait for anything");
-    assert!(session.exit != Some(0) || !session.stdout.is_empty(), "apply says what it did, or why not");
+    assert!(
+        session.exit != Some(0) || !session.stdout.is_empty(),
+        "apply says what it did, or why not"
+    );
     sim.advance(Time(3_000_000), 3_000);
 }
 
 /// Runs `ROUNDS` rounds, or as many as fit in `LOOPSCOPE_FUZZ_SECONDS`; the same number has the same input.
 fn rounds(one: impl Fn(&mut Rng, u64)) {
-    let seconds: Option<u64> = std::env::var("LOOPSCOPE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
+    let seconds: Option<u64> = std::env::var("LOOPSCOPE_FUZZ_SECONDS")
+        .ok()
+        .and_then(|s| s.parse().ok());
     #[allow(clippy::disallowed_methods)] // how long to go on, not what happens
     let start = std::time::Instant::now();
     let mut round = 0;
@@ -162,7 +180,11 @@ fn any_text_ends_with_objects_or_diagnostics() {
     rounds(|rng, round| {
         let text = mutated(rng, &seeds);
         let result = std::panic::catch_unwind(|| paste(&text));
-        assert!(result.is_ok(), "round {round}: {:?}", String::from_utf8_lossy(&text));
+        assert!(
+            result.is_ok(),
+            "round {round}: {:?}",
+            String::from_utf8_lossy(&text)
+        );
     });
 }
 
@@ -288,7 +310,11 @@ fn any_verb_with_any_flags_ends() {
             match flags.get(rng.below(1 + 2 * flags.len() as u64) as usize) {
                 Some(flag) => {
                     let flag = flag.rsplit(", ").next().unwrap_or(flag);
-                    words.push(if flag.ends_with('=') { format!("{flag}{value}") } else { flag.to_owned() });
+                    words.push(if flag.ends_with('=') {
+                        format!("{flag}{value}")
+                    } else {
+                        flag.to_owned()
+                    });
                 }
                 None => words.push(value.to_owned()),
             }
@@ -297,7 +323,8 @@ fn any_verb_with_any_flags_ends() {
             let mut sim = Sim::new(ClusterConfig::default(), 1);
             Session::start(&mut sim, &["apply".into(), "-f".into(), "-".into()], WEB);
             sim.advance(sim.now().after(3_000_000), 10_000);
-            let mut session = Session::start(&mut sim, &words, if round % 2 == 0 { WEB } else { "" });
+            let mut session =
+                Session::start(&mut sim, &words, if round % 2 == 0 { WEB } else { "" });
             for _ in 0..5 {
                 session.poll(&mut sim);
                 sim.advance(sim.now().after(1_000_000), 10_000);
@@ -312,7 +339,10 @@ fn any_verb_with_any_flags_ends() {
 fn scrambled(rng: &mut Rng, text: &str) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for _ in 0..=rng.below(6) {
-        let (at, other) = (rng.below(lines.len() as u64) as usize, rng.below(lines.len() as u64) as usize);
+        let (at, other) = (
+            rng.below(lines.len() as u64) as usize,
+            rng.below(lines.len() as u64) as usize,
+        );
         match rng.below(5) {
             0 if lines.len() > 1 => drop(lines.remove(at)),
             1 => lines.insert(other, lines[at].clone()),
@@ -321,7 +351,9 @@ fn scrambled(rng: &mut Rng, text: &str) -> String {
                 let mut letters: Vec<char> = lines[at].chars().collect();
                 if !letters.is_empty() {
                     let place = rng.below(letters.len() as u64) as usize;
-                    letters[place] = [' ', ':', '-', '(', ')', '{', '}', '\'', '9', 'w', '中', '\t'][rng.below(12) as usize];
+                    letters[place] = [
+                        ' ', ':', '-', '(', ')', '{', '}', '\'', '9', 'w', '中', '\t',
+                    ][rng.below(12) as usize];
                 }
                 lines[at] = letters.into_iter().collect();
             }
@@ -333,7 +365,10 @@ fn scrambled(rng: &mut Rng, text: &str) -> String {
 #[test]
 fn any_lesson_is_read_or_refused_and_played_to_an_end() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/static/lessons");
-    let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
     names.sort();
     let lessons: Vec<String> = names
         .iter()
@@ -344,7 +379,11 @@ fn any_lesson_is_read_or_refused_and_played_to_an_end() {
         let lesson = &lessons[rng.below(lessons.len() as u64) as usize];
         let text = scrambled(rng, lesson);
         let result = std::panic::catch_unwind(|| {
-            let mut state = State::from_link(Some(&Link { v: 1, manifest: Some(text.clone()), ..Link::default() }));
+            let mut state = State::from_link(Some(&Link {
+                v: 1,
+                manifest: Some(text.clone()),
+                ..Link::default()
+            }));
             for _ in 0..6 {
                 state.update(LessonMsg::Answer(1));
                 state.update(LessonMsg::Next);
@@ -373,9 +412,15 @@ const PLAYED: u64 = 16;
 #[test]
 fn any_scenario_is_read_or_refused_and_played_to_an_end() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/scenarios");
-    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
     names.sort();
-    let all: Vec<String> = names.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let all: Vec<String> = names
+        .iter()
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
     rounds(|rng, round| {
         let scenario = &all[rng.below(all.len() as u64) as usize];
         let text = scrambled(rng, scenario);
@@ -395,8 +440,14 @@ fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let letter = |bits: u32| char::from(LETTERS[(bits & 63) as usize]);
     let of = |three: &[u8]| {
-        let bits = (0..3).fold(0, |bits, at| (bits << 8) | u32::from(three.get(at).copied().unwrap_or(0)));
-        [18, 12, 6, 0].into_iter().take(three.len() + 1).map(|shift| letter(bits >> shift)).collect::<String>()
+        let bits = (0..3).fold(0, |bits, at| {
+            (bits << 8) | u32::from(three.get(at).copied().unwrap_or(0))
+        });
+        [18, 12, 6, 0]
+            .into_iter()
+            .take(three.len() + 1)
+            .map(|shift| letter(bits >> shift))
+            .collect::<String>()
     };
     bytes.chunks(3).map(of).collect()
 }
@@ -423,7 +474,11 @@ fn any_link_is_read_or_refused_and_repeated_to_an_end() {
                 _ => serde_json::json!({"kubectl": words[rng.below(words.len() as u64) as usize]}),
             };
             // Mostly in order, sometimes from anywhere.
-            let at = if rng.below(6) == 0 { u64::MAX >> rng.below(64) } else { rng.below(400) };
+            let at = if rng.below(6) == 0 {
+                u64::MAX >> rng.below(64)
+            } else {
+                rng.below(400)
+            };
             commands.push(serde_json::json!([at, at.saturating_mul(20_000), deed]));
         }
         let end = rng.below(2_000);
@@ -435,7 +490,9 @@ fn any_link_is_read_or_refused_and_repeated_to_an_end() {
         }
         let text = format!("#base64:{}", base64(&packed));
         let result = std::panic::catch_unwind(|| {
-            let Ok(Some(link)) = permalink::decode(&text) else { return };
+            let Ok(Some(link)) = permalink::decode(&text) else {
+                return;
+            };
             let mut state = State::from_link(Some(&link));
             state.recall(&link);
             for _ in 0..60 {
@@ -453,13 +510,28 @@ fn any_link_is_read_or_refused_and_repeated_to_an_end() {
 fn bombs_are_defused() {
     let mut aliases = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x]\n");
     for i in 1..30 {
-        aliases += &format!("a{i}: &a{i} [{}]\n", vec![format!("*a{}", i - 1); 9].join(","));
+        aliases += &format!(
+            "a{i}: &a{i} [{}]\n",
+            vec![format!("*a{}", i - 1); 9].join(",")
+        );
     }
     let cases: [(&str, Vec<u8>); 8] = [
         ("aliases", aliases.into_bytes()),
-        ("depth in flow", [vec![b'['; 10_000], vec![b']'; 10_000]].concat()),
-        ("depth in blocks", (0..10_000).map(|i| format!("{}a:\n", " ".repeat(i % 200 + i / 200))).collect::<String>().into_bytes()),
-        ("depth in JSON", format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000)).into_bytes()),
+        (
+            "depth in flow",
+            [vec![b'['; 10_000], vec![b']'; 10_000]].concat(),
+        ),
+        (
+            "depth in blocks",
+            (0..10_000)
+                .map(|i| format!("{}a:\n", " ".repeat(i % 200 + i / 200)))
+                .collect::<String>()
+                .into_bytes(),
+        ),
+        (
+            "depth in JSON",
+            format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000)).into_bytes(),
+        ),
         ("10 MB of one line", vec![b'a'; 10 << 20]),
         ("10 MB of documents", b"---\na: 1\n".repeat((10 << 20) / 9)),
         ("NUL", b"kind: Pod\0\n".to_vec()),
@@ -467,7 +539,10 @@ fn bombs_are_defused() {
     ];
     for (name, text) in cases {
         let parsed = manifest::parse(&text);
-        assert!(!parsed.diagnostics.is_empty() || !parsed.documents.is_empty(), "{name}: something is said");
+        assert!(
+            !parsed.diagnostics.is_empty() || !parsed.documents.is_empty(),
+            "{name}: something is said"
+        );
         assert!(parsed.diagnostics.len() <= MOST_DIAGNOSTICS, "{name}");
     }
 }

@@ -6,7 +6,11 @@ use std::process::{Command, Output};
 
 fn run(arguments: &[&str]) -> Output {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Command::new(env!("CARGO_BIN_EXE_loopscope")).args(arguments).current_dir(root).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_loopscope"))
+        .args(arguments)
+        .current_dir(root)
+        .output()
+        .unwrap()
 }
 
 fn file(name: &str, text: &str) -> String {
@@ -21,27 +25,43 @@ fn printed(output: &Output) -> String {
 
 /// The lesson of the document.
 fn example() -> String {
-    let document = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/lessons.md")).unwrap();
-    document.split_once("```yaml\n").and_then(|(_, rest)| rest.split_once("```")).unwrap().0.to_owned()
+    let document =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/lessons.md")).unwrap();
+    document
+        .split_once("```yaml\n")
+        .and_then(|(_, rest)| rest.split_once("```"))
+        .unwrap()
+        .0
+        .to_owned()
 }
 
 #[test]
 fn a_lesson_that_can_be_done_is_ok() {
     let own = file("own.yaml", &example());
     let output = run(&["lesson", "check", "static/lessons/control-loop.yaml", &own]);
-    assert_eq!((output.status.code(), printed(&output)), (Some(0), format!("static/lessons/control-loop.yaml: ok\n{own}: ok\n")));
+    assert_eq!(
+        (output.status.code(), printed(&output)),
+        (
+            Some(0),
+            format!("static/lessons/control-loop.yaml: ok\n{own}: ok\n")
+        )
+    );
 }
 
 #[test]
 fn what_is_wrong_with_the_text_of_a_lesson_is_told_with_its_line() {
-    let text = example().replace("  look: web\n", "  lok: web\n").replace("never ready(web) < 2", "never redy(web) < 2");
+    let text = example()
+        .replace("  look: web\n", "  lok: web\n")
+        .replace("never ready(web) < 2", "never redy(web) < 2");
     let line = |word: &str| text.lines().position(|line| line.contains(word)).unwrap() + 1;
     let broken = file("broken.yaml", &text);
     let output = run(&["lesson", "check", &broken]);
     let printed = printed(&output);
     assert_eq!(output.status.code(), Some(1), "{printed}");
     for (line, words) in [(line("lok:"), "look"), (line("redy"), "ready")] {
-        let told = printed.lines().any(|told| told.starts_with(&format!("{broken}:{line}: ")) && told.contains(words));
+        let told = printed
+            .lines()
+            .any(|told| told.starts_with(&format!("{broken}:{line}: ")) && told.contains(words));
         assert!(told, "line {line}, {words}: {printed}");
     }
     assert_eq!(printed.lines().count(), 2, "{printed}");
@@ -49,56 +69,103 @@ fn what_is_wrong_with_the_text_of_a_lesson_is_told_with_its_line() {
     let torn = file("torn.yaml", "lesson: 1\ntitle: {en: a\nsteps: []\n");
     let output = run(&["lesson", "check", &torn]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stdout).starts_with(&format!("{torn}:")), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stdout).starts_with(&format!("{torn}:")),
+        "{output:?}"
+    );
 }
 
 #[test]
 fn what_is_wrong_with_the_play_of_a_lesson_is_told_with_its_step() {
     let false_claim = "  look: web\n  expect: [replicas(web) == 3]\n";
-    let text = example()
-        .replacen("  look: web\n", false_claim, 1)
-        .replace("solution: [{kubectl: scale deployment web --replicas=4}", "solution: [{kubectl: scale deployment web --replicas=3}");
+    let text = example().replacen("  look: web\n", false_claim, 1).replace(
+        "solution: [{kubectl: scale deployment web --replicas=4}",
+        "solution: [{kubectl: scale deployment web --replicas=3}",
+    );
     let wrong = file("wrong.yaml", &text);
     let output = run(&["lesson", "check", &wrong]);
     let lines: Vec<String> = printed(&output).lines().map(str::to_owned).collect();
     assert_eq!(output.status.code(), Some(1), "{lines:?}");
-    let expected = ["step 1: expect[0] does not hold after the step", "step 3: the solution does not do the task"];
+    let expected = [
+        "step 1: expect[0] does not hold after the step",
+        "step 3: the solution does not do the task",
+    ];
     assert_eq!(lines, expected.map(|words| format!("{wrong}: {words}")));
 }
 
 #[test]
 fn without_a_file_lesson_check_is_refused() {
-    for (arguments, words) in
-        [(&["lesson", "check"][..], "needs check or print, and a file"), (&["lesson", "check", "nowhere.yaml"][..], "nowhere.yaml: ")]
-    {
+    for (arguments, words) in [
+        (&["lesson", "check"][..], "needs check or print, and a file"),
+        (&["lesson", "check", "nowhere.yaml"][..], "nowhere.yaml: "),
+    ] {
         let output = run(arguments);
         let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && output.stdout.is_empty() && told.contains(words), "{arguments:?}: {told}");
+        assert!(
+            output.status.code() == Some(2) && output.stdout.is_empty() && told.contains(words),
+            "{arguments:?}: {told}"
+        );
     }
 }
 
 #[test]
 fn a_picture_is_drawn_and_each_still_is_a_file() {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/session/src/examples/deployment.yaml");
+    let manifest = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/crates/session/src/examples/deployment.yaml"
+    );
     let output = run(&["picture", manifest, "--view", "nodes", "--size", "720x420"]);
     let picture = printed(&output);
-    assert!(output.status.success() && picture.starts_with("<svg ") && picture.trim_end().ends_with("</svg>"), "{output:?}");
-    assert_eq!(["node-1", "node-2", "node-3"].iter().filter(|node| picture.contains(**node)).count(), 3);
+    assert!(
+        output.status.success()
+            && picture.starts_with("<svg ")
+            && picture.trim_end().ends_with("</svg>"),
+        "{output:?}"
+    );
+    assert_eq!(
+        ["node-1", "node-2", "node-3"]
+            .iter()
+            .filter(|node| picture.contains(**node))
+            .count(),
+        3
+    );
 
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("stills");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder).unwrap();
     let path = folder.to_string_lossy();
-    let output = run(&["picture", manifest, "--from", "0s", "--at", "4s", "--step", "500ms", "--stills", &path]);
+    let output = run(&[
+        "picture", manifest, "--from", "0s", "--at", "4s", "--step", "500ms", "--stills", &path,
+    ]);
     assert!(output.status.success(), "{output:?}");
-    let mut stills: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut stills: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     stills.sort();
     assert_eq!(printed(&output), format!("{} pictures\n", stills.len()));
-    let names: Vec<String> = stills.iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect();
-    assert_eq!(names, (1..=stills.len()).map(|count| format!("{count:04}.svg")).collect::<Vec<_>>());
+    let names: Vec<String> = stills
+        .iter()
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(
+        names,
+        (1..=stills.len())
+            .map(|count| format!("{count:04}.svg"))
+            .collect::<Vec<_>>()
+    );
     assert!((3..=9).contains(&stills.len()), "{names:?}");
-    let texts: Vec<String> = stills.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
-    assert!(texts.iter().all(|text| text.starts_with("<svg ") && text.trim_end().ends_with("</svg>") && !text.contains("<script")));
-    assert_ne!(texts.first(), texts.last(), "something has happened meanwhile");
+    let texts: Vec<String> = stills
+        .iter()
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    assert!(texts.iter().all(|text| text.starts_with("<svg ")
+        && text.trim_end().ends_with("</svg>")
+        && !text.contains("<script")));
+    assert_ne!(
+        texts.first(),
+        texts.last(),
+        "something has happened meanwhile"
+    );
     assert!(texts.last().unwrap().contains("Ready"));
 }

@@ -20,20 +20,30 @@ fn list(of: &Value) -> Value {
 
 /// What a field holds. A field that is not here has no place in the schema, and the test fails.
 fn holds(of: &str, field: &str) -> Value {
-    let (text, actions, expression) = (reference("text"), list(&reference("action")), reference("expression"));
+    let (text, actions, expression) = (
+        reference("text"),
+        list(&reference("action")),
+        reference("expression"),
+    );
     match (of, field) {
         ("lesson", "lesson") => json!({ "const": VERSION }),
         ("lesson", "cluster") => reference("cluster"),
         ("lesson", "seed") => json!({ "type": "integer", "minimum": 0 }),
-        ("lesson", "steps") => json!({ "type": "array", "minItems": 1, "maxItems": 200, "items": reference("step") }),
-        ("step", "view") => json!({ "enum": views::ALL.iter().map(|view| view.id).collect::<Vec<_>>() }),
+        ("lesson", "steps") => {
+            json!({ "type": "array", "minItems": 1, "maxItems": 200, "items": reference("step") })
+        }
+        ("step", "view") => {
+            json!({ "enum": views::ALL.iter().map(|view| view.id).collect::<Vec<_>>() })
+        }
         ("step", "loop") => json!({ "enum": loops::all().map(|one| one.name).collect::<Vec<_>>() }),
         ("step", "look") | ("task", "about") | ("text", "en" | "zh") => json!({ "type": "string" }),
         ("step", "do") | ("task", "solution" | "alternative" | "wrong") => actions,
         ("step", "predict") => reference("predict"),
         ("step", "task") => reference("task"),
         ("step", "expect") => list(&expression),
-        ("predict", "choices") => json!({ "type": "array", "minItems": 2, "items": reference("choice") }),
+        ("predict", "choices") => {
+            json!({ "type": "array", "minItems": 2, "items": reference("choice") })
+        }
         ("predict", "number") | ("choice", "if") | ("task", "check") => expression,
         ("task", "hints") => list(&text),
         ("lesson", "title" | "summary")
@@ -55,10 +65,19 @@ fn described(document: &str, of: &str, field: &str) -> Option<String> {
     let (_, section) = document.split_once(heading)?;
     let row = section.split("\n## ").next()?.lines().find(|line| {
         line.starts_with("| `")
-            && line.split('|').nth(1).is_some_and(|cell| cell.split(',').any(|name| name.trim() == format!("`{field}`")))
+            && line.split('|').nth(1).is_some_and(|cell| {
+                cell.split(',')
+                    .any(|name| name.trim() == format!("`{field}`"))
+            })
     })?;
     // A bar within the cell is written with a backslash.
-    Some(row.replace("\\|", "¦").split('|').nth(2)?.trim().replace('¦', "|"))
+    Some(
+        row.replace("\\|", "¦")
+            .split('|')
+            .nth(2)?
+            .trim()
+            .replace('¦', "|"),
+    )
 }
 
 fn mapping(document: &str, of: &str, fields: &[&str], required: &[&str]) -> Value {
@@ -82,7 +101,8 @@ fn schema() -> Value {
     let mut predict = of("predict", PREDICT, &["ask"]);
     predict["oneOf"] = json!([{ "required": ["choices"] }, { "required": ["number"] }]);
     let duration = json!({ "type": ["string", "number"], "pattern": "^[0-9.]+(ms|s|m|h)$" });
-    let action = |name: &str, holds: &Value| json!({ "properties": { name: holds }, "required": [name] });
+    let action =
+        |name: &str, holds: &Value| json!({ "properties": { name: holds }, "required": [name] });
     let line = json!({ "type": "string" });
     let mut kubectl = action("kubectl", &line);
     kubectl["properties"]["background"] = json!({ "type": "boolean" });
@@ -118,7 +138,10 @@ fn the_schema_has_the_fields_that_lessons_are_read_by() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), &schema).unwrap();
     }
-    assert!(file(name) == schema, "{name} is stale: UPDATE_DOCS=1 cargo test --test lesson_schema");
+    assert!(
+        file(name) == schema,
+        "{name} is stale: UPDATE_DOCS=1 cargo test --test lesson_schema"
+    );
 }
 
 /// What an editor shows where a field is written.

@@ -11,7 +11,10 @@ use std::process::Command;
 
 fn lessons() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("static/lessons");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.sort();
     let name = |path: &Path| path.file_stem().unwrap().to_string_lossy().into_owned();
     files
@@ -28,8 +31,16 @@ fn each_lesson_can_be_done_and_tells_the_truth() {
     assert!(!all.is_empty());
     for (name, text) in all {
         match parse(&text) {
-            Err(faults) => wrong.extend(faults.iter().map(|fault| format!("{name}.yaml:{}: {}", fault.line, fault.message().english()))),
-            Ok(lesson) => wrong.extend(check::check(&lesson).iter().map(|finding| format!("{name}: {finding}"))),
+            Err(faults) => {
+                wrong.extend(faults.iter().map(|fault| {
+                    format!("{name}.yaml:{}: {}", fault.line, fault.message().english())
+                }))
+            }
+            Ok(lesson) => wrong.extend(
+                check::check(&lesson)
+                    .iter()
+                    .map(|finding| format!("{name}: {finding}")),
+            ),
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -37,8 +48,17 @@ fn each_lesson_can_be_done_and_tells_the_truth() {
 
 /// A page for paper, made by the command.
 fn printed(file: &Path, lang: &str) -> String {
-    let out = Command::new(env!("CARGO_BIN_EXE_loopscope")).args(["lesson", "print", "--lang", lang]).arg(file).output().unwrap();
-    assert!(out.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&out.stderr));
+    let out = Command::new(env!("CARGO_BIN_EXE_loopscope"))
+        .args(["lesson", "print", "--lang", lang])
+        .arg(file)
+        .output()
+        .unwrap();
+    assert!(
+        out.status.success(),
+        "{}: {}",
+        file.display(),
+        String::from_utf8_lossy(&out.stderr)
+    );
     String::from_utf8(out.stdout).unwrap()
 }
 
@@ -46,17 +66,47 @@ fn printed(file: &Path, lang: &str) -> String {
 fn each_lesson_is_printed_with_its_steps_diagrams_and_answers_in_both_languages() {
     for (name, text) in lessons() {
         let lesson = parse(&text).unwrap();
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("static/lessons/{name}.yaml"));
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("static/lessons/{name}.yaml"));
         for (lang, tongue) in [("en", Tongue::English), ("zh", Tongue::Chinese)] {
             let page = printed(&file, lang);
             let count = |part: &str| page.matches(part).count();
-            assert!(page.contains(&format!("<h1>{}</h1>", lesson.title.plain(tongue))), "{name} {lang}");
+            assert!(
+                page.contains(&format!("<h1>{}</h1>", lesson.title.plain(tongue))),
+                "{name} {lang}"
+            );
             assert_eq!(count("<section>"), lesson.steps.len(), "{name} {lang}");
-            assert!(count("<svg ") + 1 >= lesson.steps.len(), "{name} {lang}: diagrams");
-            assert_eq!(count("<div class=\"task\">"), lesson.steps.iter().filter(|step| step.task.is_some()).count(), "{name} {lang}");
-            let choices = |step: &&LessonStep| matches!(&step.predict, Some(Predict { answer: Answers::Choices(_), .. }));
-            assert_eq!(count("<li class=\"right\">"), lesson.steps.iter().filter(choices).count(), "{name} {lang}: answers");
-            assert!(!page.contains("{{ ") && !page.contains("–</"), "{name} {lang}: a value is missing");
+            assert!(
+                count("<svg ") + 1 >= lesson.steps.len(),
+                "{name} {lang}: diagrams"
+            );
+            assert_eq!(
+                count("<div class=\"task\">"),
+                lesson
+                    .steps
+                    .iter()
+                    .filter(|step| step.task.is_some())
+                    .count(),
+                "{name} {lang}"
+            );
+            let choices = |step: &&LessonStep| {
+                matches!(
+                    &step.predict,
+                    Some(Predict {
+                        answer: Answers::Choices(_),
+                        ..
+                    })
+                )
+            };
+            assert_eq!(
+                count("<li class=\"right\">"),
+                lesson.steps.iter().filter(choices).count(),
+                "{name} {lang}: answers"
+            );
+            assert!(
+                !page.contains("{{ ") && !page.contains("–</"),
+                "{name} {lang}: a value is missing"
+            );
         }
     }
 }
@@ -65,7 +115,11 @@ fn each_lesson_is_printed_with_its_steps_diagrams_and_answers_in_both_languages(
 fn a_printed_lesson_is_text_whatever_it_says() {
     let file = std::env::temp_dir().join(format!("loopscope-hostile-{}.yaml", std::process::id()));
     let script = "<script>alert(1)</script>";
-    fs::write(&file, format!("lesson: 1\ntitle: {script}\nsummary: \"`{script}`\"\nsteps:\n- say: {script}\n")).unwrap();
+    fs::write(
+        &file,
+        format!("lesson: 1\ntitle: {script}\nsummary: \"`{script}`\"\nsteps:\n- say: {script}\n"),
+    )
+    .unwrap();
     let page = printed(&file, "en");
     fs::remove_file(&file).unwrap();
     assert!(!page.contains("<script"), "{page}");
@@ -74,7 +128,9 @@ fn a_printed_lesson_is_text_whatever_it_says() {
 
 #[test]
 fn the_document_lists_every_function() {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lesson-format.md")).unwrap();
+    let text =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lesson-format.md"))
+            .unwrap();
     for function in functions::ALL {
         let line = format!("| `{}` | {} |", function.usage, function.about);
         assert!(text.contains(&line), "docs/lesson-format.md lacks: {line}");
@@ -86,30 +142,72 @@ fn the_library_lists_every_lesson_by_its_title() {
     let mut listed: Vec<&str> = library::ALL.iter().map(|entry| entry.name).collect();
     listed.sort_unstable();
     let files = lessons();
-    assert_eq!(listed, files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
-    let zh = Catalogue::read(&fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/i18n/src/zh.txt")).unwrap());
+    assert_eq!(
+        listed,
+        files
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect::<Vec<_>>()
+    );
+    let zh = Catalogue::read(
+        &fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/i18n/src/zh.txt"))
+            .unwrap(),
+    );
     for (name, text) in files {
         let (lesson, entry) = (parse(&text).unwrap(), library::named(&name).unwrap());
-        assert_eq!(lesson.title.plain(Tongue::English), (entry.title)().english(), "{name}");
-        assert_eq!(lesson.title.plain(Tongue::Chinese), (entry.title)().say(&zh), "{name}");
-        assert!(!lesson.summary.is_empty() && lesson.steps.iter().any(|step| step.predict.is_some() || step.task.is_some()), "{name}");
+        assert_eq!(
+            lesson.title.plain(Tongue::English),
+            (entry.title)().english(),
+            "{name}"
+        );
+        assert_eq!(
+            lesson.title.plain(Tongue::Chinese),
+            (entry.title)().say(&zh),
+            "{name}"
+        );
+        assert!(
+            !lesson.summary.is_empty()
+                && lesson
+                    .steps
+                    .iter()
+                    .any(|step| step.predict.is_some() || step.task.is_some()),
+            "{name}"
+        );
     }
 }
 
 /// The steps of a lesson as they are written, each with its number from 1.
 fn written(text: &str) -> Vec<(usize, Value)> {
     let lesson = manifest::parse(text.as_bytes()).documents.remove(0).value;
-    lesson["steps"].as_array().unwrap().iter().cloned().enumerate().map(|(at, step)| (at + 1, step)).collect()
+    lesson["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .cloned()
+        .enumerate()
+        .map(|(at, step)| (at + 1, step))
+        .collect()
 }
 
 #[test]
 fn each_task_has_a_solution_an_alternative_and_a_wrong_way() {
     for (name, text) in lessons() {
         for (at, step) in written(&text) {
-            let Some(task) = step.get("task") else { continue };
-            let ways: Vec<String> = ["solution", "alternative", "wrong"].iter().map(|way| task[way].to_string()).collect();
-            assert!(ways.iter().all(|way| way.len() > "null".len()), "{name}, step {at}: {ways:?}");
-            assert!(ways[0] != ways[1] && ways[1] != ways[2] && ways[0] != ways[2], "{name}, step {at}: two ways are the same");
+            let Some(task) = step.get("task") else {
+                continue;
+            };
+            let ways: Vec<String> = ["solution", "alternative", "wrong"]
+                .iter()
+                .map(|way| task[way].to_string())
+                .collect();
+            assert!(
+                ways.iter().all(|way| way.len() > "null".len()),
+                "{name}, step {at}: {ways:?}"
+            );
+            assert!(
+                ways[0] != ways[1] && ways[1] != ways[2] && ways[0] != ways[2],
+                "{name}, step {at}: two ways are the same"
+            );
         }
     }
 }
@@ -118,9 +216,18 @@ fn each_task_has_a_solution_an_alternative_and_a_wrong_way() {
 fn each_answer_is_explained_in_both_languages() {
     for (name, text) in lessons() {
         for (at, step) in written(&text) {
-            let Some(predict) = step.get("predict") else { continue };
-            let because = |tongue: &str| predict["because"][tongue].as_str().is_some_and(|text| !text.trim().is_empty());
-            assert!(because("en") && because("zh"), "{name}, step {at}: no `because`");
+            let Some(predict) = step.get("predict") else {
+                continue;
+            };
+            let because = |tongue: &str| {
+                predict["because"][tongue]
+                    .as_str()
+                    .is_some_and(|text| !text.trim().is_empty())
+            };
+            assert!(
+                because("en") && because("zh"),
+                "{name}, step {at}: no `because`"
+            );
         }
     }
 }
@@ -146,16 +253,56 @@ const NUMBER_WORDS: [(&str, &str); 15] = [
 
 /// What captions say in numbers and no condition of the step has: lesson, step, word, and why that is right.
 const UNCHECKED: [(&str, usize, &str, &str); 10] = [
-    ("control-loop", 1, "two", "the manifest that the next step applies; there `replicas(web) == 2` is checked"),
+    (
+        "control-loop",
+        1,
+        "two",
+        "the manifest that the next step applies; there `replicas(web) == 2` is checked",
+    ),
     ("control-loop", 1, "2", "the same manifest"),
-    ("control-loop", 4, "two", "the desired and the actual number, which the same caption names"),
-    ("rolling-update", 3, "both", "each of the two limits is checked to be '25%'"),
-    ("rolling-update", 3, "0.75", "25% of three: arithmetic, of numbers that are checked"),
+    (
+        "control-loop",
+        4,
+        "two",
+        "the desired and the actual number, which the same caption names",
+    ),
+    (
+        "rolling-update",
+        3,
+        "both",
+        "each of the two limits is checked to be '25%'",
+    ),
+    (
+        "rolling-update",
+        3,
+        "0.75",
+        "25% of three: arithmetic, of numbers that are checked",
+    ),
     ("scaling", 4, "zero", "a question: the task is to do it"),
-    ("scaling", 5, "zero", "what was done in the task, whose check has `ever pods(web) == 0`"),
-    ("service", 4, "web-0.nginx", "an example from the lesson statefulset, where `addresses(web-0.nginx) == 1` is checked"),
-    ("service", 4, "both", "hostname and subdomain, checked in the lesson statefulset, step 1"),
-    ("service", 5, "both", "`endpoints` of `web` and of `web-pods` are checked, one condition each"),
+    (
+        "scaling",
+        5,
+        "zero",
+        "what was done in the task, whose check has `ever pods(web) == 0`",
+    ),
+    (
+        "service",
+        4,
+        "web-0.nginx",
+        "an example from the lesson statefulset, where `addresses(web-0.nginx) == 1` is checked",
+    ),
+    (
+        "service",
+        4,
+        "both",
+        "hostname and subdomain, checked in the lesson statefulset, step 1",
+    ),
+    (
+        "service",
+        5,
+        "both",
+        "`endpoints` of `web` and of `web-pods` are checked, one condition each",
+    ),
 ];
 
 /// The words of a text without the values that are filled in: names, images, percentages and fractions are one word each.
@@ -168,12 +315,18 @@ fn words(text: &str) -> Vec<String> {
     }
     plain.push_str(rest);
     let words = plain.split(|c: char| !(c.is_alphanumeric() || "-.:%".contains(c)));
-    words.map(|word| word.trim_matches(['.', ':', '-']).to_lowercase()).filter(|word| !word.is_empty()).collect()
+    words
+        .map(|word| word.trim_matches(['.', ':', '-']).to_lowercase())
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 /// The number that a word stands for, or the word itself if it has a digit.
 fn number(word: &str) -> Option<&str> {
-    let known = NUMBER_WORDS.iter().find(|(known, _)| *known == word).map(|(_, number)| *number);
+    let known = NUMBER_WORDS
+        .iter()
+        .find(|(known, _)| *known == word)
+        .map(|(_, number)| *number);
     known.or_else(|| word.contains(|c: char| c.is_ascii_digit()).then_some(word))
 }
 
@@ -182,11 +335,18 @@ fn each_number_and_numbered_name_of_a_caption_is_computed_or_checked() {
     let (mut wrong, mut excused) = (Vec::new(), BTreeSet::new());
     for (name, text) in lessons() {
         for (at, step) in written(&text) {
-            let expect = step["expect"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let expect = step["expect"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str);
             let checked: BTreeSet<String> = expect.flat_map(words).collect();
             for caption in [&step["say"]["en"], &step["predict"]["because"]["en"]] {
                 for word in words(caption.as_str().unwrap_or_default()) {
-                    let Some(number) = number(&word).filter(|number| !checked.contains(*number)) else { continue };
+                    let Some(number) = number(&word).filter(|number| !checked.contains(*number))
+                    else {
+                        continue;
+                    };
                     match UNCHECKED.iter().position(|(lesson, step, said, _)| (*lesson, *step, *said) == (&*name, at, &*word)) {
                         Some(place) => drop(excused.insert(place)),
                         None => wrong.push(format!("{name}, step {at}: {word:?} ({number}) is in no condition of `expect`: {caption}")),
@@ -196,7 +356,9 @@ fn each_number_and_numbered_name_of_a_caption_is_computed_or_checked() {
         }
     }
     wrong.extend(
-        (0..UNCHECKED.len()).filter(|place| !excused.contains(place)).map(|place| format!("no longer needed: {:?}", UNCHECKED[place])),
+        (0..UNCHECKED.len())
+            .filter(|place| !excused.contains(place))
+            .map(|place| format!("no longer needed: {:?}", UNCHECKED[place])),
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -204,7 +366,20 @@ fn each_number_and_numbered_name_of_a_caption_is_computed_or_checked() {
 #[test]
 fn the_words_of_a_caption_are_read_whole() {
     let all = words("`web-0` runs {{ image(web) }}: 25% of three is 0.75, not `nginx:1.27`.");
-    assert_eq!(all, ["web-0", "runs", "25%", "of", "three", "is", "0.75", "not", "nginx:1.27"]);
+    assert_eq!(
+        all,
+        [
+            "web-0",
+            "runs",
+            "25%",
+            "of",
+            "three",
+            "is",
+            "0.75",
+            "not",
+            "nginx:1.27"
+        ]
+    );
     let numbers: Vec<&str> = all.iter().filter_map(|word| number(word)).collect();
     assert_eq!(numbers, ["web-0", "25%", "3", "0.75", "nginx:1.27"]);
 }

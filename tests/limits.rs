@@ -20,7 +20,8 @@ fn workload(kind: &str, spec: &Value) -> Value {
 fn run(value: Value) -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     let origin = sim.command("apply");
-    sim.request(|server| server.create_value(&origin, value, Why::Asked)).unwrap();
+    sim.request(|server| server.create_value(&origin, value, Why::Asked))
+        .unwrap();
     sim.advance(Time(2_000_000), 3_000);
     sim
 }
@@ -30,12 +31,24 @@ fn the_largest_sizes_are_taken_step_by_step() {
     let most = i32::MAX;
     for (kind, spec) in [
         ("StatefulSet", json!({ "replicas": most })),
-        ("StatefulSet", json!({ "replicas": most, "podManagementPolicy": "Parallel" })),
-        ("StatefulSet", json!({ "replicas": 2, "ordinals": { "start": most } })),
-        ("Deployment", json!({ "replicas": most, "strategy": { "rollingUpdate": { "maxSurge": most } } })),
+        (
+            "StatefulSet",
+            json!({ "replicas": most, "podManagementPolicy": "Parallel" }),
+        ),
+        (
+            "StatefulSet",
+            json!({ "replicas": 2, "ordinals": { "start": most } }),
+        ),
+        (
+            "Deployment",
+            json!({ "replicas": most, "strategy": { "rollingUpdate": { "maxSurge": most } } }),
+        ),
     ] {
         let sim = run(workload(kind, &spec));
-        assert!(sim.list(Kind::Pod).count() <= 4_000, "{kind} {spec}: Pods come in bursts");
+        assert!(
+            sim.list(Kind::Pod).count() <= 4_000,
+            "{kind} {spec}: Pods come in bursts"
+        );
     }
 }
 
@@ -43,12 +56,17 @@ fn the_largest_sizes_are_taken_step_by_step() {
 fn a_grace_period_of_ages_is_a_date_all_the_same() {
     let mut value = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "x" }, "spec": {
         "terminationGracePeriodSeconds": i64::MAX, "containers": [{ "name": "c", "image": "a" }] } });
-    value["spec"]["containers"][0]["readinessProbe"] = json!({ "initialDelaySeconds": i32::MAX, "tcpSocket": { "port": 1 } });
+    value["spec"]["containers"][0]["readinessProbe"] =
+        json!({ "initialDelaySeconds": i32::MAX, "tcpSocket": { "port": 1 } });
     let mut sim = run(value);
     let origin = sim.command("delete");
     let key = ObjectRef::new(Kind::Pod, "default", "x");
-    sim.request(|server| server.delete(&origin, &key, Delete::default(), Why::Asked)).unwrap();
-    let text = sim.get(&key).unwrap().to_value()["metadata"]["deletionTimestamp"].as_str().unwrap().to_string();
+    sim.request(|server| server.delete(&origin, &key, Delete::default(), Why::Asked))
+        .unwrap();
+    let text = sim.get(&key).unwrap().to_value()["metadata"]["deletionTimestamp"]
+        .as_str()
+        .unwrap()
+        .to_string();
     assert!(text.starts_with("21"), "{text}");
     sim.advance(Time(9_000_000), usize::MAX);
     assert!(sim.get(&key).is_none(), "the Pod is stopped and gone");
@@ -56,39 +74,74 @@ fn a_grace_period_of_ages_is_a_date_all_the_same() {
 
 #[test]
 fn three_hundred_containers_are_counted_to_the_end() {
-    let containers = |prefix: &str| (0..300).map(|i| json!({ "name": format!("{prefix}{i}"), "image": "a" })).collect::<Vec<_>>();
+    let containers = |prefix: &str| {
+        (0..300)
+            .map(|i| json!({ "name": format!("{prefix}{i}"), "image": "a" }))
+            .collect::<Vec<_>>()
+    };
     let value = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "x" },
         "spec": { "initContainers": containers("i"), "containers": containers("c") } });
     let mut sim = run(value);
     sim.advance(Time(400_000_000), usize::MAX);
     let key = ObjectRef::new(Kind::Pod, "default", "x");
-    assert!(sim.get(&key).and_then(|o| o.pod()).is_some_and(|pod| pod.is_ready()));
+    assert!(
+        sim.get(&key)
+            .and_then(|o| o.pod())
+            .is_some_and(|pod| pod.is_ready())
+    );
 }
 
 #[test]
 fn a_node_may_be_as_large_as_a_number_and_says_what_it_cannot_be() {
     let mut sim = run(workload("Deployment", &json!({ "replicas": 3 })));
     for name in ["node-8", "node-9"] {
-        sim.fault(&format!("add-node {name} cpu=9000P memory=9E pods=2000000000")).unwrap();
+        sim.fault(&format!(
+            "add-node {name} cpu=9000P memory=9E pods=2000000000"
+        ))
+        .unwrap();
     }
     sim.advance(Time(60_000_000), 3_000);
-    let node = sim.get(&ObjectRef::new(Kind::Node, "", "node-9")).unwrap().to_value();
+    let node = sim
+        .get(&ObjectRef::new(Kind::Node, "", "node-9"))
+        .unwrap()
+        .to_value();
     assert_eq!(node["status"]["allocatable"]["cpu"], "9000P");
-    assert_eq!(node["status"]["capacity"]["ephemeral-storage"], "100Gi", "what is not named is as on every node");
+    assert_eq!(
+        node["status"]["capacity"]["ephemeral-storage"], "100Gi",
+        "what is not named is as on every node"
+    );
     for (said, what) in [
         ("add-node node-7 cpu", "cpu: RESOURCE=AMOUNT is required"),
-        ("add-node node-7 gpu=1", "gpu: cpu, memory, pods or ephemeral-storage is required"),
+        (
+            "add-node node-7 gpu=1",
+            "gpu: cpu, memory, pods or ephemeral-storage is required",
+        ),
         ("add-node node-7 cpu=0", "cpu=0: must be greater than 0"),
         ("add-node node-7 cpu=-1", "cpu=-1: must be greater than 0"),
-        ("add-node node-7 pods=1500m", "pods=1500m: must be an integer"),
+        (
+            "add-node node-7 pods=1500m",
+            "pods=1500m: must be an integer",
+        ),
         ("add-node node-7 cpu=1 cpu=2", "cpu: named twice"),
-        ("add-node node-7 cpu=much", "cpu=much: quantities must match"),
+        (
+            "add-node node-7 cpu=much",
+            "cpu=much: quantities must match",
+        ),
     ] {
         let error = sim.fault(said).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("add-node: {what}")), "{said}: {error}");
-        assert!(sim.get(&ObjectRef::new(Kind::Node, "", "node-7")).is_none(), "{said}");
+        assert!(
+            error.starts_with(&format!("add-node: {what}")),
+            "{said}: {error}"
+        );
+        assert!(
+            sim.get(&ObjectRef::new(Kind::Node, "", "node-7")).is_none(),
+            "{said}"
+        );
     }
-    assert_eq!(sim.fault("add-node node-9 cpu=1").unwrap_err().to_string(), "nodes \"node-9\" already exists");
+    assert_eq!(
+        sim.fault("add-node node-9 cpu=1").unwrap_err().to_string(),
+        "nodes \"node-9\" already exists"
+    );
 }
 
 /// How long the worst task of a Job with so many Pods takes, while it makes the first ones and when all of them have failed.
@@ -99,7 +152,8 @@ fn worst_tasks(pods: usize) -> [std::time::Duration; 2] {
         "parallelism": pods, "completions": pods, "backoffLimit": 1_000_000, "template": { "spec": { "restartPolicy": "Never",
             "containers": [{ "name": "c", "image": "busybox", "command": ["sh", "-c", "sleep 30; exit 1"] }] } } } });
     let origin = sim.command("apply");
-    sim.request(|server| server.create_value(&origin, job, Why::Asked)).unwrap();
+    sim.request(|server| server.create_value(&origin, job, Why::Asked))
+        .unwrap();
     let mut worst = [std::time::Duration::ZERO; 2];
     let made = |sim: &Sim| sim.list(Kind::Pod).count();
     while made(&sim) < pods * 3 / 2 && sim.now() < Time(6_000_000_000) {
@@ -115,5 +169,8 @@ fn worst_tasks(pods: usize) -> [std::time::Duration; 2] {
 #[test]
 fn a_job_of_which_thousands_of_pods_failed_makes_new_ones_as_fast_as_the_first() {
     let [first, again] = worst_tasks(3_000);
-    assert!(again < first * 8, "{first:?} at first, {again:?} when all have failed");
+    assert!(
+        again < first * 8,
+        "{first:?} at first, {again:?} when all have failed"
+    );
 }

@@ -26,8 +26,26 @@ struct Stands {
 const APPLY: (u64, &str) = (0, "apply");
 
 const ALL: [Stands; 10] = [
-    Stands { file: "2026-11-21-manifest", seed: 7, view: "storage", nodes: 3, pods: 2, at: 10_000, end: 10_000, deeds: &[] },
-    Stands { file: "2026-11-21-stored", seed: 1, view: "ownership", nodes: 3, pods: 2, at: 10_000, end: 10_000, deeds: &[] },
+    Stands {
+        file: "2026-11-21-manifest",
+        seed: 7,
+        view: "storage",
+        nodes: 3,
+        pods: 2,
+        at: 10_000,
+        end: 10_000,
+        deeds: &[],
+    },
+    Stands {
+        file: "2026-11-21-stored",
+        seed: 1,
+        view: "ownership",
+        nodes: 3,
+        pods: 2,
+        at: 10_000,
+        end: 10_000,
+        deeds: &[],
+    },
     Stands {
         file: "2026-11-23-history",
         seed: 7,
@@ -36,7 +54,11 @@ const ALL: [Stands; 10] = [
         pods: 3,
         at: 6_000,
         end: 12_000,
-        deeds: &[APPLY, (4_000, "kubectl scale deployment web --replicas=3"), (8_000, "fault node-down node-1")],
+        deeds: &[
+            APPLY,
+            (4_000, "kubectl scale deployment web --replicas=3"),
+            (8_000, "fault node-down node-1"),
+        ],
     },
     Stands {
         file: "2026-11-24-request",
@@ -46,7 +68,10 @@ const ALL: [Stands; 10] = [
         pods: 1,
         at: 9_000,
         end: 9_000,
-        deeds: &[(1_000, "request POST /api/v1/namespaces/default/pods"), (6_000, "remote")],
+        deeds: &[
+            (1_000, "request POST /api/v1/namespaces/default/pods"),
+            (6_000, "remote"),
+        ],
     },
     Stands {
         file: "2026-11-24-counterexample",
@@ -76,7 +101,11 @@ const ALL: [Stands; 10] = [
         pods: 5,
         at: 9_000,
         end: 9_000,
-        deeds: &[APPLY, (4_000, "kubectl edit deployment web"), (4_000, "edited")],
+        deeds: &[
+            APPLY,
+            (4_000, "kubectl edit deployment web"),
+            (4_000, "edited"),
+        ],
     },
     Stands {
         file: "2026-11-25-interrupt",
@@ -95,7 +124,16 @@ const ALL: [Stands; 10] = [
             (6_000, "kubectl delete deployment web"),
         ],
     },
-    Stands { file: "2026-11-26-speed", seed: 2, view: "loops", nodes: 3, pods: 2, at: 5_000, end: 5_000, deeds: &[APPLY] },
+    Stands {
+        file: "2026-11-26-speed",
+        seed: 2,
+        view: "loops",
+        nodes: 3,
+        pods: 2,
+        at: 5_000,
+        end: 5_000,
+        deeds: &[APPLY],
+    },
     Stands {
         file: "2026-11-26-example",
         seed: 1,
@@ -104,20 +142,35 @@ const ALL: [Stands; 10] = [
         pods: 1,
         at: 10_000,
         end: 10_000,
-        deeds: &[APPLY, (3_000, "kubectl scale deployment web --replicas=4"), (6_000, "kubectl scale deployment web --replicas=1")],
+        deeds: &[
+            APPLY,
+            (3_000, "kubectl scale deployment web --replicas=4"),
+            (6_000, "kubectl scale deployment web --replicas=1"),
+        ],
     },
 ];
 
 /// The links by the names of their files.
 fn kept() -> BTreeMap<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/links");
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let links = files.filter(|path| path.extension().is_some_and(|ext| ext == "txt"));
-    links.map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), fs::read_to_string(&path).unwrap())).collect()
+    links
+        .map(|path| {
+            (
+                path.file_stem().unwrap().to_string_lossy().into_owned(),
+                fs::read_to_string(&path).unwrap(),
+            )
+        })
+        .collect()
 }
 
 fn read(name: &str) -> Link {
-    decode(kept()[name].trim()).unwrap_or_else(|words| panic!("{name}: {}", words.english())).unwrap()
+    decode(kept()[name].trim())
+        .unwrap_or_else(|words| panic!("{name}: {}", words.english()))
+        .unwrap()
 }
 
 /// The page that a link opens, once all of its history is repeated.
@@ -153,25 +206,62 @@ fn each_link_that_is_kept_opens_as_what_it_stood_for() {
     for stands in &ALL {
         let name = stands.file;
         let link = read(name);
-        let served = stands.deeds.first().is_some_and(|(_, deed)| deed.starts_with("request"));
+        let served = stands
+            .deeds
+            .first()
+            .is_some_and(|(_, deed)| deed.starts_with("request"));
         let text = link.manifest.as_deref().unwrap();
-        assert!(if served { text.is_empty() } else { text.starts_with("apiVersion: apps/v1\nkind: Deployment\n") }, "{name}: {text}");
-        let deeds = link.history().map(|history| history.commands).unwrap_or_default();
-        let deeds: Vec<(u64, String)> = deeds.iter().map(|(_, at, deed)| (at / 1000, told(deed))).collect();
-        let expected: Vec<(u64, String)> = stands.deeds.iter().map(|(at, deed)| (*at, (*deed).to_owned())).collect();
+        assert!(
+            if served {
+                text.is_empty()
+            } else {
+                text.starts_with("apiVersion: apps/v1\nkind: Deployment\n")
+            },
+            "{name}: {text}"
+        );
+        let deeds = link
+            .history()
+            .map(|history| history.commands)
+            .unwrap_or_default();
+        let deeds: Vec<(u64, String)> = deeds
+            .iter()
+            .map(|(_, at, deed)| (at / 1000, told(deed)))
+            .collect();
+        let expected: Vec<(u64, String)> = stands
+            .deeds
+            .iter()
+            .map(|(at, deed)| (*at, (*deed).to_owned()))
+            .collect();
         assert_eq!(deeds, expected, "{name}");
         let mut state = opened(&link);
         if link.history.is_none() {
             while !state.advance(k8s_model::Time(10_000_000), 1_000) {}
         }
         let run = &state.timeline.run;
-        let count = |kind: Kind| run.newest().list(kind).filter(|object| !object.meta.is_deleting()).count();
-        assert_eq!((run.seed(), state.selection.view.id), (stands.seed, stands.view), "{name}");
-        assert_eq!((count(Kind::Node), count(Kind::Pod)), (stands.nodes, stands.pods), "{name}");
+        let count = |kind: Kind| {
+            run.newest()
+                .list(kind)
+                .filter(|object| !object.meta.is_deleting())
+                .count()
+        };
+        assert_eq!(
+            (run.seed(), state.selection.view.id),
+            (stands.seed, stands.view),
+            "{name}"
+        );
+        assert_eq!(
+            (count(Kind::Node), count(Kind::Pod)),
+            (stands.nodes, stands.pods),
+            "{name}"
+        );
         assert_eq!((run.now(), run.end()), (stands.at, stands.end), "{name}");
         assert_eq!(run.in_past(), stands.at < stands.end, "{name}");
         if link.history.is_some() {
-            assert_eq!(run.command_count(), deeds.len(), "{name}: all that was done is done again");
+            assert_eq!(
+                run.command_count(),
+                deeds.len(),
+                "{name}: all that was done is done again"
+            );
         }
     }
 }
@@ -179,29 +269,63 @@ fn each_link_that_is_kept_opens_as_what_it_stood_for() {
 #[test]
 fn what_else_a_form_holds_is_there() {
     let state = opened(&read("2026-11-23-history"));
-    let selected = state.selection.selected.clone().map(|key| (key.kind, key.name.to_string()));
+    let selected = state
+        .selection
+        .selected
+        .clone()
+        .map(|key| (key.kind, key.name.to_string()));
     assert_eq!(selected, Some((Kind::Deployment, "web".to_owned())));
-    assert_eq!(state.timeline.breakpoints.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), ["pod not ready"]);
+    assert_eq!(
+        state
+            .timeline
+            .breakpoints
+            .iter()
+            .map(|one| one.text.as_str())
+            .collect::<Vec<_>>(),
+        ["pod not ready"]
+    );
     let state = opened(&read("2026-11-24-request"));
     let sim = state.timeline.run.newest();
     let pod = sim.list(Kind::Pod).next().unwrap();
-    let FilePlace::Disk { disk, path } = place(sim.server(), pod, 0, "/told") else { panic!("a file of the container") };
-    let told = sim.disks.read(&disk, &path).is_some_and(|text| text.trim_end() == "hello");
+    let FilePlace::Disk { disk, path } = place(sim.server(), pod, 0, "/told") else {
+        panic!("a file of the container")
+    };
+    let told = sim
+        .disks
+        .read(&disk, &path)
+        .is_some_and(|text| text.trim_end() == "hello");
     assert!(told, "the command in the container has written its file");
     assert_eq!(opened(&read("2026-11-26-speed")).timeline.speed, 10.0);
     // What the example did by itself is no command of a person.
     let state = opened(&read("2026-11-26-example"));
     assert!(state.shared().example == [3_000] && history::commands(&state.timeline.run).len() == 3);
-    let own: Vec<String> = state.console.history.iter().map(ToString::to_string).collect();
-    assert!(own.iter().any(|line| line.contains("--replicas=1")) && !own.iter().any(|line| line.contains("--replicas=4")), "{own:?}");
+    let own: Vec<String> = state
+        .console
+        .history
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert!(
+        own.iter().any(|line| line.contains("--replicas=1"))
+            && !own.iter().any(|line| line.contains("--replicas=4")),
+        "{own:?}"
+    );
 }
 
 #[test]
 fn what_is_shared_from_an_old_link_is_the_same_history() {
-    for stands in ALL.iter().filter(|stands| !stands.deeds.is_empty() && stands.file != "2026-11-24-counterexample") {
+    for stands in ALL
+        .iter()
+        .filter(|stands| !stands.deeds.is_empty() && stands.file != "2026-11-24-counterexample")
+    {
         let link = read(stands.file);
         let again = opened(&link).shared();
         let (old, new) = (link.history().unwrap(), again.history().unwrap());
-        assert_eq!((&new.commands, new.end, &new.cluster), (&old.commands, old.end, &old.cluster), "{}", stands.file);
+        assert_eq!(
+            (&new.commands, new.end, &new.cluster),
+            (&old.commands, old.end, &old.cluster),
+            "{}",
+            stands.file
+        );
     }
 }

@@ -9,8 +9,13 @@ use terminal::kubectl;
 fn with_labels(labels: &str) -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     sim.advance(sim.now().after(1_000_000), usize::MAX);
-    let said =
-        kubectl(&mut sim, "apply -f -", &format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: guarded, labels: {{{labels}}}}}}}"));
+    let said = kubectl(
+        &mut sim,
+        "apply -f -",
+        &format!(
+            "{{apiVersion: v1, kind: Namespace, metadata: {{name: guarded, labels: {{{labels}}}}}}}"
+        ),
+    );
     assert_eq!(said, "namespace/guarded created\n");
     sim
 }
@@ -25,7 +30,10 @@ fn refusal(level: &str, container: &str, spec: &str) -> String {
     let start = format!(
         "Error from server (Forbidden): error when creating \"STDIN\": pods \"p\" is forbidden: violates PodSecurity \"{level}:latest\": "
     );
-    said.strip_prefix(&start).unwrap_or(&said).trim_end().to_owned()
+    said.strip_prefix(&start)
+        .unwrap_or(&said)
+        .trim_end()
+        .to_owned()
 }
 
 const GOOD: &str = ", securityContext: {allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: {drop: [ALL]}, seccompProfile: {type: RuntimeDefault}}";
@@ -41,16 +49,35 @@ fn a_pod_is_refused_with_every_reason() {
     );
     assert_eq!(refusal("restricted", GOOD, ""), "pod/p created");
     assert_eq!(refusal("baseline", "", ""), "pod/p created");
-    assert_eq!(refusal("privileged", ", securityContext: {privileged: true}", ""), "pod/p created");
+    assert_eq!(
+        refusal("privileged", ", securityContext: {privileged: true}", ""),
+        "pod/p created"
+    );
 }
 
 #[test]
 fn each_check_of_baseline_has_its_words() {
     for (container, spec, words) in [
-        (", securityContext: {privileged: true}", "", "privileged (container \"c\" must not set securityContext.privileged=true)"),
-        ("", ", hostNetwork: true, hostPID: true", "host namespaces (hostNetwork=true, hostPID=true)"),
-        (", ports: [{containerPort: 80, hostPort: 80}]", "", "hostPort (container \"c\" uses hostPort 80)"),
-        ("", ", volumes: [{name: v, hostPath: {path: /}}]", "hostPath volumes (volume \"v\")"),
+        (
+            ", securityContext: {privileged: true}",
+            "",
+            "privileged (container \"c\" must not set securityContext.privileged=true)",
+        ),
+        (
+            "",
+            ", hostNetwork: true, hostPID: true",
+            "host namespaces (hostNetwork=true, hostPID=true)",
+        ),
+        (
+            ", ports: [{containerPort: 80, hostPort: 80}]",
+            "",
+            "hostPort (container \"c\" uses hostPort 80)",
+        ),
+        (
+            "",
+            ", volumes: [{name: v, hostPath: {path: /}}]",
+            "hostPath volumes (volume \"v\")",
+        ),
         (
             ", securityContext: {capabilities: {add: [NET_ADMIN, CHOWN]}}",
             "",
@@ -76,7 +103,11 @@ fn each_check_of_baseline_has_its_words() {
             ", securityContext: {seLinuxOptions: {type: spc_t, user: u}}",
             "seLinuxOptions (pod set forbidden securityContext.seLinuxOptions: type \"spc_t\"; user may not be set)",
         ),
-        ("", ", securityContext: {sysctls: [{name: kernel.msgmax, value: '1'}]}", "forbidden sysctls (kernel.msgmax)"),
+        (
+            "",
+            ", securityContext: {sysctls: [{name: kernel.msgmax, value: '1'}]}",
+            "forbidden sysctls (kernel.msgmax)",
+        ),
     ] {
         assert_eq!(refusal("baseline", container, spec), words);
     }
@@ -90,7 +121,11 @@ fn each_check_of_restricted_has_its_words() {
             ", volumes: [{name: a, hostPath: {path: /}}, {name: b, nfs: {server: s, path: /}}]",
             "restricted volume types (volumes \"a\", \"b\" use restricted volume types \"hostPath\", \"nfs\")",
         ),
-        (GOOD, ", securityContext: {runAsUser: 0}", "runAsUser=0 (pod must not set runAsUser=0)"),
+        (
+            GOOD,
+            ", securityContext: {runAsUser: 0}",
+            "runAsUser=0 (pod must not set runAsUser=0)",
+        ),
         (
             ", securityContext: {allowPrivilegeEscalation: false, runAsNonRoot: false, capabilities: {drop: [ALL], add: [CHOWN]}, seccompProfile: {type: Localhost, localhostProfile: p}}",
             "",
@@ -114,9 +149,17 @@ fn a_workload_is_warned_of_and_its_pods_are_refused() {
         "deployment.apps/d created\nWarning: would violate PodSecurity \"baseline:latest\": host namespaces (hostNetwork=true)\n"
     );
     sim.advance(sim.now().after(5_000_000), usize::MAX);
-    assert_eq!(kubectl(&mut sim, "get pods -n guarded", ""), "No resources found in guarded namespace.\n");
+    assert_eq!(
+        kubectl(&mut sim, "get pods -n guarded", ""),
+        "No resources found in guarded namespace.\n"
+    );
     let events = kubectl(&mut sim, "events -n guarded", "");
-    assert!(events.contains("violates PodSecurity \"baseline:latest\": host namespaces (hostNetwork=true)"), "{events}");
+    assert!(
+        events.contains(
+            "violates PodSecurity \"baseline:latest\": host namespaces (hostNetwork=true)"
+        ),
+        "{events}"
+    );
 }
 
 #[test]
@@ -126,7 +169,10 @@ fn a_warning_alone_refuses_nothing_and_versions_are_kept() {
     );
     let said = kubectl(&mut sim, "run p -n guarded --image=nginx", "");
     assert!(said.starts_with("pod/p created\nWarning: would violate PodSecurity \"restricted:v1.20\": allowPrivilegeEscalation"), "{said}");
-    assert!(!said.contains("capabilities"), "asked for since v1.22: {said}");
+    assert!(
+        !said.contains("capabilities"),
+        "asked for since v1.22: {said}"
+    );
 }
 
 #[test]
@@ -134,12 +180,20 @@ fn labels_are_checked_and_present_pods_told_of() {
     let mut sim = with_labels("team: a");
     kubectl(&mut sim, "run p -n guarded --image=nginx", "");
     assert_eq!(
-        kubectl(&mut sim, "label ns guarded pod-security.kubernetes.io/enforce=strict", ""),
+        kubectl(
+            &mut sim,
+            "label ns guarded pod-security.kubernetes.io/enforce=strict",
+            ""
+        ),
         "The Namespace \"guarded\" is invalid: metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: \"strict\": \
          must be one of privileged, baseline, restricted\n"
     );
     assert_eq!(
-        kubectl(&mut sim, "label ns guarded pod-security.kubernetes.io/enforce=restricted", ""),
+        kubectl(
+            &mut sim,
+            "label ns guarded pod-security.kubernetes.io/enforce=restricted",
+            ""
+        ),
         "namespace/guarded labeled\n\
          Warning: existing pods in namespace \"guarded\" violate the new PodSecurity enforce level \"restricted:latest\"\n\
          Warning: p: allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile\n"

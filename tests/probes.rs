@@ -23,21 +23,48 @@ fn until(sim: &mut Sim, tenths: u64) {
 
 /// `ready started restarts state` of the container.
 fn state(sim: &Sim) -> String {
-    let pod = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value();
+    let pod = sim
+        .get(&ObjectRef::new(Kind::Pod, "default", "p"))
+        .unwrap()
+        .to_value();
     let status = &pod["status"]["containerStatuses"][0];
     let (name, state) = status["state"].as_object().unwrap().iter().next().unwrap();
-    let reason = state["reason"].as_str().map(|reason| format!(" {reason}")).unwrap_or_default();
-    format!("{} {} {} {name}{reason}", status["ready"], status["started"], status["restartCount"])
+    let reason = state["reason"]
+        .as_str()
+        .map(|reason| format!(" {reason}"))
+        .unwrap_or_default();
+    format!(
+        "{} {} {} {name}{reason}",
+        status["ready"], status["started"], status["restartCount"]
+    )
 }
 
 /// The kubelet's events that are about probes and restarts, with their counts.
 fn events(sim: &Sim) -> Vec<String> {
-    let wanted = ["Unhealthy", "Killing", "BackOff", "FailedPostStartHook", "FailedPreStopHook"];
-    let all = sim.list(Kind::Event).map(|event| event.to_value()).filter(|event| wanted.contains(&event["reason"].as_str().unwrap_or("")));
-    all.map(|e| format!("{} {} {}", e["count"], e["reason"].as_str().unwrap(), e["message"].as_str().unwrap())).collect()
+    let wanted = [
+        "Unhealthy",
+        "Killing",
+        "BackOff",
+        "FailedPostStartHook",
+        "FailedPreStopHook",
+    ];
+    let all = sim
+        .list(Kind::Event)
+        .map(|event| event.to_value())
+        .filter(|event| wanted.contains(&event["reason"].as_str().unwrap_or("")));
+    all.map(|e| {
+        format!(
+            "{} {} {}",
+            e["count"],
+            e["reason"].as_str().unwrap(),
+            e["message"].as_str().unwrap()
+        )
+    })
+    .collect()
 }
 
-const LIVENESS: &str = "livenessProbe: {httpGet: {path: /healthz, port: 80}, periodSeconds: 5, failureThreshold: 2}";
+const LIVENESS: &str =
+    "livenessProbe: {httpGet: {path: /healthz, port: 80}, periodSeconds: 5, failureThreshold: 2}";
 
 #[test]
 fn a_failing_liveness_probe_restarts_its_container_again_and_again() {
@@ -49,7 +76,12 @@ fn a_failing_liveness_probe_restarts_its_container_again_and_again() {
     until(&mut sim, 159);
     assert_eq!(
         (state(&sim).as_str(), events(&sim)),
-        ("true true 0 running", vec!["1 Unhealthy Liveness probe failed: HTTP probe failed with statuscode: 500".into()])
+        (
+            "true true 0 running",
+            vec![
+                "1 Unhealthy Liveness probe failed: HTTP probe failed with statuscode: 500".into()
+            ]
+        )
     );
     until(&mut sim, 180);
     assert_eq!(state(&sim), "true true 1 running");
@@ -73,11 +105,14 @@ fn a_failing_liveness_probe_restarts_its_container_again_and_again() {
 
 #[test]
 fn a_readiness_probe_fails_and_recovers_by_its_thresholds() {
-    let probe =
-        "readinessProbe: {tcpSocket: {port: 80}, initialDelaySeconds: 3, periodSeconds: 2, successThreshold: 2, failureThreshold: 3}";
+    let probe = "readinessProbe: {tcpSocket: {port: 80}, initialDelaySeconds: 3, periodSeconds: 2, successThreshold: 2, failureThreshold: 3}";
     let mut sim = started(probe, "");
     until(&mut sim, 55);
-    assert_eq!(state(&sim), "false true 0 running", "two successes are needed: 3 s and 5 s after the start");
+    assert_eq!(
+        state(&sim),
+        "false true 0 running",
+        "two successes are needed: 3 s and 5 s after the start"
+    );
     until(&mut sim, 65);
     assert_eq!(state(&sim), "true true 0 running");
     sim.fault("fail-probe pod/p readiness timeout").unwrap();
@@ -86,9 +121,17 @@ fn a_readiness_probe_fails_and_recovers_by_its_thresholds() {
     assert_eq!(state(&sim), "true true 0 running");
     until(&mut sim, 132);
     assert_eq!(state(&sim), "false true 0 running");
-    let pod = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value();
+    let pod = sim
+        .get(&ObjectRef::new(Kind::Pod, "default", "p"))
+        .unwrap()
+        .to_value();
     let ip = pod["status"]["podIP"].as_str().unwrap();
-    assert_eq!(events(&sim), [format!("3 Unhealthy Readiness probe failed: dial tcp {ip}:80: i/o timeout")]);
+    assert_eq!(
+        events(&sim),
+        [format!(
+            "3 Unhealthy Readiness probe failed: dial tcp {ip}:80: i/o timeout"
+        )]
+    );
     sim.fault("pass-probe pod/p readiness").unwrap();
     until(&mut sim, 180);
     assert_eq!(state(&sim), "true true 0 running");
@@ -97,7 +140,10 @@ fn a_readiness_probe_fails_and_recovers_by_its_thresholds() {
 #[test]
 fn nothing_else_is_asked_before_the_startup_probe_has_succeeded() {
     let startup = "startupProbe: {httpGet: {port: 80}, initialDelaySeconds: 10, failureThreshold: 2, periodSeconds: 4}";
-    let mut sim = started(&format!("{startup}, {LIVENESS}, readinessProbe: {{httpGet: {{port: 80}}}}"), "");
+    let mut sim = started(
+        &format!("{startup}, {LIVENESS}, readinessProbe: {{httpGet: {{port: 80}}}}"),
+        "",
+    );
     until(&mut sim, 105);
     assert_eq!(state(&sim), "false false 0 running");
     until(&mut sim, 115);
@@ -107,7 +153,10 @@ fn nothing_else_is_asked_before_the_startup_probe_has_succeeded() {
     sim.fault("fail-probe pod/p startup").unwrap();
     sim.fault("fail-probe pod/p liveness").unwrap();
     until(&mut sim, 148);
-    assert_eq!((state(&sim).as_str(), events(&sim).len()), ("false false 0 running", 1));
+    assert_eq!(
+        (state(&sim).as_str(), events(&sim).len()),
+        ("false false 0 running", 1)
+    );
     until(&mut sim, 170);
     assert_eq!(
         events(&sim),
@@ -121,11 +170,16 @@ fn nothing_else_is_asked_before_the_startup_probe_has_succeeded() {
 
 #[test]
 fn a_file_that_a_script_removes_fails_the_probe_that_looks_for_it() {
-    let script = "command: [/bin/sh, -c, 'touch /tmp/healthy; sleep 30; rm -f /tmp/healthy; sleep 600']";
+    let script =
+        "command: [/bin/sh, -c, 'touch /tmp/healthy; sleep 30; rm -f /tmp/healthy; sleep 600']";
     let probe = "livenessProbe: {exec: {command: [cat, /tmp/healthy]}, initialDelaySeconds: 5, periodSeconds: 5}";
     let mut sim = started(&format!("{script}, {probe}"), "");
     until(&mut sim, 400);
-    assert_eq!(events(&sim).len(), 1, "at 30 s the file is gone, at 35 s it is missed");
+    assert_eq!(
+        events(&sim).len(),
+        1,
+        "at 30 s the file is gone, at 35 s it is missed"
+    );
     until(&mut sim, 500);
     assert_eq!(
         events(&sim),
@@ -139,8 +193,14 @@ fn a_file_that_a_script_removes_fails_the_probe_that_looks_for_it() {
     assert_eq!(state(&sim), "true true 0 running");
     until(&mut sim, 720);
     assert_eq!(state(&sim), "true true 1 running");
-    let pod = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value();
-    assert_eq!(pod["status"]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"], 137);
+    let pod = sim
+        .get(&ObjectRef::new(Kind::Pod, "default", "p"))
+        .unwrap()
+        .to_value();
+    assert_eq!(
+        pod["status"]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"],
+        137
+    );
 }
 
 #[test]
@@ -153,39 +213,76 @@ fn annotations_make_probes_fail_from_the_start() {
     Session::start(&mut sim, &split("apply -f -"), &pod);
     until(&mut sim, 25);
     assert_eq!(state(&sim), "false false 0 running");
-    assert_eq!(events(&sim), ["1 Unhealthy Startup probe failed: service unhealthy (responded with \"NOT_SERVING\")"]);
+    assert_eq!(
+        events(&sim),
+        ["1 Unhealthy Startup probe failed: service unhealthy (responded with \"NOT_SERVING\")"]
+    );
 }
 
 #[test]
 fn hooks_that_fail_are_told_and_those_that_wait_are_waited_for() {
-    let mut sim = started("lifecycle: {postStart: {exec: {command: [/bin/sh, -c, exit 1]}}}", "");
+    let mut sim = started(
+        "lifecycle: {postStart: {exec: {command: [/bin/sh, -c, exit 1]}}}",
+        "",
+    );
     until(&mut sim, 30);
     assert_eq!(state(&sim), "false false 1 waiting CrashLoopBackOff");
-    assert!(events(&sim).contains(&"2 FailedPostStartHook PostStartHook failed".to_owned()), "{:?}", events(&sim));
+    assert!(
+        events(&sim).contains(&"2 FailedPostStartHook PostStartHook failed".to_owned()),
+        "{:?}",
+        events(&sim)
+    );
 
     let mut sim = started("lifecycle: {preStop: {sleep: {seconds: 5}}}", "");
     until(&mut sim, 30);
     Session::start(&mut sim, &split("delete pod p --wait=false"), "");
     until(&mut sim, 80);
-    assert!(sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).is_some());
+    assert!(
+        sim.get(&ObjectRef::new(Kind::Pod, "default", "p"))
+            .is_some()
+    );
     until(&mut sim, 90);
-    assert!(sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).is_none());
+    assert!(
+        sim.get(&ObjectRef::new(Kind::Pod, "default", "p"))
+            .is_none()
+    );
 }
 
 #[test]
 fn a_probe_that_is_not_there_cannot_fail() {
     let mut sim = started("readinessProbe: {httpGet: {port: 80}}", "");
-    assert_eq!(sim.fault("fail-probe pod/p liveness").unwrap_err().to_string(), "pods \"p\" has no liveness probe");
-    assert_eq!(sim.fault("fail-probe pod/p health").unwrap_err().to_string(), "health: startup, readiness or liveness is required");
+    assert_eq!(
+        sim.fault("fail-probe pod/p liveness")
+            .unwrap_err()
+            .to_string(),
+        "pods \"p\" has no liveness probe"
+    );
+    assert_eq!(
+        sim.fault("fail-probe pod/p health")
+            .unwrap_err()
+            .to_string(),
+        "health: startup, readiness or liveness is required"
+    );
 }
 
 #[test]
 fn a_probe_of_a_port_where_nothing_listens_fails() {
-    let mut sim = started("readinessProbe: {httpGet: {path: /ok, port: 8081}, periodSeconds: 2}", "");
+    let mut sim = started(
+        "readinessProbe: {httpGet: {path: /ok, port: 8081}, periodSeconds: 2}",
+        "",
+    );
     until(&mut sim, 100);
     assert_eq!(state(&sim), "false true 0 running");
-    let pod = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value();
+    let pod = sim
+        .get(&ObjectRef::new(Kind::Pod, "default", "p"))
+        .unwrap()
+        .to_value();
     let ip = pod["status"]["podIP"].as_str().unwrap();
     let told = events(&sim).concat();
-    assert!(told.contains(&format!("Get \"http://{ip}:8081/ok\": dial tcp {ip}:8081: connect: connection refused")), "{told}");
+    assert!(
+        told.contains(&format!(
+            "Get \"http://{ip}:8081/ok\": dial tcp {ip}:8081: connect: connection refused"
+        )),
+        "{told}"
+    );
 }

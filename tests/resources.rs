@@ -21,16 +21,30 @@ fn apply(sim: &mut Sim, name: &str, spec: Value) -> String {
 }
 
 fn pod(sim: &Sim, name: &str) -> Value {
-    sim.get(&ObjectRef::new(Kind::Pod, "default", name)).unwrap().to_value()
+    sim.get(&ObjectRef::new(Kind::Pod, "default", name))
+        .unwrap()
+        .to_value()
 }
 
 fn condition(sim: &Sim, name: &str, kind: &str) -> Value {
-    pod(sim, name)["status"]["conditions"].as_array().unwrap().iter().find(|c| c["type"] == kind).cloned().unwrap_or_default()
+    pod(sim, name)["status"]["conditions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c["type"] == kind)
+        .cloned()
+        .unwrap_or_default()
 }
 
 fn resize(sim: &mut Sim, name: &str, requests: &str) {
-    let change = format!(r#"{{"spec":{{"containers":[{{"name":"c","resources":{{"requests":{requests}}}}}]}}}}"#);
-    let said = kubectl(sim, &format!("patch pod {name} --subresource resize -p '{change}'"), "");
+    let change = format!(
+        r#"{{"spec":{{"containers":[{{"name":"c","resources":{{"requests":{requests}}}}}]}}}}"#
+    );
+    let said = kubectl(
+        sim,
+        &format!("patch pod {name} --subresource resize -p '{change}'"),
+        "",
+    );
     assert_eq!(said, format!("pod/{name} patched\n"));
 }
 
@@ -46,16 +60,31 @@ fn a_resize_waits_until_the_node_has_room_and_restarts_only_what_asks_for_it() {
     resize(&mut sim, "a", r#"{"cpu":"3"}"#);
     let pending = condition(&sim, "a", "PodResizePending");
     assert_eq!(pending["reason"], "Deferred");
-    assert_eq!(pending["message"], "Node didn't have enough resource: cpu, requested: 3000, used: 2000, capacity: 4000");
+    assert_eq!(
+        pending["message"],
+        "Node didn't have enough resource: cpu, requested: 3000, used: 2000, capacity: 4000"
+    );
     resize(&mut sim, "b", r#"{"cpu":"1"}"#);
     sim.advance(sim.now().after(10 * SECOND), usize::MAX);
     assert_eq!(condition(&sim, "a", "PodResizePending"), Value::Null);
     let status = pod(&sim, "a")["status"]["containerStatuses"][0].clone();
-    assert_eq!((&status["allocatedResources"]["cpu"], &status["restartCount"]), (&json!("3"), &json!(0)));
+    assert_eq!(
+        (
+            &status["allocatedResources"]["cpu"],
+            &status["restartCount"]
+        ),
+        (&json!("3"), &json!(0))
+    );
     resize(&mut sim, "a", r#"{"memory":"1Gi"}"#);
-    assert_eq!(pod(&sim, "a")["status"]["containerStatuses"][0]["restartCount"], 1);
+    assert_eq!(
+        pod(&sim, "a")["status"]["containerStatuses"][0]["restartCount"],
+        1
+    );
     resize(&mut sim, "a", r#"{"cpu":"9"}"#);
-    assert_eq!(condition(&sim, "a", "PodResizePending")["reason"], "Infeasible");
+    assert_eq!(
+        condition(&sim, "a", "PodResizePending")["reason"],
+        "Infeasible"
+    );
 }
 
 #[test]
@@ -63,13 +92,23 @@ fn devices_are_counted_by_name() {
     let mut sim = Sim::new(ClusterConfig::with_nodes(2), 1);
     let amounts = r#"{"example.com/gpu":"2"}"#;
     let change = format!(r#"{{"status":{{"capacity":{amounts},"allocatable":{amounts}}}}}"#);
-    kubectl(&mut sim, &format!("patch node node-1 --subresource=status -p '{change}'"), "");
+    kubectl(
+        &mut sim,
+        &format!("patch node node-1 --subresource=status -p '{change}'"),
+        "",
+    );
     let wants = |gpus: i64| json!({"containers": [{"name": "c", "image": "nginx", "resources": {"limits": {"example.com/gpu": gpus}}}]});
     apply(&mut sim, "a", wants(1));
     apply(&mut sim, "b", wants(2));
     assert_eq!(pod(&sim, "a")["spec"]["nodeName"], "node-1");
-    let message = condition(&sim, "b", "PodScheduled")["message"].as_str().unwrap().to_owned();
-    assert!(message.starts_with("0/2 nodes are available: 2 Insufficient example.com/gpu."), "{message}");
+    let message = condition(&sim, "b", "PodScheduled")["message"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        message.starts_with("0/2 nodes are available: 2 Insufficient example.com/gpu."),
+        "{message}"
+    );
     kubectl(&mut sim, "delete pod a", "");
     assert_eq!(pod(&sim, "b")["spec"]["nodeName"], "node-1");
 }
@@ -77,7 +116,8 @@ fn devices_are_counted_by_name() {
 #[test]
 fn a_runtime_class_must_exist_and_adds_its_overhead() {
     let mut sim = Sim::new(ClusterConfig::with_nodes(1), 1);
-    let spec = json!({"runtimeClassName": "gvisor", "containers": [{"name": "c", "image": "nginx"}]});
+    let spec =
+        json!({"runtimeClassName": "gvisor", "containers": [{"name": "c", "image": "nginx"}]});
     let refused = "Error from server (Forbidden): error when creating \"STDIN\": pods \"p\" is forbidden: pod rejected: RuntimeClass \
                    \"gvisor\" not found\n";
     assert_eq!(apply(&mut sim, "p", spec.clone()), refused);
@@ -86,7 +126,13 @@ fn a_runtime_class_must_exist_and_adds_its_overhead() {
     kubectl(&mut sim, "apply -f -", &class.to_string());
     assert_eq!(apply(&mut sim, "p", spec), "pod/p created\n");
     let spec = pod(&sim, "p")["spec"].clone();
-    assert_eq!((&spec["overhead"]["cpu"], &spec["nodeSelector"]["kubernetes.io/os"]), (&json!("250m"), &json!("linux")));
+    assert_eq!(
+        (
+            &spec["overhead"]["cpu"],
+            &spec["nodeSelector"]["kubernetes.io/os"]
+        ),
+        (&json!("250m"), &json!("linux"))
+    );
 }
 
 #[test]
@@ -98,14 +144,23 @@ fn a_container_above_its_memory_limit_is_killed_until_it_uses_less() {
     kubectl(&mut sim, "apply -f -", &pod_with.to_string());
     sim.fault("memory-load app=p 60Mi").unwrap();
     sim.advance(sim.now().after(5 * SECOND), usize::MAX);
-    assert_eq!(pod(&sim, "p")["status"]["containerStatuses"][0]["restartCount"], 0);
+    assert_eq!(
+        pod(&sim, "p")["status"]["containerStatuses"][0]["restartCount"],
+        0
+    );
     sim.fault("memory-load app=p 65Mi").unwrap();
     sim.advance(sim.now().after(5 * SECOND), usize::MAX);
     let status = pod(&sim, "p")["status"]["containerStatuses"][0].clone();
     let last = &status["lastState"]["terminated"];
-    assert_eq!((&last["reason"], &last["exitCode"]), (&json!("OOMKilled"), &json!(137)));
+    assert_eq!(
+        (&last["reason"], &last["exitCode"]),
+        (&json!("OOMKilled"), &json!(137))
+    );
     assert_eq!(status["state"]["waiting"]["reason"], "CrashLoopBackOff");
     sim.fault("memory-load app=p none").unwrap();
     sim.advance(sim.now().after(60 * SECOND), usize::MAX);
-    assert_eq!(pod(&sim, "p")["status"]["containerStatuses"][0]["ready"], true);
+    assert_eq!(
+        pod(&sim, "p")["status"]["containerStatuses"][0]["ready"],
+        true
+    );
 }

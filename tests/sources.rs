@@ -13,7 +13,12 @@ fn apply(sim: &mut Sim, text: &str) {
 
 fn cluster(spec: &str) -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
-    apply(&mut sim, &format!("{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{containers: [{{name: c, image: i{spec}}}]}}}}"));
+    apply(
+        &mut sim,
+        &format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{containers: [{{name: c, image: i{spec}}}]}}}}"
+        ),
+    );
     sim
 }
 
@@ -22,35 +27,66 @@ fn shown(sim: &mut Sim, seconds: u64) -> String {
     sim.advance(Time(seconds * 1_000_000), usize::MAX);
     let mut session = Session::start(sim, &split("get pods --no-headers"), "");
     session.poll(sim);
-    session.stdout.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+    session
+        .stdout
+        .split_whitespace()
+        .take(3)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn events(sim: &Sim, reason: &str) -> Vec<String> {
-    let all = sim.list(Kind::Event).map(|event| event.to_value()).filter(|event| event["reason"] == reason);
-    all.map(|e| e["message"].as_str().unwrap().to_owned()).collect()
+    let all = sim
+        .list(Kind::Event)
+        .map(|event| event.to_value())
+        .filter(|event| event["reason"] == reason);
+    all.map(|e| e["message"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
 fn a_container_waits_for_what_its_environment_is_made_of() {
     for (spec, words, kind) in [
-        ("envFrom: [{configMapRef: {name: settings}}]", "configmap \"settings\" not found", "ConfigMap"),
-        ("env: [{name: A, valueFrom: {secretKeyRef: {name: settings, key: a}}}]", "secret \"settings\" not found", "Secret"),
+        (
+            "envFrom: [{configMapRef: {name: settings}}]",
+            "configmap \"settings\" not found",
+            "ConfigMap",
+        ),
+        (
+            "env: [{name: A, valueFrom: {secretKeyRef: {name: settings, key: a}}}]",
+            "secret \"settings\" not found",
+            "Secret",
+        ),
     ] {
         let mut sim = cluster(&format!(", {spec}"));
         assert_eq!(shown(&mut sim, 5), "p 0/1 CreateContainerConfigError");
         assert_eq!(events(&sim, "Failed"), [format!("Error: {words}")]);
-        apply(&mut sim, &format!("{{apiVersion: v1, kind: {kind}, metadata: {{name: settings}}, data: {{a: YQ==}}}}"));
+        apply(
+            &mut sim,
+            &format!(
+                "{{apiVersion: v1, kind: {kind}, metadata: {{name: settings}}, data: {{a: YQ==}}}}"
+            ),
+        );
         assert_eq!(shown(&mut sim, 20), "p 1/1 Running");
     }
 }
 
 #[test]
 fn a_pod_waits_for_what_its_volumes_hold() {
-    for source in ["configMap: {name: files}", "projected: {sources: [{configMap: {name: files}}]}"] {
+    for source in [
+        "configMap: {name: files}",
+        "projected: {sources: [{configMap: {name: files}}]}",
+    ] {
         let mut sim = cluster(&format!("}}], volumes: [{{name: v, {source}"));
         assert_eq!(shown(&mut sim, 10), "p 0/1 ContainerCreating");
-        assert_eq!(events(&sim, "FailedMount"), ["MountVolume.SetUp failed for volume \"v\" : configmap \"files\" not found"]);
-        apply(&mut sim, "{apiVersion: v1, kind: ConfigMap, metadata: {name: files}}");
+        assert_eq!(
+            events(&sim, "FailedMount"),
+            ["MountVolume.SetUp failed for volume \"v\" : configmap \"files\" not found"]
+        );
+        apply(
+            &mut sim,
+            "{apiVersion: v1, kind: ConfigMap, metadata: {name: files}}",
+        );
         assert_eq!(shown(&mut sim, 30), "p 1/1 Running");
     }
 }
@@ -61,13 +97,19 @@ fn what_is_optional_is_not_waited_for() {
         ", envFrom: [{configMapRef: {name: settings, optional: true}}]}], volumes: [{name: v, secret: {secretName: s, optional: true}",
     );
     assert_eq!(shown(&mut sim, 5), "p 1/1 Running");
-    assert!(sim.get(&ObjectRef::new(Kind::Secret, "default", "s")).is_none());
+    assert!(
+        sim.get(&ObjectRef::new(Kind::Secret, "default", "s"))
+            .is_none()
+    );
 }
 
 /// A Pod of these containers; in front of them stand init containers and volumes.
 fn whole(spec: &str) -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
-    apply(&mut sim, &format!("{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{{spec}}}}}"));
+    apply(
+        &mut sim,
+        &format!("{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{{spec}}}}}"),
+    );
     sim
 }
 
@@ -115,7 +157,8 @@ fn a_key_that_is_missing_is_told_in_the_kubelets_words() {
         // What is there, or optional, is no matter.
         for better in [
             spec.replace("gone", "there"),
-            spec.replace("name: m,", "name: m, optional: true,").replace("secretName: m,", "secretName: m, optional: true,"),
+            spec.replace("name: m,", "name: m, optional: true,")
+                .replace("secretName: m,", "secretName: m, optional: true,"),
         ] {
             let mut sim = whole(&better.replace("{name: s}", "{name: s, optional: true}"));
             apply(&mut sim, object);
@@ -126,19 +169,47 @@ fn a_key_that_is_missing_is_told_in_the_kubelets_words() {
 
 #[test]
 fn a_container_starts_when_its_key_has_come_and_the_others_do_not_wait_for_it() {
-    let mut sim =
-        whole("containers: [{name: a, image: i}, {name: b, image: i, env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: k}}}]}]");
+    let mut sim = whole(
+        "containers: [{name: a, image: i}, {name: b, image: i, env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: k}}}]}]",
+    );
     assert_eq!(shown(&mut sim, 5), "p 1/2 CreateContainerConfigError");
-    let phase = |sim: &Sim| sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value()["status"]["phase"].clone();
+    let phase = |sim: &Sim| {
+        sim.get(&ObjectRef::new(Kind::Pod, "default", "p"))
+            .unwrap()
+            .to_value()["status"]["phase"]
+            .clone()
+    };
     assert_eq!(phase(&sim), "Pending");
-    apply(&mut sim, "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {}}");
+    apply(
+        &mut sim,
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {}}",
+    );
     shown(&mut sim, 20);
-    assert_eq!(events(&sim, "Failed"), ["Error: configmap \"m\" not found", "Error: couldn't find key k in ConfigMap default/m"]);
-    apply(&mut sim, "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {k: v}}");
+    assert_eq!(
+        events(&sim, "Failed"),
+        [
+            "Error: configmap \"m\" not found",
+            "Error: couldn't find key k in ConfigMap default/m"
+        ]
+    );
+    apply(
+        &mut sim,
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {k: v}}",
+    );
     assert_eq!(shown(&mut sim, 40), "p 2/2 Running");
     assert_eq!(phase(&sim), "Running");
-    let status = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value()["status"]["containerStatuses"][1].clone();
-    assert_eq!((&status["restartCount"], status["lastState"].as_object().map(|s| s.len())), (&serde_json::json!(0), Some(0)));
+    let status = sim
+        .get(&ObjectRef::new(Kind::Pod, "default", "p"))
+        .unwrap()
+        .to_value()["status"]["containerStatuses"][1]
+        .clone();
+    assert_eq!(
+        (
+            &status["restartCount"],
+            status["lastState"].as_object().map(|s| s.len())
+        ),
+        (&serde_json::json!(0), Some(0))
+    );
 }
 
 #[test]
@@ -146,24 +217,33 @@ fn init_containers_and_sidecars_wait_as_containers_do() {
     let from = "envFrom: [{secretRef: {name: s}}]";
     for (spec, waits, ready) in [
         (
-            format!("initContainers: [{{name: a, image: i}}, {{name: b, image: i, {from}}}], containers: [{{name: c, image: i}}]"),
+            format!(
+                "initContainers: [{{name: a, image: i}}, {{name: b, image: i, {from}}}], containers: [{{name: c, image: i}}]"
+            ),
             "0/1 Init:CreateContainerConfigError",
             "1/1",
         ),
         (
-            format!("initContainers: [{{name: a, image: i, restartPolicy: Always, {from}}}], containers: [{{name: c, image: i}}]"),
+            format!(
+                "initContainers: [{{name: a, image: i, restartPolicy: Always, {from}}}], containers: [{{name: c, image: i}}]"
+            ),
             "0/2 Init:CreateContainerConfigError",
             "2/2",
         ),
         (
-            format!("initContainers: [{{name: a, image: i}}], containers: [{{name: c, image: i, {from}}}]"),
+            format!(
+                "initContainers: [{{name: a, image: i}}], containers: [{{name: c, image: i, {from}}}]"
+            ),
             "0/1 CreateContainerConfigError",
             "1/1",
         ),
     ] {
         let mut sim = whole(&spec);
         assert_eq!(shown(&mut sim, 6), format!("p {waits}"), "{spec}");
-        apply(&mut sim, "{apiVersion: v1, kind: Secret, metadata: {name: s}}");
+        apply(
+            &mut sim,
+            "{apiVersion: v1, kind: Secret, metadata: {name: s}}",
+        );
         assert_eq!(shown(&mut sim, 25), format!("p {ready} Running"), "{spec}");
     }
 }
@@ -171,16 +251,29 @@ fn init_containers_and_sidecars_wait_as_containers_do() {
 #[test]
 fn a_container_that_is_started_again_is_made_anew() {
     let mut sim = whole("containers: [{name: c, image: i, envFrom: [{configMapRef: {name: m}}]}]");
-    apply(&mut sim, "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}}");
+    apply(
+        &mut sim,
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}}",
+    );
     assert_eq!(shown(&mut sim, 5), "p 1/1 Running");
     let mut session = Session::start(&mut sim, &split("delete configmap m"), "");
     session.poll(&mut sim);
     sim.fault("exit pod/p 1").unwrap();
     assert_eq!(shown(&mut sim, 10), "p 0/1 CreateContainerConfigError");
-    apply(&mut sim, "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}}");
+    apply(
+        &mut sim,
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}}",
+    );
     shown(&mut sim, 30);
-    let status = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value()["status"]["containerStatuses"][0].clone();
-    assert_eq!((&status["restartCount"], &status["ready"]), (&serde_json::json!(1), &serde_json::json!(true)));
+    let status = sim
+        .get(&ObjectRef::new(Kind::Pod, "default", "p"))
+        .unwrap()
+        .to_value()["status"]["containerStatuses"][0]
+        .clone();
+    assert_eq!(
+        (&status["restartCount"], &status["ready"]),
+        (&serde_json::json!(1), &serde_json::json!(true))
+    );
 }
 
 #[test]
@@ -197,12 +290,21 @@ fn every_namespace_has_the_root_certificate_and_gets_it_back() {
     say("create namespace shop");
     say("delete configmap kube-root-ca.crt");
     let all = say("get configmaps -A --no-headers");
-    assert_eq!(all.lines().filter(|line| line.contains("kube-root-ca.crt   1")).count(), 5, "{all}");
+    assert_eq!(
+        all.lines()
+            .filter(|line| line.contains("kube-root-ca.crt   1"))
+            .count(),
+        5,
+        "{all}"
+    );
     say(r#"patch configmap kube-root-ca.crt -p {"data":{"ca.crt":"x"}}"#);
     let data = say("get configmap kube-root-ca.crt -o jsonpath={.data}");
     assert!(data.contains("BEGIN CERTIFICATE"), "{data}");
     say("annotate configmap kube-root-ca.crt kubernetes.io/description-");
-    assert!(say("get configmap kube-root-ca.crt -o jsonpath={.metadata.annotations}").contains("Contains a CA bundle"));
+    assert!(
+        say("get configmap kube-root-ca.crt -o jsonpath={.metadata.annotations}")
+            .contains("Contains a CA bundle")
+    );
     // One that goes with its namespace does not come back.
     say("delete namespace shop --wait=false");
     (0..10).for_each(|_| drop(say("version")));
@@ -230,10 +332,24 @@ fn files_of_volumes_have_the_paths_that_their_items_say() {
     };
     assert_eq!(said(&mut sim, "ls /v"), "sub\n");
     let root = said(&mut sim, "ls /");
-    assert!(["bin", "etc", "tmp", "v", "w"].iter().all(|name| root.lines().any(|line| line == *name)), "{root}");
+    assert!(
+        ["bin", "etc", "tmp", "v", "w"]
+            .iter()
+            .all(|name| root.lines().any(|line| line == *name)),
+        "{root}"
+    );
     assert_eq!(said(&mut sim, "ls /etc"), "hostname\nhosts\nresolv.conf\n");
     assert_eq!(said(&mut sim, "cat /v/sub/first"), "1");
     assert_eq!(said(&mut sim, "ls /w"), "a\nb\nlabels\npassword\n");
-    assert_eq!(said(&mut sim, "cat /w/password /w/labels"), "hushapp=\"x\"\n");
-    assert_eq!(said(&mut sim, "cat /var/run/secrets/kubernetes.io/serviceaccount/namespace"), "default");
+    assert_eq!(
+        said(&mut sim, "cat /w/password /w/labels"),
+        "hushapp=\"x\"\n"
+    );
+    assert_eq!(
+        said(
+            &mut sim,
+            "cat /var/run/secrets/kubernetes.io/serviceaccount/namespace"
+        ),
+        "default"
+    );
 }

@@ -32,11 +32,20 @@ struct Entry {
 fn read(path: &str) -> Vec<Entry> {
     println!("cargo:rerun-if-changed={path}");
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|(at, line)| {
-            let (id, text) = line.split_once(" = ").unwrap_or_else(|| panic!("{path}:{}: not `id = text`: {line}", at + 1));
-            Entry { id: id.into(), text: text.into(), line: at + 1 }
+            let (id, text) = line
+                .split_once(" = ")
+                .unwrap_or_else(|| panic!("{path}:{}: not `id = text`: {line}", at + 1));
+            Entry {
+                id: id.into(),
+                text: text.into(),
+                line: at + 1,
+            }
         })
         .collect()
 }
@@ -76,29 +85,50 @@ fn main() {
             match kind {
                 Some(_) if declared => panic!("{place}: the type of {name} is said twice"),
                 Some(kind) => {
-                    let of = TYPES.iter().find(|(word, ..)| *word == kind).unwrap_or_else(|| panic!("{place}: no type {kind}"));
+                    let of = TYPES
+                        .iter()
+                        .find(|(word, ..)| *word == kind)
+                        .unwrap_or_else(|| panic!("{place}: no type {kind}"));
                     names.push(name);
                     arguments.push((name, of.1, of.2));
                 }
                 // A plural may come before the number.
-                None => assert!(declared || plural && text.contains(&format!("{{{name}:")), "{place}: {name} has no type"),
+                None => assert!(
+                    declared || plural && text.contains(&format!("{{{name}:")),
+                    "{place}: {name} has no type"
+                ),
             }
         }
-        let parameters: String = arguments.iter().map(|(name, _, kind)| format!("{name}: impl Into<{kind}>, ")).collect();
+        let parameters: String = arguments
+            .iter()
+            .map(|(name, _, kind)| format!("{name}: impl Into<{kind}>, "))
+            .collect();
         let values: String = arguments
             .iter()
-            .map(
-                |(name, of, _)| if *of == "Text" { format!("Arg::Text({name}.into()), ") } else { format!("Arg::{of}({name}.into().0), ") },
-            )
+            .map(|(name, of, _)| {
+                if *of == "Text" {
+                    format!("Arg::Text({name}.into()), ")
+                } else {
+                    format!("Arg::{of}({name}.into().0), ")
+                }
+            })
             .collect();
         all.push(text.as_str());
-        let values = if arguments.is_empty() { "None".to_string() } else { format!("Some(std::rc::Rc::new([{values}]))") };
-        let _ =
-            writeln!(out, "#[doc = {text:?}]\n#[inline]\npub fn {id}({parameters}) -> Message {{\n    Message::new({index}, {values})\n}}");
+        let values = if arguments.is_empty() {
+            "None".to_string()
+        } else {
+            format!("Some(std::rc::Rc::new([{values}]))")
+        };
+        let _ = writeln!(
+            out,
+            "#[doc = {text:?}]\n#[inline]\npub fn {id}({parameters}) -> Message {{\n    Message::new({index}, {values})\n}}"
+        );
         assert!(known.insert(id, names).is_none(), "{place}: defined twice");
     }
     // One text for all: a table of them would cost the page as much again.
-    let ids = english.iter().fold(IDS_SEED, |hash, entry| hashed(hash, &entry.id));
+    let ids = english
+        .iter()
+        .fold(IDS_SEED, |hash, entry| hashed(hash, &entry.id));
     let generated = format!(
         "/// The English texts in the order of the catalogue, a line each.\npub static ENGLISH: &str = {:?};\n\
          /// A hash of their ids: a catalogue of another version has other ids.\npub const IDS: u32 = {ids};\n{out}",
@@ -109,17 +139,36 @@ fn main() {
         let texts = read(&path);
         let mut said = std::collections::BTreeSet::new();
         for Entry { id, text, line } in &texts {
-            let names = known.get(id.as_str()).unwrap_or_else(|| panic!("{path}:{line}: there is no message {id}"));
-            assert!(said.insert(id.as_str()), "{path}:{line}: {id} is said twice");
+            let names = known
+                .get(id.as_str())
+                .unwrap_or_else(|| panic!("{path}:{line}: there is no message {id}"));
+            assert!(
+                said.insert(id.as_str()),
+                "{path}:{line}: {id} is said twice"
+            );
             for (name, kind, _) in holes(text) {
-                assert!(names.contains(&name) && kind.is_none(), "{path}:{line}: {id} has no argument {name}");
+                assert!(
+                    names.contains(&name) && kind.is_none(),
+                    "{path}:{line}: {id} has no argument {name}"
+                );
             }
         }
-        let missing: Vec<&str> = english.iter().map(|entry| entry.id.as_str()).filter(|id| !said.contains(id)).collect();
+        let missing: Vec<&str> = english
+            .iter()
+            .map(|entry| entry.id.as_str())
+            .filter(|id| !said.contains(id))
+            .collect();
         assert!(missing.is_empty(), "{path} lacks: {}", missing.join(", "));
         // The page finds a text by its place.
-        if let Some((one, other)) = texts.iter().zip(&english).find(|(one, other)| one.id != other.id) {
-            panic!("{path}:{}: {} stands where the English catalogue has {}", one.line, one.id, other.id);
+        if let Some((one, other)) = texts
+            .iter()
+            .zip(&english)
+            .find(|(one, other)| one.id != other.id)
+        {
+            panic!(
+                "{path}:{}: {} stands where the English catalogue has {}",
+                one.line, one.id, other.id
+            );
         }
     }
     let to = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");

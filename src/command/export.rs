@@ -25,37 +25,58 @@ pub(super) fn export(args: &[String]) -> Result<u8, String> {
             // The only form there is.
             "--html" => {}
             "--page" => page = rest.next().ok_or("--page needs a file")?,
-            flag if flag.starts_with("--") => return Err(format!("unknown flag {flag}; see loopscope --help")),
+            flag if flag.starts_with("--") => {
+                return Err(format!("unknown flag {flag}; see loopscope --help"));
+            }
             path if file.is_none() => file = Some(path),
             extra => return Err(format!("one file at a time: {extra:?} is too much")),
         }
     }
     let file = file.ok_or("loopscope export needs a file; see loopscope --help")?;
     let text = read(file)?;
-    let stem = || Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = || {
+        Path::new(file)
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
     let (link, title) = if lesson::is_lesson(&text) {
         let lesson = lesson::parse(&text).map_err(|faults| at_lines(file, &faults).join("\n"))?;
         (of_text(&text), lesson.title.plain(Tongue::English))
     } else if is_scenario(&text) {
         let scenario = scenario::parse(&text).map_err(|error| format!("{file}: {error}"))?;
-        let title = if scenario.name.is_empty() { stem() } else { scenario.name.clone() };
-        (of_scenario(&scenario).map_err(|words| format!("{file}: {words}"))?, title)
+        let title = if scenario.name.is_empty() {
+            stem()
+        } else {
+            scenario.name.clone()
+        };
+        (
+            of_scenario(&scenario).map_err(|words| format!("{file}: {words}"))?,
+            title,
+        )
     } else {
         (of_text(&text), stem())
     };
-    let out = single::fill(&read(page)?, &link, &title).ok_or_else(|| format!("{page}: not the single file of a build of the page"))?;
+    let out = single::fill(&read(page)?, &link, &title)
+        .ok_or_else(|| format!("{page}: not the single file of a build of the page"))?;
     print(&out)?;
     Ok(0)
 }
 
 fn of_text(text: &str) -> Link {
-    Link { v: 1, manifest: Some(text.to_owned()), ..Link::default() }
+    Link {
+        v: 1,
+        manifest: Some(text.to_owned()),
+        ..Link::default()
+    }
 }
 
 /// Whether a text is a scenario: it has steps, and is neither an object nor a lesson.
 fn is_scenario(text: &str) -> bool {
     let read = manifest::parse(text.as_bytes());
-    read.documents.first().is_some_and(|document| document.value.get("steps").is_some() && document.value.get("kind").is_none())
+    read.documents.first().is_some_and(|document| {
+        document.value.get("steps").is_some() && document.value.get("kind").is_none()
+    })
 }
 
 /// What a scenario does to its cluster.
@@ -89,7 +110,12 @@ impl Observer for Done {
 fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     let mut done = Done::default();
     let sim = scenario::run(scenario, SEED, usize::MAX, &mut done);
-    let mut run = Run::recalled(scenario.cluster.clone(), SEED, done.commands, (u64::MAX, sim.now()));
+    let mut run = Run::recalled(
+        scenario.cluster.clone(),
+        SEED,
+        done.commands,
+        (u64::MAX, sim.now()),
+    );
     while run.recalls() {
         run.advance(sim.now(), usize::MAX);
     }
@@ -103,5 +129,12 @@ fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     // Without one the page would open with its own.
     link.manifest.get_or_insert_default();
     let fits = commands.len() <= permalink::MAX_COMMANDS && permalink::holds_history(&link);
-    if fits { Ok(link) } else { Err("the scenario does too much for one file, which holds 10,000 commands and 4 MiB".to_owned()) }
+    if fits {
+        Ok(link)
+    } else {
+        Err(
+            "the scenario does too much for one file, which holds 10,000 commands and 4 MiB"
+                .to_owned(),
+        )
+    }
 }

@@ -32,12 +32,24 @@ pub(super) fn handout(file: LessonFile, tongue: Tongue, words: Catalogue) -> Res
 }
 
 fn page(file: LessonFile, tongue: Tongue, words: &Rc<Catalogue>) -> String {
-    let (title, summary) = (file.lesson().title.plain(tongue), file.lesson().summary.plain(tongue));
-    let lang = if tongue == Tongue::Chinese { "zh-CN" } else { "en" };
+    let (title, summary) = (
+        file.lesson().title.plain(tongue),
+        file.lesson().summary.plain(tongue),
+    );
+    let lang = if tongue == Tongue::Chinese {
+        "zh-CN"
+    } else {
+        "en"
+    };
     let mut out = format!(
         "<!doctype html>\n<html lang=\"{lang}\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
     );
-    let _ = write!(out, "<title>{0}</title>\n<style>{STYLE}</style>\n<h1>{0}</h1>\n<p>{1}</p>\n", escaped(&title), prose(&summary));
+    let _ = write!(
+        out,
+        "<title>{0}</title>\n<style>{STYLE}</style>\n<h1>{0}</h1>\n<p>{1}</p>\n",
+        escaped(&title),
+        prose(&summary)
+    );
     let mut state = State::from_link(None);
     state.drawing.stage = STAGE;
     state.update(ReplaceMsg::Ask(Replacement::Lesson(file)));
@@ -48,7 +60,10 @@ fn page(file: LessonFile, tongue: Tongue, words: &Rc<Catalogue>) -> String {
         }
         play(&mut state);
         // Every hint is given.
-        while card(&state, tongue).task.is_some_and(|task| task.more_hints) {
+        while card(&state, tongue)
+            .task
+            .is_some_and(|task| task.more_hints)
+        {
             state.update(LessonMsg::Hint);
         }
         let told = card(&state, tongue);
@@ -71,7 +86,11 @@ fn card(state: &State, tongue: Tongue) -> LessonCard {
 
 /// Plays what is played to its end.
 fn play(state: &mut State) {
-    while state.player.as_ref().is_some_and(|player| player.progress().1 == Phase::Playing) {
+    while state
+        .player
+        .as_ref()
+        .is_some_and(|player| player.progress().1 == Phase::Playing)
+    {
         let to = Time(state.timeline.run.sim().now().0 + 1_000_000);
         while !state.advance(to, SLICE) {}
     }
@@ -79,13 +98,21 @@ fn play(state: &mut State) {
 
 fn step(out: &mut String, state: &mut State, card: &LessonCard, words: &Rc<Catalogue>) {
     let say = |message: Message| escaped(&message.say(words));
-    let _ = writeln!(out, "<section>\n<h2>{}</h2>", say(msg::lesson_step(card.step.0, card.step.1)));
+    let _ = writeln!(
+        out,
+        "<section>\n<h2>{}</h2>",
+        say(msg::lesson_step(card.step.0, card.step.1))
+    );
     if let Some(asked) = &card.question {
         question(out, asked, words);
     }
     let scene = state.picture().scene.clone();
     if !scene.items.is_empty() {
-        let _ = writeln!(out, "<figure>{}</figure>", svg::picture(scene, "", Style::built_in(false), words.clone()));
+        let _ = writeln!(
+            out,
+            "<figure>{}</figure>",
+            svg::picture(scene, "", Style::built_in(false), words.clone())
+        );
     }
     if !card.say.is_empty() {
         let _ = writeln!(out, "<p>{}</p>", prose(&card.say));
@@ -102,12 +129,20 @@ fn question(out: &mut String, asked: &QuestionCard, words: &Catalogue) {
     if !asked.choices.is_empty() {
         out.push_str("<ul>\n");
         for (at, choice) in asked.choices.iter().enumerate() {
-            let (class, mark) = if right == Some(at) { (" class=\"right\"", " ✓") } else { ("", "") };
+            let (class, mark) = if right == Some(at) {
+                (" class=\"right\"", " ✓")
+            } else {
+                ("", "")
+            };
             let _ = writeln!(out, "<li{class}>{}{mark}</li>", prose(choice));
         }
         out.push_str("</ul>\n");
     } else if let Some(right) = asked.right {
-        let _ = writeln!(out, "<p>{}</p>", escaped(&msg::lesson_it_was(Message::name(right.to_string())).say(words)));
+        let _ = writeln!(
+            out,
+            "<p>{}</p>",
+            escaped(&msg::lesson_it_was(Message::name(right.to_string())).say(words))
+        );
     }
     if !asked.because.is_empty() {
         let _ = writeln!(out, "<p>{}</p>", prose(&asked.because));
@@ -117,7 +152,12 @@ fn question(out: &mut String, asked: &QuestionCard, words: &Catalogue) {
 
 fn task(out: &mut String, task: &TaskCard, solution: &[String], words: &Catalogue) {
     let say = |message: Message| escaped(&message.say(words));
-    let _ = writeln!(out, "<div class=\"task\"><p>{} {}</p>", say(msg::lesson_task()), prose(&task.goal));
+    let _ = writeln!(
+        out,
+        "<div class=\"task\"><p>{} {}</p>",
+        say(msg::lesson_task()),
+        prose(&task.goal)
+    );
     if !task.hints.is_empty() {
         let _ = writeln!(out, "<p>{}</p>\n<ol>", say(msg::lesson_hint()));
         task.hints.iter().for_each(|hint| {
@@ -125,7 +165,12 @@ fn task(out: &mut String, task: &TaskCard, solution: &[String], words: &Catalogu
         });
         out.push_str("</ol>\n");
     }
-    let _ = writeln!(out, "<p>{}</p>\n<pre>{}</pre></div>", say(msg::lesson_notes_solution()), escaped(solution.join("\n").trim_end()));
+    let _ = writeln!(
+        out,
+        "<p>{}</p>\n<pre>{}</pre></div>",
+        say(msg::lesson_notes_solution()),
+        escaped(solution.join("\n").trim_end())
+    );
 }
 
 /// A text with `code` in it.

@@ -41,12 +41,21 @@ pub(super) fn picture(args: &[String]) -> Result<u8, String> {
     let options = parse(args)?;
     let mut state = open(&options)?;
     play(&mut state, options.at);
-    let words = Rc::new(if options.chinese { Catalogue::read(CHINESE) } else { Catalogue::ENGLISH });
+    let words = Rc::new(if options.chinese {
+        Catalogue::read(CHINESE)
+    } else {
+        Catalogue::ENGLISH
+    });
     let style = Style::built_in(options.dark);
     let out = match (options.from, &options.stills) {
         (None, None) => svg::picture(state.picture().scene.clone(), "", style, words),
         (from, stills) => {
-            let mut filming = Filming::new(&state, from.unwrap_or(Time(0)).0 / 1_000, state.timeline.run.now(), options.step / 1_000);
+            let mut filming = Filming::new(
+                &state,
+                from.unwrap_or(Time(0)).0 / 1_000,
+                state.timeline.run.now(),
+                options.step / 1_000,
+            );
             while filming.advance(SLICE) {}
             let frame_ms = (filming.step() as f64 / options.speed) as u64;
             let mut film = Film::new(filming.frames, frame_ms, style, words);
@@ -57,7 +66,8 @@ pub(super) fn picture(args: &[String]) -> Result<u8, String> {
                     while let Some(still) = film.next_still() {
                         count += 1;
                         let path = folder.join(format!("{count:04}.svg"));
-                        std::fs::write(&path, still).map_err(|e| format!("{}: {e}", path.display()))?;
+                        std::fs::write(&path, still)
+                            .map_err(|e| format!("{}: {e}", path.display()))?;
                     }
                     format!("{count} pictures\n")
                 }
@@ -83,7 +93,11 @@ fn parse(args: &[String]) -> Result<Options, String> {
     };
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
-        let mut value = || rest.next().map(String::as_str).ok_or_else(|| format!("{arg} needs a value; see loopscope --help"));
+        let mut value = || {
+            rest.next()
+                .map(String::as_str)
+                .ok_or_else(|| format!("{arg} needs a value; see loopscope --help"))
+        };
         match arg.as_str() {
             "--dark" => options.dark = true,
             "--view" => options.view = Some(view(value()?)?),
@@ -91,7 +105,10 @@ fn parse(args: &[String]) -> Result<Options, String> {
             "--from" => options.from = Some(time(arg, value()?)?),
             "--step" => options.step = time(arg, value()?)?.0.max(1_000),
             "--speed" => {
-                let speed = value()?.parse().ok().filter(|speed| (0.1..=1_000.0).contains(speed));
+                let speed = value()?
+                    .parse()
+                    .ok()
+                    .filter(|speed| (0.1..=1_000.0).contains(speed));
                 options.speed = speed.ok_or("--speed needs a number from 0.1 to 1000")?;
             }
             "--stills" => options.stills = Some(value()?.into()),
@@ -103,27 +120,45 @@ fn parse(args: &[String]) -> Result<Options, String> {
                     other => return Err(format!("--lang {other}: en and zh are there")),
                 }
             }
-            flag if flag.starts_with("--") => return Err(format!("unknown flag {flag}; see loopscope --help")),
+            flag if flag.starts_with("--") => {
+                return Err(format!("unknown flag {flag}; see loopscope --help"));
+            }
             file if options.file.is_empty() => options.file = file.to_string(),
             extra => return Err(format!("one file at a time: {extra:?} is too much")),
         }
     }
-    if options.file.is_empty() { Err("loopscope picture needs a file; see loopscope --help".to_string()) } else { Ok(options) }
+    if options.file.is_empty() {
+        Err("loopscope picture needs a file; see loopscope --help".to_string())
+    } else {
+        Ok(options)
+    }
 }
 
 fn time(flag: &str, text: &str) -> Result<Time, String> {
-    duration(text).map(Time).ok_or_else(|| format!("{flag} needs a time, such as 12s or 1m30s"))
+    duration(text)
+        .map(Time)
+        .ok_or_else(|| format!("{flag} needs a time, such as 12s or 1m30s"))
 }
 
 fn view(name: &str) -> Result<&'static views::view::View, String> {
-    let all = || views::ALL.iter().map(|view| view.id).collect::<Vec<_>>().join(", ");
+    let all = || {
+        views::ALL
+            .iter()
+            .map(|view| view.id)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     views::by_id(name).ok_or_else(|| format!("--view {name}: there are {}", all()))
 }
 
 fn size(text: &str) -> Result<(f64, f64), String> {
-    let sides = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    let sides = text
+        .split_once('x')
+        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     let good = |side: &f64| (200.0..=8_000.0).contains(side);
-    sides.filter(|(w, h)| good(w) && good(h)).ok_or_else(|| "--size needs width and height from 200 to 8000, such as 960x600".to_string())
+    sides.filter(|(w, h)| good(w) && good(h)).ok_or_else(|| {
+        "--size needs width and height from 200 to 8000, such as 960x600".to_string()
+    })
 }
 
 /// The page with a manifest, or what a link holds.
@@ -131,8 +166,8 @@ fn open(options: &Options) -> Result<State, String> {
     let text = read(&options.file)?;
     let mut state = match text.trim().split_once("#pako:") {
         Some((_, packed)) if !text.trim().contains('\n') => {
-            let link =
-                permalink::decode(&format!("#pako:{packed}")).map_err(|problem| format!("{}: {}", options.file, problem.english()))?;
+            let link = permalink::decode(&format!("#pako:{packed}"))
+                .map_err(|problem| format!("{}: {}", options.file, problem.english()))?;
             let mut state = State::from_link(link.as_ref());
             link.iter().for_each(|link| state.recall(link));
             // The instant that is asked for is shown, wherever its clock was to stop.

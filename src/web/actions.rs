@@ -33,7 +33,10 @@ pub struct ActionProps {
 /// Words to roll a workload back with: to which revision, and to which image where it has another. The earlier image may itself be broken, so it
 /// is named.
 fn roll_back(to: &Object, from: &Object) -> Message {
-    match to.first_image().filter(|image| from.first_image() != Some(image)) {
+    match to
+        .first_image()
+        .filter(|image| from.first_image() != Some(image))
+    {
         Some(image) => msg::action_roll_back_image(revision(to), image),
         None => msg::action_roll_back(revision(to)),
     }
@@ -42,7 +45,11 @@ fn roll_back(to: &Object, from: &Object) -> Message {
 /// The flag that names an object's namespace, if one is needed.
 fn namespace_flag(object: &Object) -> String {
     let named = object.meta.namespace != "default" && object.kind.info().namespaced;
-    if named { format!(" -n {}", object.meta.namespace) } else { String::new() }
+    if named {
+        format!(" -n {}", object.meta.namespace)
+    } else {
+        String::new()
+    }
 }
 
 /// What is scaled.
@@ -60,8 +67,14 @@ pub struct ReplicasProps {
 #[component]
 pub fn Replicas(props: &ReplicasProps) -> Html {
     let object = &props.object;
-    let Some(replicas) = evidence::handles(object).0 else { return Html::default() };
-    let (word, name, namespace) = (object.kind.name().to_ascii_lowercase(), &object.meta.name, namespace_flag(object));
+    let Some(replicas) = evidence::handles(object).0 else {
+        return Html::default();
+    };
+    let (word, name, namespace) = (
+        object.kind.name().to_ascii_lowercase(),
+        &object.meta.name,
+        namespace_flag(object),
+    );
     let scale = |to: i32| {
         let line = format!("kubectl scale {word}/{name} --replicas={to}{namespace}");
         props.on_command.reform(move |_: MouseEvent| line.clone())
@@ -100,7 +113,10 @@ pub fn Actions(props: &ActionProps) -> Html {
         let oninput = {
             let entered = entered.clone();
             Callback::from(move |event: InputEvent| {
-                if let Some(input) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) {
+                if let Some(input) = event
+                    .target()
+                    .and_then(|target| target.dyn_into::<HtmlInputElement>().ok())
+                {
                     entered.set(Some(input.value()));
                 }
             })
@@ -110,7 +126,10 @@ pub fn Actions(props: &ActionProps) -> Html {
                 props.on_command.clone(),
                 entered.clone(),
                 // A name with a space in it is one word still, and refused as such.
-                format!("kubectl set image {word}/{name} '{container}={}'{namespace}", value.trim().replace('\'', "")),
+                format!(
+                    "kubectl set image {word}/{name} '{container}={}'{namespace}",
+                    value.trim().replace('\'', "")
+                ),
             );
             Callback::from(move |event: SubmitEvent| {
                 event.prevent_default();
@@ -127,32 +146,57 @@ pub fn Actions(props: &ActionProps) -> Html {
     let mut buttons: Vec<Html> = Vec::new();
     if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
         if let Some(to) = &props.undoes {
-            buttons.push(button(roll_back(to, object), format!("kubectl rollout undo {word}/{name}{namespace}")));
+            buttons.push(button(
+                roll_back(to, object),
+                format!("kubectl rollout undo {word}/{name}{namespace}"),
+            ));
         }
-        buttons.push(button(msg::action_restart(), format!("kubectl rollout restart {word}/{name}{namespace}")));
+        buttons.push(button(
+            msg::action_restart(),
+            format!("kubectl rollout restart {word}/{name}{namespace}"),
+        ));
     }
-    if let (Body::ReplicaSet(set), Some(owner), number) = (&object.body, object.meta.controller(), revision(object))
+    if let (Body::ReplicaSet(set), Some(owner), number) =
+        (&object.body, object.meta.controller(), revision(object))
         && set.spec.replicas == 0
         && number > 0
     {
-        let line = format!("kubectl rollout undo deployment/{} --to-revision={number}{namespace}", owner.name);
+        let line = format!(
+            "kubectl rollout undo deployment/{} --to-revision={number}{namespace}",
+            owner.name
+        );
         buttons.push(button(msg::action_roll_back_to(), line));
     }
-    if object.pod().is_some_and(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {
-        let (title, onclick) = (say(msg::action_evict_title()), run(format!("fault evict pod/{name}")));
+    if object
+        .pod()
+        .is_some_and(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty())
+    {
+        let (title, onclick) = (
+            say(msg::action_evict_title()),
+            run(format!("fault evict pod/{name}")),
+        );
         buttons.push(html! { <button type="button" class="btn sm" title={title} onclick={onclick}>{ say(msg::action_evict()) }</button> });
     }
     if kind == Kind::Node {
-        buttons.push(button(msg::action_drain(), format!("kubectl drain {name} --ignore-daemonsets")));
+        buttons.push(button(
+            msg::action_drain(),
+            format!("kubectl drain {name} --ignore-daemonsets"),
+        ));
         let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
         let verb = if cordoned { "uncordon" } else { "cordon" };
-        let words = if cordoned { msg::button_uncordon() } else { msg::button_cordon() };
+        let words = if cordoned {
+            msg::button_uncordon()
+        } else {
+            msg::button_cordon()
+        };
         buttons.push(button(words, format!("kubectl {verb} {name}")));
     }
     // What breaks something stands apart from what a person would do to a cluster.
     if !props.offers.is_empty() {
         let own = match kind {
-            Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => msg::fault_container(),
+            Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => {
+                msg::fault_container()
+            }
             _ => Message::name(kind),
         };
         let title = msg::faults_of(kind, i18n::format::front(&name, 17));

@@ -25,7 +25,8 @@ pub fn Strip(props: &StripProps) -> Html {
     // After the glyph; a letter is 6.6 pixels wide.
     let room = ((pitch - bar.gap - 20.0) / 6.6).max(1.0) as usize;
     // While there are new Pods, the old ones are paler, as in the diagrams.
-    let mixed = budget.cells.iter().any(|cell| cell.new) && budget.cells.iter().any(|cell| !cell.new);
+    let mixed =
+        budget.cells.iter().any(|cell| cell.new) && budget.cells.iter().any(|cell| !cell.new);
     let cells = bar.pieces.iter().map(|(cell, x, long)| {
         let x = x + 20.0;
         html! {
@@ -37,8 +38,17 @@ pub fn Strip(props: &StripProps) -> Html {
             </g>
         }
     });
-    let (least, most) = (bar.limit(budget.at_least) + 20.0, bar.limit(budget.at_most) + 20.0);
-    let anchor = |at: f64| if at < 130.0 { ("start", at + 6.0) } else { ("end", at - 6.0) };
+    let (least, most) = (
+        bar.limit(budget.at_least) + 20.0,
+        bar.limit(budget.at_most) + 20.0,
+    );
+    let anchor = |at: f64| {
+        if at < 130.0 {
+            ("start", at + 6.0)
+        } else {
+            ("end", at - 6.0)
+        }
+    };
     let ((a1, x1), (a2, x2)) = (anchor(least), anchor(most));
     html! {
         <section class="budget" aria-label={say(msg::rollout_limits())}>

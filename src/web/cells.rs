@@ -17,7 +17,11 @@ const CANVAS_STEP_PX: f64 = 128.0;
 
 /// The square that explains a cell.
 pub fn swatch(state: PodState, old: bool) -> Classes {
-    classes!("sw", state.class(), (old && state == PodState::Ready).then_some("old"))
+    classes!(
+        "sw",
+        state.class(),
+        (old && state == PodState::Ready).then_some("old")
+    )
 }
 
 /// What a cell is painted as: nothing, or one more than its state, and `DIM` if it is ready and of an older revision.
@@ -34,7 +38,13 @@ struct Painted {
 
 impl Painted {
     /// Paints what has changed since, as much as there is room for, with the first cell at a place. False if there is more.
-    fn paint(&mut self, context: &CanvasRenderingContext2d, cells: &Cells, (left, top): (f64, f64), room: &mut usize) -> bool {
+    fn paint(
+        &mut self,
+        context: &CanvasRenderingContext2d,
+        cells: &Cells,
+        (left, top): (f64, f64),
+        room: &mut usize,
+    ) -> bool {
         let all = 0..cells.pods.len().max(self.looks.len());
         let places = match &self.done {
             Some((done, old)) if *old == cells.old => cells.pods.changed_since(done),
@@ -43,9 +53,17 @@ impl Painted {
         self.looks.resize(all.end, 0);
         let (mut changed, mut whole) = (Vec::<(usize, Look)>::new(), true);
         'all: for places in places {
-            let looks = cells.pods.states_of(places.clone()).map(Some).chain(std::iter::repeat(None));
+            let looks = cells
+                .pods
+                .states_of(places.clone())
+                .map(Some)
+                .chain(std::iter::repeat(None));
             for (at, state) in places.zip(looks) {
-                let dim = if at >= cells.old && state == Some(PodState::Ready) { DIM } else { 0 };
+                let dim = if at >= cells.old && state == Some(PodState::Ready) {
+                    DIM
+                } else {
+                    0
+                };
                 let look = state.map_or(0, |state| state as Look + 1 + dim);
                 if self.looks[at] != look {
                     if changed.len() == *room {
@@ -74,7 +92,10 @@ impl Painted {
         }
         for state in PodState::ALL {
             for dim in [0, DIM] {
-                let own = changed.iter().filter(|(_, look)| *look == state as Look + 1 + dim).map(|(at, _)| place(*at));
+                let own = changed
+                    .iter()
+                    .filter(|(_, look)| *look == state as Look + 1 + dim)
+                    .map(|(at, _)| place(*at));
                 if own.clone().next().is_some() {
                     context.set_global_alpha(if dim > 0 { OLD_REVISION_ALPHA } else { 1.0 });
                     draw(context, state, cells.side, own);
@@ -87,7 +108,13 @@ impl Painted {
 }
 
 /// A canvas in at least a size: it grows in steps. True if it is another one, with nothing on it.
-fn fit(canvas: &HtmlCanvasElement, context: &CanvasRenderingContext2d, size: &mut (f64, f64), (w, h): (f64, f64), fresh: bool) -> bool {
+fn fit(
+    canvas: &HtmlCanvasElement,
+    context: &CanvasRenderingContext2d,
+    size: &mut (f64, f64),
+    (w, h): (f64, f64),
+    fresh: bool,
+) -> bool {
     if !fresh && w <= size.0 && h <= size.1 && h + 5.0 * CANVAS_STEP_PX > size.1 {
         return false;
     }
@@ -95,21 +122,32 @@ fn fit(canvas: &HtmlCanvasElement, context: &CanvasRenderingContext2d, size: &mu
     *size = (w, (h / CANVAS_STEP_PX).ceil().max(1.0) * CANVAS_STEP_PX);
     canvas.set_width((size.0 * scale) as u32);
     canvas.set_height((size.1 * scale) as u32);
-    let _ = canvas.style().set_property("width", &format!("{}px", size.0));
-    let _ = canvas.style().set_property("height", &format!("{}px", size.1));
+    let _ = canvas
+        .style()
+        .set_property("width", &format!("{}px", size.0));
+    let _ = canvas
+        .style()
+        .set_property("height", &format!("{}px", size.1));
     let _ = context.scale(scale, scale);
     true
 }
 
 fn pen(node: &NodeRef) -> Option<(HtmlCanvasElement, CanvasRenderingContext2d)> {
     let canvas = node.cast::<HtmlCanvasElement>()?;
-    let context = canvas.get_context("2d").ok().flatten()?.dyn_into::<CanvasRenderingContext2d>().ok()?;
+    let context = canvas
+        .get_context("2d")
+        .ok()
+        .flatten()?
+        .dyn_into::<CanvasRenderingContext2d>()
+        .ok()?;
     Some((canvas, context))
 }
 
 /// A ring about the chosen cell.
 pub fn ring(cells: &Cells) -> Html {
-    let Some((x, y)) = cells.ring.map(|at| cells.offset(at)) else { return Html::default() };
+    let Some((x, y)) = cells.ring.map(|at| cells.offset(at)) else {
+        return Html::default();
+    };
     let (left, top) = (cells.at.0 + x, cells.at.1 + y);
     html! { <i class="ring-of" style={format!("translate:{left}px {top}px;width:{0}px;height:{0}px", cells.side)} /> }
 }
@@ -138,8 +176,15 @@ pub struct Sheet {
 
 /// Where a shape's cells begin on the sheet, and how they lie.
 fn form(item: &Item, origin: (f64, f64)) -> Option<((f64, f64), usize, f64, f64)> {
-    let CardBody::Cells(cells) = &item.body else { return None };
-    Some(((item.rect.x - origin.0, item.rect.y - origin.1), cells.columns, cells.side, cells.pitch))
+    let CardBody::Cells(cells) = &item.body else {
+        return None;
+    };
+    Some((
+        (item.rect.x - origin.0, item.rect.y - origin.1),
+        cells.columns,
+        cells.side,
+        cells.pitch,
+    ))
 }
 
 impl Component for Sheet {
@@ -147,15 +192,24 @@ impl Component for Sheet {
     type Properties = SheetProps;
 
     fn create(_: &Context<Self>) -> Self {
-        Sheet { node: NodeRef::default(), painted: Vec::new(), size: (0.0, 0.0), more: None }
+        Sheet {
+            node: NodeRef::default(),
+            painted: Vec::new(),
+            size: (0.0, 0.0),
+            more: None,
+        }
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &SheetProps) -> bool {
         let new = ctx.props();
         let same = |(a, b): (&Rc<Item>, &Rc<Item>)| {
-            old.origin == new.origin && Rc::ptr_eq(a, b) || (&a.id.uid, form(a, old.origin)) == (&b.id.uid, form(b, new.origin))
+            old.origin == new.origin && Rc::ptr_eq(a, b)
+                || (&a.id.uid, form(a, old.origin)) == (&b.id.uid, form(b, new.origin))
         };
-        if old.dark != new.dark || old.items.len() != new.items.len() || !old.items.iter().zip(&new.items).all(same) {
+        if old.dark != new.dark
+            || old.items.len() != new.items.len()
+            || !old.items.iter().zip(&new.items).all(same)
+        {
             self.size = (0.0, 0.0);
         }
         old.at != new.at || self.paint(ctx)
@@ -181,23 +235,39 @@ impl Component for Sheet {
 impl Sheet {
     /// Paints without rendering the component again.
     fn paint(&mut self, ctx: &Context<Self>) -> bool {
-        let Some((canvas, context)) = pen(&self.node).filter(|_| self.more.is_none()) else { return false };
+        let Some((canvas, context)) = pen(&self.node).filter(|_| self.more.is_none()) else {
+            return false;
+        };
         let SheetProps { origin, items, .. } = ctx.props();
         let ends = |(w, h): (f64, f64), item: &Rc<Item>| match (&item.body, form(item, *origin)) {
-            (CardBody::Cells(cells), Some(((x, y), columns, _, pitch))) => {
-                (w.max(x + columns as f64 * pitch), h.max(y + cells.pods.len().div_ceil(columns.max(1)) as f64 * pitch))
-            }
+            (CardBody::Cells(cells), Some(((x, y), columns, _, pitch))) => (
+                w.max(x + columns as f64 * pitch),
+                h.max(y + cells.pods.len().div_ceil(columns.max(1)) as f64 * pitch),
+            ),
             _ => (w, h),
         };
         let fresh = self.size.0 == 0.0;
-        if fit(&canvas, &context, &mut self.size, items.iter().fold((1.0, 1.0), ends), fresh) {
+        if fit(
+            &canvas,
+            &context,
+            &mut self.size,
+            items.iter().fold((1.0, 1.0), ends),
+            fresh,
+        ) {
             self.painted.clear();
         }
         self.painted.resize_with(items.len(), Painted::default);
         let mut room = CELLS_PER_TASK;
         for (item, painted) in items.iter().zip(&mut self.painted) {
-            let CardBody::Cells(cells) = &item.body else { continue };
-            if !painted.paint(&context, cells, (item.rect.x - origin.0, item.rect.y - origin.1), &mut room) {
+            let CardBody::Cells(cells) = &item.body else {
+                continue;
+            };
+            if !painted.paint(
+                &context,
+                cells,
+                (item.rect.x - origin.0, item.rect.y - origin.1),
+                &mut room,
+            ) {
                 let link = ctx.link().clone();
                 self.more = Some(Timeout::new(0, move || link.send_message(())));
                 break;
@@ -216,7 +286,12 @@ fn frame(context: &CanvasRenderingContext2d, (x, y): (f64, f64), s: f64, wide: f
 }
 
 /// One path a state; the shapes survive greyscale: full, half, ring, dashed, slashed, crossed.
-fn draw(context: &CanvasRenderingContext2d, state: PodState, s: f64, cells: impl Iterator<Item = (f64, f64)> + Clone) {
+fn draw(
+    context: &CanvasRenderingContext2d,
+    state: PodState,
+    s: f64,
+    cells: impl Iterator<Item = (f64, f64)> + Clone,
+) {
     context.begin_path();
     for (x, y) in cells.clone() {
         match state {

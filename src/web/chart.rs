@@ -56,7 +56,9 @@ fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
         }
         html! { <tr>{ cell("mono", class, &say(image)) }{ cell("mono", "", &say(hash)) }{ for of.numbers(*revision, at).map(|number| cell("", "", &number)) }</tr> }
     };
-    let heads = [(msg::chart_image(), ""), (msg::chart_revision_head(), "")].into_iter().chain(of.heads());
+    let heads = [(msg::chart_image(), ""), (msg::chart_revision_head(), "")]
+        .into_iter()
+        .chain(of.heads());
     // On a phone the axis has no room for the playhead's time.
     let small = of.left < of.plot.x;
     html! {
@@ -76,11 +78,22 @@ fn cell(class: &'static str, swatch: &'static str, words: &str) -> Html {
 /// A line that follows the pointer. By keyboard it goes from change to change.
 fn probe(of: &Rc<Chart>, at: u64, asked: &UseStateHandle<Option<u64>>) -> Html {
     let plot = of.plot;
-    let style = format!("left:{}px;top:{}px;width:{}px;height:{}px", Px(plot.x), Px(plot.y), Px(plot.w), Px(plot.h));
+    let style = format!(
+        "left:{}px;top:{}px;width:{}px;height:{}px",
+        Px(plot.x),
+        Px(plot.y),
+        Px(plot.w),
+        Px(plot.h)
+    );
     let point = {
         let (asked, of) = (asked.clone(), of.clone());
         Callback::from(move |event: PointerEvent| {
-            let Some(place) = event.target_dyn_into::<Element>().map(|element| element.get_bounding_client_rect()) else { return };
+            let Some(place) = event
+                .target_dyn_into::<Element>()
+                .map(|element| element.get_bounding_client_rect())
+            else {
+                return;
+            };
             // The stage may be larger or smaller than it was laid out.
             let share = (f64::from(event.client_x()) - place.left()) / place.width().max(1.0);
             asked.set(Some(of.axis.time(share * of.axis.width)));

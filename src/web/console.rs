@@ -67,10 +67,18 @@ impl Console {
         let (head, last) = text.split_at(text.rfind(char::is_whitespace).map_or(0, |at| at + 1));
         let line = head.rsplit('\n').next().unwrap_or(head).trim();
         let words = line.split_whitespace().count();
-        let own = |list: &mut dyn Iterator<Item = String>| list.filter(|word| word.starts_with(last) && *word != last).collect::<Vec<_>>();
+        let own = |list: &mut dyn Iterator<Item = String>| {
+            list.filter(|word| word.starts_with(last) && *word != last)
+                .collect::<Vec<_>>()
+        };
         let mut found = match words {
-            0 => own(&mut ["kubectl", "fault"].into_iter().chain(OWN).map(str::to_string)),
-            1 if line == "kubectl" => own(&mut kubectl::VERBS.iter().map(|verb| verb.name.to_string())),
+            0 => own(&mut ["kubectl", "fault"]
+                .into_iter()
+                .chain(OWN)
+                .map(str::to_string)),
+            1 if line == "kubectl" => {
+                own(&mut kubectl::VERBS.iter().map(|verb| verb.name.to_string()))
+            }
             _ => own(&mut props.on_complete.emit(last.to_string()).into_iter()),
         };
         k8s_model::sort::sort(&mut found);
@@ -78,7 +86,11 @@ impl Console {
         let Some(first) = found.first() else { return };
         let mut common = first.clone();
         for word in &found[1..] {
-            let n = common.chars().zip(word.chars()).take_while(|(a, b)| a == b).count();
+            let n = common
+                .chars()
+                .zip(word.chars())
+                .take_while(|(a, b)| a == b)
+                .count();
             common = common.chars().take(n).collect();
         }
         let space = if found.len() == 1 { " " } else { "" };
@@ -89,7 +101,9 @@ impl Console {
 
     /// Answers a key in the line.
     fn key(&self, props: &Props, event: &KeyboardEvent) {
-        let Some(input) = self.input.cast::<HtmlTextAreaElement>() else { return };
+        let Some(input) = self.input.cast::<HtmlTextAreaElement>() else {
+            return;
+        };
         let history = &props.history;
         if event.key() != "F6" {
             event.stop_propagation();
@@ -118,8 +132,16 @@ impl Console {
             "ArrowUp" | "ArrowDown" if self.back.get() > 0 || !input.value().contains('\n') => {
                 event.prevent_default();
                 let back = self.back.get().min(history.len());
-                self.back.set(if event.key() == "ArrowUp" { (back + 1).min(history.len()) } else { back.saturating_sub(1) });
-                let line = if self.back.get() == 0 { "" } else { &history[history.len() - self.back.get()] };
+                self.back.set(if event.key() == "ArrowUp" {
+                    (back + 1).min(history.len())
+                } else {
+                    back.saturating_sub(1)
+                });
+                let line = if self.back.get() == 0 {
+                    ""
+                } else {
+                    &history[history.len() - self.back.get()]
+                };
                 input.set_value(line);
             }
             // An empty line lets Tab through: the console is no trap.
@@ -135,7 +157,9 @@ impl Console {
                 input.set_value("");
             }
             // A line that is changed is a new one.
-            key if key.chars().count() == 1 || matches!(key, "Backspace" | "Delete") => self.back.set(0),
+            key if key.chars().count() == 1 || matches!(key, "Backspace" | "Delete") => {
+                self.back.set(0)
+            }
             _ => {}
         }
     }
@@ -146,22 +170,38 @@ impl Component for Console {
     type Properties = Props;
 
     fn create(_: &Context<Self>) -> Self {
-        Console { input: NodeRef::default(), output: NodeRef::default(), back: Cell::new(0), asked: Cell::new(false), ends: true }
+        Console {
+            input: NodeRef::default(),
+            output: NodeRef::default(),
+            back: Cell::new(0),
+            asked: Cell::new(false),
+            ends: true,
+        }
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
         dom::renders("Console");
         let props = ctx.props();
         let open = props.open;
-        let narrow = if props.narrow { columns::narrow(&props.lines) } else { Vec::new() };
+        let narrow = if props.narrow {
+            columns::narrow(&props.lines)
+        } else {
+            Vec::new()
+        };
         let exists = |key: &_| props.on_find.emit(ObjectRef::clone(key));
-        let names = if props.lines.is_empty() { Vec::new() } else { columns::names(&props.lines, &exists) };
+        let names = if props.lines.is_empty() {
+            Vec::new()
+        } else {
+            columns::names(&props.lines, &exists)
+        };
         let words = |at: usize, line: &OutputLine| {
             if let Some(said) = &line.said {
                 return marked(said);
             }
             if let Some(number) = line.again {
-                let onclick = props.on_line.reform(move |_: MouseEvent| format!("!{number}"));
+                let onclick = props
+                    .on_line
+                    .reform(move |_: MouseEvent| format!("!{number}"));
                 return html! { <button type="button" class="wl" tabindex="-1" title={say(msg::history_run_again())} onclick={onclick}>{ &line.text }</button> };
             }
             let text = narrow.get(at).unwrap_or(&line.text);
@@ -193,7 +233,9 @@ impl Component for Console {
             }
         });
         let (link, owned) = (ctx.link().clone(), props.clone());
-        let onkeydown = dom::answer(&link, move |console: &Console, event| console.key(&owned, event));
+        let onkeydown = dom::answer(&link, move |console: &Console, event| {
+            console.key(&owned, event)
+        });
         html! {
             <section class="console" aria-label={say(msg::console_title())} id="console">
                 <div class="bar"><span class="ps" aria-hidden="true">{ if props.shell { SHELL_PROMPT } else { PROMPT } }</span>
@@ -220,19 +262,32 @@ impl Component for Console {
     }
 
     fn changed(&mut self, _: &Context<Self>, _: &Props) -> bool {
-        self.ends =
-            self.output.cast::<Element>().is_none_or(|output| output.scroll_top() + output.client_height() + 4 >= output.scroll_height());
+        self.ends = self.output.cast::<Element>().is_none_or(|output| {
+            output.scroll_top() + output.client_height() + 4 >= output.scroll_height()
+        });
         true
     }
 
     fn rendered(&mut self, _: &Context<Self>, _: bool) {
-        let Some(output) = self.output.cast::<Element>() else { return };
+        let Some(output) = self.output.cast::<Element>() else {
+            return;
+        };
         // The line sticks to the upper edge: where it would stand is told by what comes after it.
-        let lines = output.query_selector_all(".cmdline").ok().filter(|_| self.asked.get());
-        let last = lines.and_then(|all| all.item(all.length().checked_sub(1)?)?.dyn_into::<Element>().ok());
-        if let Some((line, next)) = last.and_then(|line| line.next_element_sibling().map(|next| (line, next))) {
+        let lines = output
+            .query_selector_all(".cmdline")
+            .ok()
+            .filter(|_| self.asked.get());
+        let last = lines.and_then(|all| {
+            all.item(all.length().checked_sub(1)?)?
+                .dyn_into::<Element>()
+                .ok()
+        });
+        if let Some((line, next)) =
+            last.and_then(|line| line.next_element_sibling().map(|next| (line, next)))
+        {
             self.asked.set(false);
-            let far = next.get_bounding_client_rect().top() - output.get_bounding_client_rect().top();
+            let far =
+                next.get_bounding_client_rect().top() - output.get_bounding_client_rect().top();
             output.set_scroll_top(output.scroll_top() + far as i32 - line.client_height());
         } else if self.ends {
             output.set_scroll_top(output.scroll_height());
@@ -244,7 +299,9 @@ impl Component for Console {
 fn parts(text: &str, names: impl Iterator<Item = (usize, Callback<MouseEvent>)>) -> Html {
     let (mut rest, mut all, mut gone) = (text, Vec::new(), 0);
     for (number, onclick) in names {
-        let Some(word) = rest.split_whitespace().nth(number - gone) else { continue };
+        let Some(word) = rest.split_whitespace().nth(number - gone) else {
+            continue;
+        };
         // A word of this text: where it begins in it.
         let at = word.as_ptr().addr() - rest.as_ptr().addr();
         let (before, after) = rest.split_at(at);

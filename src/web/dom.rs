@@ -29,15 +29,23 @@ pub fn element(id: &str) -> Option<Element> {
 
 /// Milliseconds of the wall clock since the page began.
 pub fn now() -> f64 {
-    window().performance().map_or(0.0, |performance| performance.now())
+    window()
+        .performance()
+        .map_or(0.0, |performance| performance.now())
 }
 
 /// Counts renders in `loopscope.renders`, if the page was built for measuring (`make drawing`).
 #[cfg(feature = "renders")]
 pub fn renders(what: &str) {
-    let get = |of: &JsValue, key: &str| js_sys::Reflect::get(of, &key.into()).unwrap_or(JsValue::UNDEFINED);
+    let get = |of: &JsValue, key: &str| {
+        js_sys::Reflect::get(of, &key.into()).unwrap_or(JsValue::UNDEFINED)
+    };
     let counts = get(&get(&window(), "loopscope"), "renders");
-    let _ = js_sys::Reflect::set(&counts, &what.into(), &(get(&counts, what).as_f64().unwrap_or(0.0) + 1.0).into());
+    let _ = js_sys::Reflect::set(
+        &counts,
+        &what.into(),
+        &(get(&counts, what).as_f64().unwrap_or(0.0) + 1.0).into(),
+    );
 }
 
 /// Counts nothing.
@@ -63,15 +71,24 @@ const SESSION: &str = "loopscope.session";
 pub fn keep_for_reload(hash: &str) {
     if let Ok(Some(storage)) = window().session_storage() {
         let href = window().location().href().unwrap_or_default();
-        let _ = if hash.is_empty() { storage.remove_item(SESSION) } else { storage.set_item(SESSION, &[&href, "\n", hash].concat()) };
+        let _ = if hash.is_empty() {
+            storage.remove_item(SESSION)
+        } else {
+            storage.set_item(SESSION, &[&href, "\n", hash].concat())
+        };
     }
 }
 
 /// What was kept, where this is a reload, or a way back, to the same address.
 pub fn kept_for_reload() -> Option<String> {
     // A frame may have no storage, and its page decides what it shows.
-    let navigation = window().performance()?.get_entries_by_type("navigation").get(0);
-    let how = js_sys::Reflect::get(&navigation, &"type".into()).ok()?.as_string()?;
+    let navigation = window()
+        .performance()?
+        .get_entries_by_type("navigation")
+        .get(0);
+    let how = js_sys::Reflect::get(&navigation, &"type".into())
+        .ok()?
+        .as_string()?;
     if !matches!(how.as_str(), "reload" | "back_forward") || query("embed").is_some() {
         return None;
     }
@@ -82,13 +99,24 @@ pub fn kept_for_reload() -> Option<String> {
 
 /// Whether a media query holds.
 pub fn prefers(query: &str) -> bool {
-    window().match_media(query).ok().flatten().is_some_and(|list| list.matches())
+    window()
+        .match_media(query)
+        .ok()
+        .flatten()
+        .is_some_and(|list| list.matches())
 }
 
 /// A parameter of the address.
 pub fn query(name: &str) -> Option<String> {
-    let search = window().location().search().ok().filter(|search| !search.is_empty()).or_else(|| saved("query"))?;
-    web_sys::UrlSearchParams::new_with_str(&search).ok()?.get(name)
+    let search = window()
+        .location()
+        .search()
+        .ok()
+        .filter(|search| !search.is_empty())
+        .or_else(|| saved("query"))?;
+    web_sys::UrlSearchParams::new_with_str(&search)
+        .ok()?
+        .get(name)
 }
 
 /// Whether the address says that the clock runs from the start; none where it says nothing.
@@ -99,12 +127,18 @@ pub fn autoplay() -> Option<bool> {
 /// The fragment of the address, with its `#`.
 pub fn fragment() -> String {
     let hash = window().location().hash().unwrap_or_default();
-    if hash.is_empty() { saved("hash").unwrap_or_default() } else { hash }
+    if hash.is_empty() {
+        saved("hash").unwrap_or_default()
+    } else {
+        hash
+    }
 }
 
 /// What a page that was saved as one file was saved with.
 fn saved(name: &str) -> Option<String> {
-    let file = js_sys::Reflect::get(&window(), &"loopscopeFile".into()).ok().filter(JsValue::is_object)?;
+    let file = js_sys::Reflect::get(&window(), &"loopscopeFile".into())
+        .ok()
+        .filter(JsValue::is_object)?;
     js_sys::Reflect::get(&file, &name.into()).ok()?.as_string()
 }
 
@@ -117,15 +151,24 @@ pub fn set_fragment(fragment: &str) {
 
 /// Packs bytes with zlib, beside the page's own thread; nothing where the browser cannot.
 pub async fn deflate(bytes: &[u8]) -> Option<Vec<u8>> {
-    let pack = js_sys::Reflect::get(&window(), &"loopscopeDeflate".into()).ok()?.dyn_into::<js_sys::Function>().ok()?;
-    let promise = pack.call1(&JsValue::NULL, &js_sys::Uint8Array::from(bytes)).ok()?;
-    let packed = wasm_bindgen_futures::JsFuture::from(js_sys::Promise::from(promise)).await.ok()?;
+    let pack = js_sys::Reflect::get(&window(), &"loopscopeDeflate".into())
+        .ok()?
+        .dyn_into::<js_sys::Function>()
+        .ok()?;
+    let promise = pack
+        .call1(&JsValue::NULL, &js_sys::Uint8Array::from(bytes))
+        .ok()?;
+    let packed = wasm_bindgen_futures::JsFuture::from(js_sys::Promise::from(promise))
+        .await
+        .ok()?;
     Some(js_sys::Uint8Array::new(&packed).to_vec())
 }
 
 /// Whether a lesson is presented: large, with nothing beside it.
 pub fn presents() -> bool {
-    document().document_element().is_some_and(|root| root.class_list().contains("present"))
+    document()
+        .document_element()
+        .is_some_and(|root| root.class_list().contains("present"))
 }
 
 /// Begins or ends presenting, on the whole screen where the browser lets the page have it.
@@ -148,7 +191,11 @@ pub fn fill_screen(on: bool) {
 /// The address of the page without query and fragment.
 pub fn address() -> String {
     let location = window().location();
-    format!("{}{}", location.origin().unwrap_or_default(), location.pathname().unwrap_or_default())
+    format!(
+        "{}{}",
+        location.origin().unwrap_or_default(),
+        location.pathname().unwrap_or_default()
+    )
 }
 
 /// Copies text. Old ways are used where the clipboard is refused.
@@ -161,8 +208,13 @@ pub fn copy(text: &str) {
 
 /// The size of the window.
 pub fn size() -> (f64, f64) {
-    let number = |value: Result<JsValue, JsValue>| value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
-    (number(window().inner_width()), number(window().inner_height()))
+    let number = |value: Result<JsValue, JsValue>| {
+        value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0)
+    };
+    (
+        number(window().inner_width()),
+        number(window().inner_height()),
+    )
 }
 
 /// Sets the theme of the whole page.
@@ -201,13 +253,23 @@ const PAINTS: [&str; 17] = [
 /// A colour or another token of the style sheet. All that are painted with are read at once in a theme: reading one makes the
 /// browser settle the styles of the whole page.
 pub fn token(name: &str) -> String {
-    let Some(root) = document().document_element() else { return String::new() };
+    let Some(root) = document().document_element() else {
+        return String::new();
+    };
     let theme = root.get_attribute("data-theme").unwrap_or_default();
     TOKENS.with_borrow_mut(|(of, known)| {
         let read = |names: &[&str]| -> Vec<(String, String)> {
             let style = window().get_computed_style(&root).ok().flatten();
-            let value = |name: &str| style.as_ref().and_then(|style| style.get_property_value(name).ok()).unwrap_or_default();
-            names.iter().map(|name| (name.to_string(), value(name).trim().to_string())).collect()
+            let value = |name: &str| {
+                style
+                    .as_ref()
+                    .and_then(|style| style.get_property_value(name).ok())
+                    .unwrap_or_default()
+            };
+            names
+                .iter()
+                .map(|name| (name.to_string(), value(name).trim().to_string()))
+                .collect()
         };
         if *of != theme {
             (*of, *known) = (theme, read(&PAINTS));
@@ -216,13 +278,19 @@ pub fn token(name: &str) -> String {
             return value.clone();
         }
         known.extend(read(&[name]));
-        known.last().map(|(_, value)| value.clone()).unwrap_or_default()
+        known
+            .last()
+            .map(|(_, value)| value.clone())
+            .unwrap_or_default()
     })
 }
 
 /// A function that a script of the page has defined.
 pub fn function(name: &str) -> Option<js_sys::Function> {
-    js_sys::Reflect::get(&window(), &name.into()).ok()?.dyn_into().ok()
+    js_sys::Reflect::get(&window(), &name.into())
+        .ok()?
+        .dyn_into()
+        .ok()
 }
 
 /// Whether a lesson or manifest is named by its address.
@@ -232,13 +300,22 @@ pub fn is_address(name: &str) -> bool {
 
 /// A text that `start.js` has loaded from the address in the query, or why it could not.
 pub fn loaded_text() -> Option<Result<String, String>> {
-    let text = |name: &str| js_sys::Reflect::get(&window(), &name.into()).ok()?.as_string();
-    text("loopscopeText").map(Ok).or_else(|| text("loopscopeTextError").map(Err))
+    let text = |name: &str| {
+        js_sys::Reflect::get(&window(), &name.into())
+            .ok()?
+            .as_string()
+    };
+    text("loopscopeText")
+        .map(Ok)
+        .or_else(|| text("loopscopeTextError").map(Err))
 }
 
 /// Whether a lesson that stands in the address is taken by a learner: in a frame, a file, a package, or from an address of its own.
 pub fn is_for_learners() -> bool {
-    query("embed").is_some() || query("learn").is_some() || saved("hash").is_some_and(|hash| !hash.is_empty()) || loaded_text().is_some()
+    query("embed").is_some()
+        || query("learn").is_some()
+        || saved("hash").is_some_and(|hash| !hash.is_empty())
+        || loaded_text().is_some()
 }
 
 /// Progress that a learning platform has kept of the lesson (`static/scorm.js`), given once.
@@ -251,7 +328,11 @@ pub fn take_resume_point() -> Option<serde_json::Value> {
 
 /// Whether the theme of the page is the dark one.
 pub fn is_dark() -> bool {
-    document().document_element().and_then(|root| root.get_attribute("data-theme")).as_deref() == Some("dark")
+    document()
+        .document_element()
+        .and_then(|root| root.get_attribute("data-theme"))
+        .as_deref()
+        == Some("dark")
 }
 
 /// Shows that the simulator has stopped; the box is drawn by `start.js`, without this module.
@@ -264,8 +345,13 @@ pub fn tell_stopped(at: &str, report: &str) {
 
 /// Loads another script of the page; `then` runs in a task of its own when it has run, and is told whether it has.
 fn load_script(name: &str, then: impl FnOnce(bool) + Clone + 'static) {
-    let Some(load) = function("loopscopeScript") else { return };
-    let promise = load.call1(&JsValue::NULL, &name.into()).ok().and_then(|promise| promise.dyn_into::<js_sys::Promise>().ok());
+    let Some(load) = function("loopscopeScript") else {
+        return;
+    };
+    let promise = load
+        .call1(&JsValue::NULL, &name.into())
+        .ok()
+        .and_then(|promise| promise.dyn_into::<js_sys::Promise>().ok());
     let failed = then.clone();
     let loaded = Closure::<dyn FnMut(JsValue)>::once(move |_: JsValue| {
         let _ = gloo_timers::callback::Timeout::new(0, move || then(true)).forget();
@@ -292,7 +378,9 @@ pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'sta
     let own = name.to_owned();
     load_script(&format!("lessons/{name}.js"), move |there| {
         let all = js_sys::Reflect::get(&window(), &"loopscopeLessons".into()).ok();
-        let text = all.and_then(|all| js_sys::Reflect::get(&all, &own.into()).ok()).and_then(|text| text.as_string());
+        let text = all
+            .and_then(|all| js_sys::Reflect::get(&all, &own.into()).ok())
+            .and_then(|text| text.as_string());
         then(text.filter(|_| there));
     });
 }
@@ -300,7 +388,12 @@ pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'sta
 /// Loads the descriptions of fields and the published files; `then` hears whether they are there.
 pub fn fetch_descriptions(then: impl FnOnce(bool) + Clone + 'static) {
     load_script("explain.js", move |there| {
-        let text = |name: &str| js_sys::Reflect::get(&window(), &name.into()).ok().and_then(|text| text.as_string()).filter(|_| there);
+        let text = |name: &str| {
+            js_sys::Reflect::get(&window(), &name.into())
+                .ok()
+                .and_then(|text| text.as_string())
+                .filter(|_| there)
+        };
         kubectl::published::provide(text("loopscopePublished").unwrap_or_default());
         let tables = text("loopscopeExplain");
         then(tables.map(k8s_model::openapi::provide).is_some());
@@ -308,37 +401,66 @@ pub fn fetch_descriptions(then: impl FnOnce(bool) + Clone + 'static) {
 }
 
 /// Saves the page as one file (`html`) or as a package (`scorm`); then says what went wrong, if anything did.
-pub fn save_single(form: &'static str, hash: String, query: String, title: String, done: Callback<String>) {
+pub fn save_single(
+    form: &'static str,
+    hash: String,
+    query: String,
+    title: String,
+    done: Callback<String>,
+) {
     with_script("single.js", "loopscopeSingle", move |save| {
         let done = Closure::once_into_js(move |error: String| done.emit(error));
-        let given = js_sys::Array::of5(&form.into(), &hash.into(), &query.into(), &title.into(), &done);
+        let given = js_sys::Array::of5(
+            &form.into(),
+            &hash.into(),
+            &query.into(),
+            &title.into(),
+            &done,
+        );
         let _ = save.apply(&JsValue::NULL, &given);
     });
 }
 
 /// The language that is wanted: said in the address, chosen before, or the browser's.
 pub fn wanted_language() -> Lang {
-    let said = query("lang").or_else(|| kept("loopscope.lang")).or_else(|| window().navigator().language());
+    let said = query("lang")
+        .or_else(|| kept("loopscope.lang"))
+        .or_else(|| window().navigator().language());
     said.map_or(Lang::English, |tag| Lang::of(&tag))
 }
 
 /// Uses a language, whose catalogue is loaded when it is wanted first; `then` runs when it is there.
 pub fn speak(lang: Lang, then: Callback<Lang>) {
-    let read = || js_sys::Reflect::get(&window(), &"loopscopeCatalogue".into()).ok().and_then(|file| file.as_string());
+    let read = || {
+        js_sys::Reflect::get(&window(), &"loopscopeCatalogue".into())
+            .ok()
+            .and_then(|file| file.as_string())
+    };
     let switch = move || {
         let file = read().filter(|_| lang == Lang::Chinese);
-        super::language::choose(lang, file.map_or(Catalogue::ENGLISH, |file| Catalogue::read(&file)));
+        super::language::choose(
+            lang,
+            file.map_or(Catalogue::ENGLISH, |file| Catalogue::read(&file)),
+        );
         // The code editor has words of its own.
         if let Ok(event) = web_sys::Event::new("loopscope-language") {
             let _ = window().dispatch_event(&event);
         }
         then.emit(lang);
     };
-    if lang == Lang::English || read().is_some() { switch() } else { fetch_script("zh.js", switch) }
+    if lang == Lang::English || read().is_some() {
+        switch()
+    } else {
+        fetch_script("zh.js", switch)
+    }
 }
 
 /// Runs something with a function that a script of the page defines; it is loaded once.
-pub fn with_script(file: &str, name: &'static str, then: impl FnOnce(&js_sys::Function) + Clone + 'static) {
+pub fn with_script(
+    file: &str,
+    name: &'static str,
+    then: impl FnOnce(&js_sys::Function) + Clone + 'static,
+) {
     match function(name) {
         Some(known) => then(&known),
         None => fetch_script(file, move || {
@@ -365,7 +487,10 @@ pub fn focus(element: &Element) {
 
 /// Answers an event while the browser dispatches it. A message may be read later: once the scheduler has worked for 16 ms it lets the
 /// browser go on first, and by then the event has had its default action, and the next key has gone to where the focus was.
-pub fn answer<C: Component, E: 'static>(link: &Scope<C>, answer: impl Fn(&C, &E) + 'static) -> Callback<E> {
+pub fn answer<C: Component, E: 'static>(
+    link: &Scope<C>,
+    answer: impl Fn(&C, &E) + 'static,
+) -> Callback<E> {
     let link = link.clone();
     Callback::from(move |event: E| {
         if let Some(component) = link.get_component() {

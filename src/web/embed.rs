@@ -12,20 +12,39 @@ type Choice = (&'static str, Constant);
 
 /// What the frame may be like: its colours, its height in pixels, and whether its clock runs from the beginning. As few words as
 /// the element knows.
-const THEMES: [Choice; 3] = [("", || msg::theme_system()), ("light", || msg::theme_light()), ("dark", || msg::theme_dark())];
-const HEIGHTS: [Choice; 3] =
-    [("320", || msg::embed_height_low()), ("", || msg::embed_height_medium()), ("560", || msg::embed_height_high())];
-const LANGUAGES: [Choice; 3] =
-    [("", || msg::embed_language_around()), ("en", || Message::name("English")), ("zh", || Message::name("简体中文"))];
+const THEMES: [Choice; 3] = [
+    ("", || msg::theme_system()),
+    ("light", || msg::theme_light()),
+    ("dark", || msg::theme_dark()),
+];
+const HEIGHTS: [Choice; 3] = [
+    ("320", || msg::embed_height_low()),
+    ("", || msg::embed_height_medium()),
+    ("560", || msg::embed_height_high()),
+];
+const LANGUAGES: [Choice; 3] = [
+    ("", || msg::embed_language_around()),
+    ("en", || Message::name("English")),
+    ("zh", || Message::name("简体中文")),
+];
 /// Whether the frame is as the page is, which is what its author sees, or begins with the manifest.
-const CONTENTS: [Choice; 2] = [("", || msg::embed_contents_now()), (ALONE, || msg::embed_contents_manifest())];
+const CONTENTS: [Choice; 2] = [
+    ("", || msg::embed_contents_now()),
+    (ALONE, || msg::embed_contents_manifest()),
+];
 const ALONE: &str = "manifest";
-const PLAYS: [Choice; 2] = [("1", || msg::embed_start_load()), ("", || msg::embed_start_click())];
+const PLAYS: [Choice; 2] = [
+    ("1", || msg::embed_start_load()),
+    ("", || msg::embed_start_click()),
+];
 
 /// What was chosen, in the order of the form: diagram, theme, height, autoplay, language, contents.
 pub fn chosen() -> Vec<String> {
-    let Ok(all) = dom::document().query_selector_all(".choices select") else { return Vec::new() };
-    let selects = (0..all.length()).filter_map(|at| wasm_bindgen::JsCast::dyn_into::<HtmlSelectElement>(all.item(at)?).ok());
+    let Ok(all) = dom::document().query_selector_all(".choices select") else {
+        return Vec::new();
+    };
+    let selects = (0..all.length())
+        .filter_map(|at| wasm_bindgen::JsCast::dyn_into::<HtmlSelectElement>(all.item(at)?).ok());
     selects.map(|select| select.value()).collect()
 }
 
@@ -36,8 +55,15 @@ pub fn is_of_now(chosen: &[String]) -> bool {
 
 /// The form, with what was chosen so far. `done`: something was done that the frame may have too.
 pub fn choices(chosen: &[String], view: &View, done: bool, onchange: Callback<Event>) -> Html {
-    let views = views::ALL.iter().map(|view| (view.id, (view.title)())).collect::<Vec<_>>();
-    let of = |all: &[Choice]| all.iter().map(|(value, words)| (*value, words())).collect::<Vec<_>>();
+    let views = views::ALL
+        .iter()
+        .map(|view| (view.id, (view.title)()))
+        .collect::<Vec<_>>();
+    let of = |all: &[Choice]| {
+        all.iter()
+            .map(|(value, words)| (*value, words()))
+            .collect::<Vec<_>>()
+    };
     let picker = |at: usize, name: Message, of: &[(&'static str, Message)], usual: &'static str| {
         let now = chosen.get(at).map_or(usual, String::as_str);
         let options = of.iter().map(|(value, words)| html! { <option value={*value} selected={*value == now}>{ say(words) }</option> });
@@ -56,15 +82,31 @@ pub enum Opens<'a> {
 }
 
 /// Where the frame that is pasted finds its page, as `embed.js` writes it in a page of this language.
-pub fn address(page: &str, opens: Opens<'_>, view: &View, chosen: &[String], around: &str) -> String {
+pub fn address(
+    page: &str,
+    opens: Opens<'_>,
+    view: &View,
+    chosen: &[String],
+    around: &str,
+) -> String {
     let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
-    let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { ["&", name, "=", value].concat() };
+    let given = |name: &str, value: &str| {
+        if value.is_empty() {
+            String::new()
+        } else {
+            ["&", name, "=", value].concat()
+        }
+    };
     let (lesson, hash) = match opens {
         Opens::Lesson(name) => (name, ""),
         Opens::Link(hash) => ("", hash),
     };
     // A lesson shows the diagrams that it is about.
-    let view = if lesson.is_empty() { of(0, view.id) } else { "" };
+    let view = if lesson.is_empty() {
+        of(0, view.id)
+    } else {
+        ""
+    };
     [
         page,
         "?embed=",
@@ -72,7 +114,12 @@ pub fn address(page: &str, opens: Opens<'_>, view: &View, chosen: &[String], aro
         &given("view", view),
         &given("theme", of(1, "")),
         &given("autoplay", of(3, "1")),
-        &given("lang", Some(of(4, "")).filter(|lang| !lang.is_empty()).unwrap_or(around)),
+        &given(
+            "lang",
+            Some(of(4, ""))
+                .filter(|lang| !lang.is_empty())
+                .unwrap_or(around),
+        ),
         hash,
     ]
     .concat()
@@ -80,7 +127,10 @@ pub fn address(page: &str, opens: Opens<'_>, view: &View, chosen: &[String], aro
 
 /// How high it is, in pixels.
 pub fn height(chosen: &[String]) -> String {
-    chosen.get(2).filter(|height| !height.is_empty()).map_or_else(|| "420".into(), String::clone)
+    chosen
+        .get(2)
+        .filter(|height| !height.is_empty())
+        .map_or_else(|| "420".into(), String::clone)
 }
 
 /// What a reader sees without JavaScript: a link to the page, and the manifest.
@@ -89,21 +139,57 @@ fn fallback(page: &str, opens: Opens<'_>, manifest: &str) -> String {
         Opens::Lesson(name) => (["?lesson=", name].concat(), ""),
         Opens::Link(hash) => (hash.to_owned(), manifest.trim_end()),
     };
-    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let yaml = if escaped.is_empty() { String::new() } else { ["\n  <pre>\n", &escaped, "\n</pre>"].concat() };
-    ["\n  <a href=\"", page, &query, "\">", &say(msg::embed_fallback()), "</a>", &yaml, "\n"].concat()
+    let escaped = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    let yaml = if escaped.is_empty() {
+        String::new()
+    } else {
+        ["\n  <pre>\n", &escaped, "\n</pre>"].concat()
+    };
+    [
+        "\n  <a href=\"",
+        page,
+        &query,
+        "\">",
+        &say(msg::embed_fallback()),
+        "</a>",
+        &yaml,
+        "\n",
+    ]
+    .concat()
 }
 
 /// What is to be pasted, of the page at an address.
-pub fn snippet(page: &str, opens: Opens<'_>, view: &View, chosen: &[String], manifest: &str) -> String {
+pub fn snippet(
+    page: &str,
+    opens: Opens<'_>,
+    view: &View,
+    chosen: &[String],
+    manifest: &str,
+) -> String {
     let home = page.rsplit_once('/').map_or(page, |(home, _)| home);
     let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
-    let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { [" ", name, "=\"", value, "\""].concat() };
+    let given = |name: &str, value: &str| {
+        if value.is_empty() {
+            String::new()
+        } else {
+            [" ", name, "=\"", value, "\""].concat()
+        }
+    };
     [
         "<script src=\"",
         home,
         "/embed.js\" async></script>\n<loop-scope",
-        &given("view", if matches!(opens, Opens::Lesson(_)) { "" } else { of(0, view.id) }),
+        &given(
+            "view",
+            if matches!(opens, Opens::Lesson(_)) {
+                ""
+            } else {
+                of(0, view.id)
+            },
+        ),
         &given("theme", of(1, "")),
         &given("height", of(2, "")),
         &given("autoplay", of(3, "1")),

@@ -41,18 +41,29 @@ pub enum ImageFormat {
 
 impl ImageFormat {
     /// In the order of the menu.
-    const ALL: [ImageFormat; 5] = [ImageFormat::Svg, ImageFormat::Png, ImageFormat::Film, ImageFormat::Video, ImageFormat::Stills];
+    const ALL: [ImageFormat; 5] = [
+        ImageFormat::Svg,
+        ImageFormat::Png,
+        ImageFormat::Film,
+        ImageFormat::Video,
+        ImageFormat::Stills,
+    ];
 
     /// What can be saved of a scene: large ones do not move, since each frame would take as long as a picture; and not each browser
     /// makes videos.
     pub fn of(scene: &Scene) -> impl Iterator<Item = ImageFormat> {
         let small = scene.items.len() <= MAX_MOVING_ITEMS && !scene.dense();
-        ImageFormat::ALL.into_iter().filter(move |form| !form.moves() || small && (*form != ImageFormat::Video || makes_videos()))
+        ImageFormat::ALL.into_iter().filter(move |form| {
+            !form.moves() || small && (*form != ImageFormat::Video || makes_videos())
+        })
     }
 
     /// Its entry in the menu, where this stretch of the history is marked.
     pub fn title(self, stretch: Option<(u64, u64)>) -> String {
-        let stretch = stretch.map_or_else(|| msg::export_last(FILM_MS), |(from, to)| msg::export_marked(from, to));
+        let stretch = stretch.map_or_else(
+            || msg::export_last(FILM_MS),
+            |(from, to)| msg::export_marked(from, to),
+        );
         match self {
             ImageFormat::Svg => "SVG".to_string(),
             ImageFormat::Png => "PNG".to_string(),
@@ -88,8 +99,11 @@ impl ImageFormat {
 
 fn makes_videos() -> bool {
     let recorder = js_sys::Reflect::get(&window(), &"MediaRecorder".into()).unwrap_or_default();
-    let asks = js_sys::Reflect::get(&recorder, &"isTypeSupported".into()).ok().and_then(|asks| asks.dyn_into::<js_sys::Function>().ok());
-    asks.and_then(|asks| asks.call1(&recorder, &"video/webm".into()).ok()).is_some_and(|able| able.is_truthy())
+    let asks = js_sys::Reflect::get(&recorder, &"isTypeSupported".into())
+        .ok()
+        .and_then(|asks| asks.dyn_into::<js_sys::Function>().ok());
+    asks.and_then(|asks| asks.call1(&recorder, &"video/webm".into()).ok())
+        .is_some_and(|able| able.is_truthy())
 }
 
 /// Saves a scene under a name; `selected` is the uid of what is chosen in it.
@@ -101,7 +115,13 @@ pub fn save(scene: Rc<Scene>, selected: &str, form: ImageFormat, name: String) {
             parts.push(piece);
             return true;
         }
-        hand_over(form, name.clone(), pieces.head(), std::mem::take(&mut parts), TAIL);
+        hand_over(
+            form,
+            name.clone(),
+            pieces.head(),
+            std::mem::take(&mut parts),
+            TAIL,
+        );
         false
     });
 }
@@ -112,7 +132,11 @@ pub fn save_film(mut filming: Filming, form: ImageFormat, name: String) {
         if filming.advance(TASKS) {
             return true;
         }
-        let (frames, step, name) = (std::mem::take(&mut filming.frames), filming.step(), name.clone());
+        let (frames, step, name) = (
+            std::mem::take(&mut filming.frames),
+            filming.step(),
+            name.clone(),
+        );
         let film = Film::new(frames, step, style(), language::words());
         match form {
             ImageFormat::Video | ImageFormat::Stills => save_stills(film, form, step, name),
@@ -143,7 +167,13 @@ fn save_stills(mut film: Film, form: ImageFormat, step: u64, name: String) {
             stills.push(still);
             return true;
         }
-        hand_over(form, name.clone(), step.to_string(), std::mem::take(&mut stills), "");
+        hand_over(
+            form,
+            name.clone(),
+            step.to_string(),
+            std::mem::take(&mut stills),
+            "",
+        );
         false
     });
 }
@@ -161,20 +191,47 @@ fn in_parts(mut work: impl FnMut() -> bool + 'static) {
 
 /// The colours and icons of the page.
 fn style() -> Style {
-    let sprite = document().query_selector("symbol#logo").ok().flatten().and_then(|symbol| symbol.parent_element());
-    Style::new(|name| dom::token(&format!("--{name}")), sprite.map(|sprite| sprite.inner_html()).unwrap_or_default())
+    let sprite = document()
+        .query_selector("symbol#logo")
+        .ok()
+        .flatten()
+        .and_then(|symbol| symbol.parent_element());
+    Style::new(
+        |name| dom::token(&format!("--{name}")),
+        sprite.map(|sprite| sprite.inner_html()).unwrap_or_default(),
+    )
 }
 
 /// What is handed over to the script, once: a closure that is kept has no copy of it.
 type Made = Rc<RefCell<Option<(String, Vec<String>)>>>;
 
 /// Makes a file of what was written, as soon as the script for that is there.
-fn hand_over(form: ImageFormat, name: String, head: String, parts: Vec<String>, tail: &'static str) {
+fn hand_over(
+    form: ImageFormat,
+    name: String,
+    head: String,
+    parts: Vec<String>,
+    tail: &'static str,
+) {
     let made: Made = Rc::new(RefCell::new(Some((head, parts))));
     dom::with_script("export.js", "loopscopeExport", move |save| {
-        let Some((head, parts)) = made.take() else { return };
-        let parts: js_sys::Array = parts.into_iter().map(|part| JsValue::from_str(&part)).collect();
-        let arguments = [form.file().into(), name.as_str().into(), head.into(), parts.into(), tail.into()];
-        let _ = save.apply(&JsValue::NULL, &js_sys::Array::from_iter::<[JsValue; 5]>(arguments));
+        let Some((head, parts)) = made.take() else {
+            return;
+        };
+        let parts: js_sys::Array = parts
+            .into_iter()
+            .map(|part| JsValue::from_str(&part))
+            .collect();
+        let arguments = [
+            form.file().into(),
+            name.as_str().into(),
+            head.into(),
+            parts.into(),
+            tail.into(),
+        ];
+        let _ = save.apply(
+            &JsValue::NULL,
+            &js_sys::Array::from_iter::<[JsValue; 5]>(arguments),
+        );
     });
 }

@@ -34,14 +34,25 @@ pub fn Faults(props: &FaultsProps) -> Html {
         html! { <button type="button" onclick={onclick}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> }
     };
     // What strikes it, what its watchers learn of it, and what holds for the whole cluster.
-    let of = |offer: &&ActionOffer| match offer.line.strip_prefix("fault ").and_then(|line| line.split(' ').next()) {
+    let of = |offer: &&ActionOffer| match offer
+        .line
+        .strip_prefix("fault ")
+        .and_then(|line| line.split(' ').next())
+    {
         Some("lose" | "delay") => 1,
         _ if offer.is_for_all() => 2,
         _ => 0,
     };
     let group = |at: usize, words: Message| {
-        let mut all = props.offers.iter().filter(|offer| of(offer) == at).map(fault).peekable();
-        all.peek().is_some().then(|| html! { <><h4>{ say(words) }</h4>{ for all }</> })
+        let mut all = props
+            .offers
+            .iter()
+            .filter(|offer| of(offer) == at)
+            .map(fault)
+            .peekable();
+        all.peek()
+            .is_some()
+            .then(|| html! { <><h4>{ say(words) }</h4>{ for all }</> })
     };
     let keys = Callback::from(|event: KeyboardEvent| {
         if event.key() == "Escape" && close_menu(event.target_dyn_into()) {
@@ -50,8 +61,12 @@ pub fn Faults(props: &FaultsProps) -> Html {
     });
     // Once the focus is elsewhere it closes.
     let left = Callback::from(|event: FocusEvent| {
-        let of = event.target_dyn_into::<web_sys::Element>().and_then(|target| target.closest("details").ok().flatten());
-        let to = event.related_target().and_then(|to| wasm_bindgen::JsCast::dyn_into::<web_sys::Node>(to).ok());
+        let of = event
+            .target_dyn_into::<web_sys::Element>()
+            .and_then(|target| target.closest("details").ok().flatten());
+        let to = event
+            .related_target()
+            .and_then(|to| wasm_bindgen::JsCast::dyn_into::<web_sys::Node>(to).ok());
         if let Some(of) = of.filter(|of| to.is_none() || !of.contains(to.as_ref())) {
             let _ = of.remove_attribute("open");
         }
@@ -63,7 +78,10 @@ pub fn Faults(props: &FaultsProps) -> Html {
 
 /// Closes the menu that an element is in and gives the focus back to its button; true if there was one to close.
 fn close_menu(element: Option<web_sys::HtmlElement>) -> bool {
-    let Some(menu) = element.and_then(|element| element.closest("details[open]").ok().flatten()) else { return false };
+    let Some(menu) = element.and_then(|element| element.closest("details[open]").ok().flatten())
+    else {
+        return false;
+    };
     let _ = menu.remove_attribute("open");
     if let Some(button) = menu.query_selector("summary").ok().flatten() {
         dom::focus(&button);

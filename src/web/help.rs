@@ -37,8 +37,14 @@ const KEYS: [(&str, Constant); 26] = [
 
 const WORDS: [(Constant, Constant); 17] = [
     (|| Message::name("Pod"), || msg::word_pod_means()),
-    (|| Message::name("ReplicaSet"), || msg::word_replica_set_means()),
-    (|| Message::name("Deployment"), || msg::word_deployment_means()),
+    (
+        || Message::name("ReplicaSet"),
+        || msg::word_replica_set_means(),
+    ),
+    (
+        || Message::name("Deployment"),
+        || msg::word_deployment_means(),
+    ),
     (|| Message::name("kubelet"), || msg::word_kubelet_means()),
     (|| msg::word_loop(), || msg::word_loop_means()),
     (|| msg::word_reconcile(), || msg::word_reconcile_means()),
@@ -47,7 +53,10 @@ const WORDS: [(Constant, Constant); 17] = [
     (|| msg::word_owner(), || msg::word_owner_means()),
     (|| msg::word_rollout(), || msg::word_rollout_means()),
     (|| msg::word_revision(), || msg::word_revision_means()),
-    (|| Message::name("maxSurge, maxUnavailable"), || msg::word_limits_means()),
+    (
+        || Message::name("maxSurge, maxUnavailable"),
+        || msg::word_limits_means(),
+    ),
     (|| msg::word_ready(), || msg::word_ready_means()),
     (|| msg::word_headless(), || msg::word_headless_means()),
     (|| msg::word_claim(), || msg::word_claim_means()),
@@ -67,9 +76,19 @@ fn part(title: Message, open: bool, body: Html) -> Html {
 
 /// The way to the documentation, where it was built beside the page (scripts/offline.mjs).
 fn guide() -> Html {
-    let link = document().query_selector("link[rel=help]").ok().flatten().and_then(|link| link.get_attribute("href"));
-    let Some(home) = link else { return Html::default() };
-    let page = if current() == Lang::Chinese { "zh/index.html" } else { "index.html" };
+    let link = document()
+        .query_selector("link[rel=help]")
+        .ok()
+        .flatten()
+        .and_then(|link| link.get_attribute("href"));
+    let Some(home) = link else {
+        return Html::default();
+    };
+    let page = if current() == Lang::Chinese {
+        "zh/index.html"
+    } else {
+        "index.html"
+    };
     html! { <>{ " " }<a href={[home.as_str(), page].concat()} target="_blank" rel="noopener">{ say(msg::help_guide()) }</a></> }
 }
 

@@ -22,7 +22,11 @@ pub struct PageFault {
 impl PageFault {
     /// A fault of no line.
     pub fn new(code: &'static str, words: Message) -> PageFault {
-        PageFault { code, line: 0, words }
+        PageFault {
+            code,
+            line: 0,
+            words,
+        }
     }
 }
 
@@ -35,7 +39,9 @@ thread_local! {
 
 /// Tells the page around of a fault, once.
 pub fn tell_fault(fault: Option<&PageFault>) {
-    let Some(tell) = dom::function("loopscopeTell") else { return };
+    let Some(tell) = dom::function("loopscopeTell") else {
+        return;
+    };
     TOLD_FAULT.with_borrow_mut(|told| {
         if told.as_ref() == fault {
             return;
@@ -50,7 +56,9 @@ pub fn tell_fault(fault: Option<&PageFault>) {
 
 /// How far the lesson was taken, for other scripts; null without one. On the way to the step at which it was left, what was told last.
 pub fn lesson(state: &State) -> Value {
-    let Some(player) = &state.player else { return Value::Null };
+    let Some(player) = &state.player else {
+        return Value::Null;
+    };
     if state.is_resuming() {
         return TOLD.with(|told| told.try_borrow().map_or(Value::Null, |told| told.1.clone()));
     }
@@ -59,11 +67,15 @@ pub fn lesson(state: &State) -> Value {
 
 /// Sends to the cluster that is followed what a person has done (`static/follow.js`).
 pub fn send(state: &mut State) {
-    let Some(following) = &mut state.following else { return };
+    let Some(following) = &mut state.following else {
+        return;
+    };
     if following.outbox.is_empty() {
         return;
     }
-    let Some(send) = dom::function("loopscopeSend") else { return };
+    let Some(send) = dom::function("loopscopeSend") else {
+        return;
+    };
     for sent in following.outbox.drain(..) {
         let (path, body) = sent.request();
         let _ = send.call2(&JsValue::NULL, &path.into(), &body.into());
@@ -72,14 +84,26 @@ pub fn send(state: &mut State) {
 
 /// Tells what has changed.
 pub fn tell(state: &mut State) {
-    let reached = state.timeline.playback.as_mut().map(|playback| std::mem::take(&mut playback.reached)).unwrap_or_default();
-    let Some(tell) = dom::function("loopscopeTell") else { return };
-    let say = |event: &str, detail: &Value| drop(tell.call2(&JsValue::NULL, &event.into(), &detail.to_string().into()));
+    let reached = state
+        .timeline
+        .playback
+        .as_mut()
+        .map(|playback| std::mem::take(&mut playback.reached))
+        .unwrap_or_default();
+    let Some(tell) = dom::function("loopscopeTell") else {
+        return;
+    };
+    let say = |event: &str, detail: &Value| {
+        drop(tell.call2(&JsValue::NULL, &event.into(), &detail.to_string().into()))
+    };
     for reached in &reached {
         match (reached, &state.timeline.playback) {
             (Reached::Marker(index), Some(playback)) => {
                 let marker = &playback.markers[*index];
-                say("marker", &json!({ "time": marker.at as f64 / 1000.0, "label": marker.label, "index": index }));
+                say(
+                    "marker",
+                    &json!({ "time": marker.at as f64 / 1000.0, "label": marker.label, "index": index }),
+                );
             }
             (Reached::End(at), _) => say("ended", &json!({ "time": *at as f64 / 1000.0 })),
             _ => {}
@@ -89,12 +113,22 @@ pub fn tell(state: &mut State) {
     let lesson = lesson(state);
     TOLD.with_borrow_mut(|(told_playing, told_lesson)| {
         if *told_playing != playing {
-            say(if playing { "play" } else { "pause" }, &json!({ "time": state.timeline.run.now() as f64 / 1000.0 }));
+            say(
+                if playing { "play" } else { "pause" },
+                &json!({ "time": state.timeline.run.now() as f64 / 1000.0 }),
+            );
             *told_playing = playing;
         }
         if *told_lesson != lesson {
             if !lesson.is_null() {
-                say(if told_lesson["step"] == lesson["step"] { "lesson" } else { "step" }, &lesson);
+                say(
+                    if told_lesson["step"] == lesson["step"] {
+                        "lesson"
+                    } else {
+                        "step"
+                    },
+                    &lesson,
+                );
             }
             if lesson["over"] == true && told_lesson["over"] != true {
                 say("ended", &lesson);

@@ -94,11 +94,25 @@ pub fn Inspector(props: &Props) -> Html {
         }
     });
     let fold = fold(props.narrow, &props.on_close);
-    let Some(key) = &props.key_of else { return idle(fold) };
-    let health = props.why.standing.as_ref().map_or(Health::Note, |standing| standing.health);
-    let pill = props.object.as_ref().and_then(|object| evidence::standing_pill(object, health));
-    let pill =
-        pill.map(|(words, class, glyph)| if props.late.is_some() { (words, "notready", "pod-notready") } else { (words, class, glyph) });
+    let Some(key) = &props.key_of else {
+        return idle(fold);
+    };
+    let health = props
+        .why
+        .standing
+        .as_ref()
+        .map_or(Health::Note, |standing| standing.health);
+    let pill = props
+        .object
+        .as_ref()
+        .and_then(|object| evidence::standing_pill(object, health));
+    let pill = pill.map(|(words, class, glyph)| {
+        if props.late.is_some() {
+            (words, "notready", "pod-notready")
+        } else {
+            (words, class, glyph)
+        }
+    });
     let head = html! {
         <div class="i-head">{ tile(key.kind.name()) }
             <div class="grow"><small>{ key.kind.name() }
@@ -138,7 +152,9 @@ pub fn Inspector(props: &Props) -> Html {
         (Tab::Why, _) => why(props),
         // Events outlive their object.
         (Tab::Events, _) if props.object.is_some() || !props.events.is_empty() => events(props),
-        (_, None) | (Tab::Events, _) => html! { <p class="dim">{ say(msg::inspector_absent(&key.name)) }</p> },
+        (_, None) | (Tab::Events, _) => {
+            html! { <p class="dim">{ say(msg::inspector_absent(&key.name)) }</p> }
+        }
         (Tab::Summary, Some(object)) => summary(props, object),
         (Tab::Yaml, Some(object)) => yaml(object),
     };
@@ -157,7 +173,9 @@ pub fn Inspector(props: &Props) -> Html {
 pub fn fold(narrow: bool, on_close: &Callback<()>) -> Html {
     let close = on_close.reform(|_: MouseEvent| ());
     match narrow {
-        true => html! { <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button> },
+        true => {
+            html! { <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button> }
+        }
         false => {
             html! { <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_inspector())} title={say(msg::button_hide_inspector())} onclick={close}>{ icon("i-panel-r", 16) }</button> }
         }
@@ -186,7 +204,10 @@ fn summary(props: &Props, object: &Object) -> Html {
         };
         html! { <><dt>{ say(&fact.name) }</dt><dd class={fact.mono.then_some("mono")}>{ value }</dd></> }
     });
-    let owner = object.meta.controller().and_then(|owner| owner.key(&object.meta.namespace));
+    let owner = object
+        .meta
+        .controller()
+        .and_then(|owner| owner.key(&object.meta.namespace));
     html! {
         <>
             <dl class="kv">{ for rows }</dl>
@@ -207,8 +228,9 @@ fn yaml(object: &Object) -> Html {
     let text = evidence::yaml(object);
     let mut block = None;
     let rows = text.lines().map(|text| {
-        let pieces =
-            highlight::line(text, &mut block).into_iter().map(|(token, piece)| html! { <span class={token.class()}>{ piece }</span> });
+        let pieces = highlight::line(text, &mut block)
+            .into_iter()
+            .map(|(token, piece)| html! { <span class={token.class()}>{ piece }</span> });
         html! { <div>{ for pieces }</div> }
     });
     html! { <div class="yaml">{ for rows }</div> }
@@ -246,7 +268,10 @@ fn stands(props: &Props, standing: &Standing) -> Html {
     let first = props.why.found.first();
     let remedy = standing.remedy.and_then(|at| first?.remedies.get(at));
     let assumed = props.object.as_deref().and_then(evidence::assumed_image);
-    let root = standing.root.as_ref().filter(|_| matches!(standing.health, Health::Waiting | Health::Stuck));
+    let root = standing
+        .root
+        .as_ref()
+        .filter(|_| matches!(standing.health, Health::Waiting | Health::Stuck));
     html! {
         <section class={classes!("standing", class)} aria-label={say(msg::standing_title())}>
             <p>{ icon(glyph, 16) }<span><span class="vh">{ say(headline::health(standing.health)) }{ ": " }</span>{ marked(&words::in_short(&standing.sentence)) }</span></p>
@@ -267,7 +292,11 @@ fn stands(props: &Props, standing: &Standing) -> Html {
 
 /// Whether the remedy beside the sentence is to roll back: it is not offered twice.
 fn rolls_back(props: &Props) -> bool {
-    let offered = props.why.standing.as_ref().and_then(|standing| props.why.found.first()?.remedies.get(standing.remedy?));
+    let offered = props
+        .why
+        .standing
+        .as_ref()
+        .and_then(|standing| props.why.found.first()?.remedies.get(standing.remedy?));
     offered.is_some_and(|remedy| remedy.cure == Cure::Undo)
 }
 
@@ -286,20 +315,46 @@ fn cure(props: &Props, remedy: &Remedy) -> Html {
 
 /// What the object waits for: what decides at the root, the way down to it, what would help.
 fn found(props: &Props) -> Html {
-    let (Some(first), Some(last)) = (props.why.found.first(), props.why.found.last()) else { return Html::default() };
-    let root = props.why.found.iter().rev().find(|one| one.waits.is_bad()).unwrap_or(last);
+    let (Some(first), Some(last)) = (props.why.found.first(), props.why.found.last()) else {
+        return Html::default();
+    };
+    let root = props
+        .why
+        .found
+        .iter()
+        .rev()
+        .find(|one| one.waits.is_bad())
+        .unwrap_or(last);
     let link = |key: &ObjectRef, words: Option<Message>| {
         html! { <button type="button" class="linkrow" onclick={selects(props, key)}>{ icon(views::icons::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ for words.iter().map(|words| html! { <>{ ": " }{ say(words) }</> }) }</span></button> }
     };
-    let mut links: Vec<Html> = props.why.found[1..].iter().map(|next| link(&next.object, Some(next.headline()))).collect();
+    let mut links: Vec<Html> = props.why.found[1..]
+        .iter()
+        .map(|next| link(&next.object, Some(next.headline())))
+        .collect();
     // The last may wait for something that has nothing to say for itself.
     if let Some(next) = &last.waits_for {
         links.push(link(next, None));
     }
-    let rows = |of: &Diagnosis| if of.facts.is_empty() { Html::default() } else { table(&of.rows(), false) };
+    let rows = |of: &Diagnosis| {
+        if of.facts.is_empty() {
+            Html::default()
+        } else {
+            table(&of.rows(), false)
+        }
+    };
     let verdicts = &props.why.verdicts;
-    let headline = props.why.standing.as_ref().and_then(|standing| standing.remedy);
-    let (title, offered) = remedies::offered(first.remedies.len(), &verdicts.helps, verdicts.recovers, headline);
+    let headline = props
+        .why
+        .standing
+        .as_ref()
+        .and_then(|standing| standing.remedy);
+    let (title, offered) = remedies::offered(
+        first.remedies.len(),
+        &verdicts.helps,
+        verdicts.recovers,
+        headline,
+    );
     let on_try = props.on_cure.reform(|_: MouseEvent| None);
     html! {
         <section class="found" aria-label={say(msg::diagnosis_title())}>
@@ -322,7 +377,11 @@ fn why(props: &Props) -> Html {
 
 fn chain(props: &Props) -> Html {
     if props.why.chain.is_empty() {
-        let words = if props.object.is_some() { msg::chain_bootstrap() } else { msg::chain_absent() };
+        let words = if props.object.is_some() {
+            msg::chain_bootstrap()
+        } else {
+            msg::chain_absent()
+        };
         return html! { <p class="dim">{ say(words) }</p> };
     }
     let items = props.why.chain.iter().enumerate().map(|(at, reason)| {

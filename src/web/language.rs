@@ -27,7 +27,11 @@ impl Lang {
 
     /// The language that a tag names.
     pub fn of(tag: &str) -> Lang {
-        if tag.to_ascii_lowercase().starts_with("zh") { Lang::Chinese } else { Lang::English }
+        if tag.to_ascii_lowercase().starts_with("zh") {
+            Lang::Chinese
+        } else {
+            Lang::English
+        }
     }
 }
 
@@ -43,7 +47,11 @@ pub fn current() -> Lang {
 
 /// The language of lessons.
 pub fn tongue() -> Tongue {
-    if current() == Lang::Chinese { Tongue::Chinese } else { Tongue::English }
+    if current() == Lang::Chinese {
+        Tongue::Chinese
+    } else {
+        Tongue::English
+    }
 }
 
 /// The text of a message in the language of the page.

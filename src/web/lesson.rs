@@ -127,9 +127,15 @@ pub fn LessonPanel(props: &Props) -> Html {
 
 /// The question, its answers, and what came of it.
 fn question(props: &Props) -> Html {
-    let Some(card) = &props.card.question else { return Html::default() };
+    let Some(card) = &props.card.question else {
+        return Html::default();
+    };
     let asking = props.card.phase == Phase::Asking;
-    let answers = if card.choices.is_empty() { number(props, card, asking) } else { choices(props, card, asking) };
+    let answers = if card.choices.is_empty() {
+        number(props, card, asking)
+    } else {
+        choices(props, card, asking)
+    };
     html! {
         <div class="ask" role="group" aria-label={card.ask.replace('`', "")}><p><b>{ prose(&card.ask) }</b></p>{ answers }
             if card.right.is_some() { { verdict(props, card) } }
@@ -156,8 +162,13 @@ fn number(props: &Props, card: &QuestionCard, asking: bool) -> Html {
     let on = props.on.clone();
     let onsubmit = Callback::from(move |event: SubmitEvent| {
         event.prevent_default();
-        let input = super::dom::document().query_selector("#prediction").ok().flatten();
-        let value = input.and_then(|input| input.dyn_into::<HtmlInputElement>().ok()).map(|input| input.value_as_number());
+        let input = super::dom::document()
+            .query_selector("#prediction")
+            .ok()
+            .flatten();
+        let value = input
+            .and_then(|input| input.dyn_into::<HtmlInputElement>().ok())
+            .map(|input| input.value_as_number());
         if let Some(value) = value.filter(|value| value.is_finite()) {
             on.emit(LessonMsg::Answer(value as i64));
         }
@@ -174,14 +185,20 @@ fn number(props: &Props, card: &QuestionCard, asking: bool) -> Html {
 }
 
 fn verdict(props: &Props, card: &QuestionCard) -> Html {
-    let Some(right) = card.right else { return Html::default() };
+    let Some(right) = card.right else {
+        return Html::default();
+    };
     let answer = |at: i64| match usize::try_from(at).ok().and_then(|at| card.choices.get(at)) {
         Some(text) => Message::name(text),
         None => Message::name(at.to_string()),
     };
     let (class, glyph, words) = match card.given {
         Some(given) if given == right => ("right", "i-check", msg::lesson_was_right()),
-        Some(given) => ("wrong", "i-diff", msg::lesson_was_wrong(answer(given), answer(right))),
+        Some(given) => (
+            "wrong",
+            "i-diff",
+            msg::lesson_was_wrong(answer(given), answer(right)),
+        ),
         None => ("", "i-info", msg::lesson_it_was(answer(right))),
     };
     let moment = props.on.reform(|_: MouseEvent| LessonMsg::Moment);
@@ -195,7 +212,9 @@ fn verdict(props: &Props, card: &QuestionCard) -> Html {
 
 /// What is to be done, and the help so far.
 fn task(props: &Props) -> Html {
-    let Some(card) = &props.card.task else { return Html::default() };
+    let Some(card) = &props.card.task else {
+        return Html::default();
+    };
     let phase = props.card.phase;
     let (class, name, state) = match phase {
         Phase::Done => ("right", "i-check", msg::lesson_task_done()),

@@ -54,13 +54,24 @@ pub fn List(props: &ListProps) -> Html {
     };
     let (columns, nodes) = roster::rows(scene);
     // What a node's row has counted is not told again.
-    let told = |item: &Item| matches!(item.body, CardBody::Node(_)) || !nodes.is_empty() && matches!(item.body, CardBody::Cells(_));
-    let others: Vec<usize> = (0..scene.items.len()).filter(|at| !scene.items[*at].label.is_empty() && !told(&scene.items[*at])).collect();
+    let told = |item: &Item| {
+        matches!(item.body, CardBody::Node(_))
+            || !nodes.is_empty() && matches!(item.body, CardBody::Cells(_))
+    };
+    let others: Vec<usize> = (0..scene.items.len())
+        .filter(|at| !scene.items[*at].label.is_empty() && !told(&scene.items[*at]))
+        .collect();
     let (most, first) = (nodes.len() + others.len(), *at * ROWS_PER_PAGE);
     // There may be fewer than there were.
-    let first = if first < most { first } else { most.saturating_sub(1) / ROWS_PER_PAGE * ROWS_PER_PAGE };
+    let first = if first < most {
+        first
+    } else {
+        most.saturating_sub(1) / ROWS_PER_PAGE * ROWS_PER_PAGE
+    };
     let last = most.min(first + ROWS_PER_PAGE);
-    let of = |rows: usize, before: usize| first.saturating_sub(before).min(rows)..last.saturating_sub(before).min(rows);
+    let of = |rows: usize, before: usize| {
+        first.saturating_sub(before).min(rows)..last.saturating_sub(before).min(rows)
+    };
     let standing = |item: &Item| {
         let said = props.standings.get(&item.id.uid)?;
         Some(html! { <p class="stands">{ say(said) }</p> })
@@ -72,7 +83,13 @@ pub fn List(props: &ListProps) -> Html {
         let onclick = click(item);
         html! { <li key={item.id.uid.clone()} aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button>{ for standing(item) }</li> }
     });
-    let revisions = scene.items.iter().find_map(|item| if let CardBody::Chart(chart) = &item.body { Some(chart.rows()) } else { None });
+    let revisions = scene.items.iter().find_map(|item| {
+        if let CardBody::Chart(chart) = &item.body {
+            Some(chart.rows())
+        } else {
+            None
+        }
+    });
     let revisions = revisions.into_iter().flatten().map(|[image, hash, counts]| {
         html! { <li key={say(&hash)} aria-level="2" style="padding-left:20px"><div class="row"><span class="mono ell">{ say(image) }{ " " }</span>{ part("kind", &say(&hash)) }<span class="grow" />{ part("n", &say(counts)) }</div></li> }
     });
@@ -93,7 +110,9 @@ pub fn List(props: &ListProps) -> Html {
         let onclick = Callback::from(move |event: MouseEvent| {
             let Some(to) = to else { return };
             at.set(to / ROWS_PER_PAGE);
-            let button = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+            let button = event
+                .target()
+                .and_then(|target| target.dyn_into::<Element>().ok());
             if let Some(stage) = button.and_then(|button| button.closest(".stage").ok().flatten()) {
                 stage.set_scroll_top(0);
             }
@@ -132,18 +151,56 @@ fn row(item: &Item) -> Html {
             let counters = of.counters.iter().map(|counter| html! { <span class={match counter.tone { Tone::Plain => "n", Tone::Ok => "n ok", Tone::Off => "n off" }}><b>{ &counter.value }</b>{ " " }{ say(counter.metric.word()) }{ " " }</span> });
             return html! { <><span class={["glyph ", family].concat()}>{ icon(glyph, 16) }</span>{ part("kind", &say(&of.caption)) }{ part("mono ell", &item.id.name) }<span class="grow" />{ for counters }</> };
         }
-        CardBody::Pod { word, note, .. } => (Message::name(&item.id.kind), class, word.clone(), note.clone()),
-        CardBody::Tile { state, note, .. } => (Message::name(&item.id.kind), class, state.word(), note.clone()),
+        CardBody::Pod { word, note, .. } => (
+            Message::name(&item.id.kind),
+            class,
+            word.clone(),
+            note.clone(),
+        ),
+        CardBody::Tile { state, note, .. } => (
+            Message::name(&item.id.kind),
+            class,
+            state.word(),
+            note.clone(),
+        ),
         // The type of a Service is no state.
-        CardBody::Service { form } => (Message::name(&item.id.kind), "", form.clone(), Message::default()),
-        CardBody::Claim { fact, .. } | CardBody::Cylinder { fact, .. } | CardBody::Volume { fact } | CardBody::Stored { fact, .. } => {
-            (Message::name(&item.id.kind), class, Message::default(), fact.clone())
-        }
-        CardBody::Class { reclaim } => (Message::name(&item.id.kind), "", Message::default(), msg::class_reclaim(reclaim)),
-        CardBody::Node(node) => (Message::name(&item.id.kind), class, Message::state(node.status), Message::default()),
-        CardBody::Gone { .. } => (Message::name("Pod"), class, msg::tile_deleted(), Message::default()),
+        CardBody::Service { form } => (
+            Message::name(&item.id.kind),
+            "",
+            form.clone(),
+            Message::default(),
+        ),
+        CardBody::Claim { fact, .. }
+        | CardBody::Cylinder { fact, .. }
+        | CardBody::Volume { fact }
+        | CardBody::Stored { fact, .. } => (
+            Message::name(&item.id.kind),
+            class,
+            Message::default(),
+            fact.clone(),
+        ),
+        CardBody::Class { reclaim } => (
+            Message::name(&item.id.kind),
+            "",
+            Message::default(),
+            msg::class_reclaim(reclaim),
+        ),
+        CardBody::Node(node) => (
+            Message::name(&item.id.kind),
+            class,
+            Message::state(node.status),
+            Message::default(),
+        ),
+        CardBody::Gone { .. } => (
+            Message::name("Pod"),
+            class,
+            msg::tile_deleted(),
+            Message::default(),
+        ),
         // A sentence, which may take more than a line.
-        _ => return html! { <span style="white-space:normal;padding-block:6px">{ say(&item.label) }</span> },
+        _ => {
+            return html! { <span style="white-space:normal;padding-block:6px">{ say(&item.label) }</span> };
+        }
     };
     html! {
         <>

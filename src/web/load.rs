@@ -19,10 +19,20 @@ pub struct LoadProps {
 #[component]
 pub fn LoadSlider(props: &LoadProps) -> Html {
     let held = use_state_eq(|| None::<i64>);
-    let value_of = |event: &Event| Some(event.target()?.dyn_into::<HtmlInputElement>().ok()?.value_as_number() as i64);
+    let value_of = |event: &Event| {
+        Some(
+            event
+                .target()?
+                .dyn_into::<HtmlInputElement>()
+                .ok()?
+                .value_as_number() as i64,
+        )
+    };
     let (hold, own) = (held.clone(), props.load.milli);
     // Back where it was it is not held: nothing changes, and nobody says that it was let go.
-    let oninput = Callback::from(move |event: InputEvent| hold.set(value_of(&event).filter(|value| *value != own)));
+    let oninput = Callback::from(move |event: InputEvent| {
+        hold.set(value_of(&event).filter(|value| *value != own))
+    });
     let (release, load, on_fault) = (held.clone(), props.load.clone(), props.on_fault.clone());
     let onchange = Callback::from(move |event: Event| {
         release.set(None);

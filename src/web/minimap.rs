@@ -32,7 +32,10 @@ pub fn Minimap(props: &Props) -> Html {
     let (scene, zoom) = (&props.scene, props.zoom);
     let (w, h) = props.size;
     let (scale, (wide, high)) = (map_scale(scene), map_size(scene));
-    let (x, y) = ((-props.pan.0 / zoom).max(0.0), (-props.pan.1 / zoom).max(0.0));
+    let (x, y) = (
+        (-props.pan.0 / zoom).max(0.0),
+        (-props.pan.1 / zoom).max(0.0),
+    );
     let right = ((w - props.pan.0) / zoom).min(scene.width);
     let bottom = ((h - props.pan.1) / zoom).min(scene.height);
     let on_centre = props.on_centre.clone();
@@ -42,11 +45,16 @@ pub fn Minimap(props: &Props) -> Html {
             return;
         }
         // Yew listens at the root: that is what `current_target` would be.
-        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let target = event
+            .target()
+            .and_then(|target| target.dyn_into::<Element>().ok());
         if let Some(map) = target.and_then(|target| target.closest(".minimap").ok().flatten()) {
             let _ = map.set_pointer_capture(event.pointer_id());
             let rect = map.get_bounding_client_rect();
-            on_centre.emit(((f64::from(event.client_x()) - rect.left()) / scale, (f64::from(event.client_y()) - rect.top()) / scale));
+            on_centre.emit((
+                (f64::from(event.client_x()) - rect.left()) / scale,
+                (f64::from(event.client_y()) - rect.top()) / scale,
+            ));
         }
     });
     html! {
@@ -66,9 +74,12 @@ struct ShapesProps {
 
 impl PartialEq for ShapesProps {
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&Rc<Item>, &Rc<Item>)| Rc::ptr_eq(a, b) || (a.rect, &a.state) == (b.rect, &b.state);
+        let same = |(a, b): (&Rc<Item>, &Rc<Item>)| {
+            Rc::ptr_eq(a, b) || (a.rect, &a.state) == (b.rect, &b.state)
+        };
         let (here, there) = (&self.scene.items, &other.scene.items);
-        Rc::ptr_eq(&self.scene, &other.scene) || here.len() == there.len() && here.iter().zip(there).all(same)
+        Rc::ptr_eq(&self.scene, &other.scene)
+            || here.len() == there.len() && here.iter().zip(there).all(same)
     }
 }
 
@@ -77,7 +88,12 @@ impl PartialEq for ShapesProps {
 fn Shapes(props: &ShapesProps) -> Html {
     super::dom::renders("Minimap of shapes");
     let mut paths: [(&str, String); 3] = ["", "ok", "bad"].map(|class| (class, String::new()));
-    for item in props.scene.items.iter().filter(|item| !matches!(item.body, CardBody::Note(_))) {
+    for item in props
+        .scene
+        .items
+        .iter()
+        .filter(|item| !matches!(item.body, CardBody::Note(_)))
+    {
         let colour = match item.state.as_str() {
             "ready" | "bound" => 1,
             "failed" | "notready" | "lost" => 2,

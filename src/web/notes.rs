@@ -14,7 +14,10 @@ thread_local! {
 
 /// Opens the window, or brings it to the front.
 pub fn open(card: &LessonCard) {
-    let found = dom::window().open_with_url_and_target_and_features("", "loopscope-notes", "width=720,height=560").ok().flatten();
+    let found = dom::window()
+        .open_with_url_and_target_and_features("", "loopscope-notes", "width=720,height=560")
+        .ok()
+        .flatten();
     WINDOW.set(found);
     show(card);
 }
@@ -22,7 +25,10 @@ pub fn open(card: &LessonCard) {
 /// Shows where the lesson is, if the window is open.
 pub fn show(card: &LessonCard) {
     WINDOW.with_borrow_mut(|window| {
-        if window.as_ref().is_some_and(|window| window.closed().unwrap_or(true)) {
+        if window
+            .as_ref()
+            .is_some_and(|window| window.closed().unwrap_or(true))
+        {
             *window = None;
         }
         if let Some(document) = window.as_ref().and_then(Window::document) {
@@ -45,16 +51,32 @@ fn write(document: &Document, card: &LessonCard) -> Option<()> {
     body.set_attribute("style", "font:20px/1.5 system-ui,sans-serif;max-width:44em;margin:24px;color:#171b24;background:#fff").ok()?;
     document.set_title(&card.title);
     add("h1", &card.title, "font-size:20px;margin:0")?;
-    add("p", &say(msg::lesson_step(card.step.0, card.step.1)), "margin:0 0 16px;color:#465065;font-size:16px")?;
+    add(
+        "p",
+        &say(msg::lesson_step(card.step.0, card.step.1)),
+        "margin:0 0 16px;color:#465065;font-size:16px",
+    )?;
     for text in &card.notes.here {
         add("p", text, "margin:0 0 12px")?;
     }
     if !card.notes.solution.is_empty() {
-        add("h2", &say(msg::lesson_notes_solution()), "font-size:16px;margin:16px 0 4px;color:#465065")?;
-        add("pre", &card.notes.solution.join("\n"), "margin:0;padding:8px 12px;background:#f1f3f7;white-space:pre-wrap;font-size:16px")?;
+        add(
+            "h2",
+            &say(msg::lesson_notes_solution()),
+            "font-size:16px;margin:16px 0 4px;color:#465065",
+        )?;
+        add(
+            "pre",
+            &card.notes.solution.join("\n"),
+            "margin:0;padding:8px 12px;background:#f1f3f7;white-space:pre-wrap;font-size:16px",
+        )?;
     }
     if !card.notes.next.is_empty() {
-        add("h2", &say(msg::lesson_notes_next()), "font-size:16px;margin:16px 0 4px;color:#465065")?;
+        add(
+            "h2",
+            &say(msg::lesson_notes_next()),
+            "font-size:16px;margin:16px 0 4px;color:#465065",
+        )?;
         add("p", &card.notes.next, "margin:0;color:#465065")?;
     }
     Some(())

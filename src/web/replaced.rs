@@ -9,11 +9,27 @@ use k8s_model::ObjectRef;
 use yew::prelude::*;
 
 /// The others, each with what happened to it. One of the same name is seen at its time.
-pub fn others(of: &Replaced, key: Option<&ObjectRef>, on_select: &Callback<Option<ObjectRef>>, on_seek: &Callback<u64>) -> Html {
+pub fn others(
+    of: &Replaced,
+    key: Option<&ObjectRef>,
+    on_select: &Callback<Option<ObjectRef>>,
+    on_seek: &Callback<u64>,
+) -> Html {
     let row = |(other, words): (&Other, Message)| {
-        let (on_select, on_seek, to, at) = (on_select.clone(), on_seek.clone(), other.pod.clone(), other.at);
+        let (on_select, on_seek, to, at) = (
+            on_select.clone(),
+            on_seek.clone(),
+            other.pod.clone(),
+            other.at,
+        );
         let same = key == Some(&to);
-        let onclick = Callback::from(move |_: MouseEvent| if same { on_seek.emit(at) } else { on_select.emit(Some(to.clone())) });
+        let onclick = Callback::from(move |_: MouseEvent| {
+            if same {
+                on_seek.emit(at)
+            } else {
+                on_select.emit(Some(to.clone()))
+            }
+        });
         html! {
             <section class="replaced"><p class="h-cap">{ say(words) }</p>
                 <button type="button" class="linkrow" onclick={onclick}>{ icon("i-pod", 14) }<span>{ marked(&other.effect) }</span></button>
@@ -22,6 +38,8 @@ pub fn others(of: &Replaced, key: Option<&ObjectRef>, on_select: &Callback<Optio
         }
     };
     let both = [(&of.by, msg::replaced_by()), (&of.of, msg::replaced_of())];
-    let both = both.into_iter().filter_map(|(other, words)| Some((other.as_ref()?, words)));
+    let both = both
+        .into_iter()
+        .filter_map(|(other, words)| Some((other.as_ref()?, words)));
     html! { <>{ for both.map(row) }</> }
 }

@@ -29,7 +29,9 @@ pub struct Rich {
 }
 
 fn factory() -> Option<JsValue> {
-    Reflect::get(&dom::window(), &"loopscopeEditor".into()).ok().filter(|found| found.is_object())
+    Reflect::get(&dom::window(), &"loopscopeEditor".into())
+        .ok()
+        .filter(|found| found.is_object())
 }
 
 /// Fetches the editor's file once; `then` runs when it is there, now or later, and never if it cannot be had.
@@ -52,7 +54,11 @@ fn put(object: &Object, name: &str, value: &JsValue) {
 }
 
 fn list(words: &[&str]) -> JsValue {
-    words.iter().map(|word| JsValue::from_str(word)).collect::<Array>().into()
+    words
+        .iter()
+        .map(|word| JsValue::from_str(word))
+        .collect::<Array>()
+        .into()
 }
 
 /// What the code editor says, in the language of the page: its own phrases by the English ones, and what the page adds.
@@ -89,23 +95,49 @@ impl Rich {
         let EditorCallbacks { edit, apply, fix } = on;
         let calls: [(&str, JsValue); 6] = [
             // In bytes, which are UTF-8: a string of megabytes is passed character by character.
-            ("edit", Closure::<dyn Fn(Vec<u8>)>::new(move |text| edit.emit(String::from_utf8(text).unwrap_or_default())).into_js_value()),
-            ("apply", Closure::<dyn Fn()>::new(move || apply.emit(())).into_js_value()),
+            (
+                "edit",
+                Closure::<dyn Fn(Vec<u8>)>::new(move |text| {
+                    edit.emit(String::from_utf8(text).unwrap_or_default())
+                })
+                .into_js_value(),
+            ),
+            (
+                "apply",
+                Closure::<dyn Fn()>::new(move || apply.emit(())).into_js_value(),
+            ),
             (
                 "fix",
-                Closure::<dyn Fn(usize, usize, usize, String)>::new(move |line, from, to, word| fix.emit((line, (from, to), word)))
-                    .into_js_value(),
+                Closure::<dyn Fn(usize, usize, usize, String)>::new(move |line, from, to, word| {
+                    fix.emit((line, (from, to), word))
+                })
+                .into_js_value(),
             ),
-            ("words", Closure::<dyn Fn() -> JsValue>::new(words).into_js_value()),
-            ("offers", Closure::<dyn Fn(String, usize, usize) -> JsValue>::new(offers).into_js_value()),
-            ("about", Closure::<dyn Fn(String, usize, usize) -> JsValue>::new(about).into_js_value()),
+            (
+                "words",
+                Closure::<dyn Fn() -> JsValue>::new(words).into_js_value(),
+            ),
+            (
+                "offers",
+                Closure::<dyn Fn(String, usize, usize) -> JsValue>::new(offers).into_js_value(),
+            ),
+            (
+                "about",
+                Closure::<dyn Fn(String, usize, usize) -> JsValue>::new(about).into_js_value(),
+            ),
         ];
         for (name, call) in &calls {
             put(&options, name, call);
         }
-        let mount: Function = Reflect::get(&factory, &"mount".into()).ok()?.dyn_into().ok()?;
+        let mount: Function = Reflect::get(&factory, &"mount".into())
+            .ok()?
+            .dyn_into()
+            .ok()?;
         let handle = mount.call2(&factory, host, &options).ok()?;
-        Some(Rich { handle, _kept: calls.into_iter().map(|(_, call)| call).collect() })
+        Some(Rich {
+            handle,
+            _kept: calls.into_iter().map(|(_, call)| call).collect(),
+        })
     }
 
     fn call(&self, name: &str, arguments: &[JsValue]) {
@@ -138,7 +170,11 @@ impl Rich {
             .map(|diagnostic| {
                 let one = Object::new();
                 put(&one, "line", &diagnostic.line.into());
-                put(&one, "columns", &Array::of2(&diagnostic.columns.0.into(), &diagnostic.columns.1.into()));
+                put(
+                    &one,
+                    "columns",
+                    &Array::of2(&diagnostic.columns.0.into(), &diagnostic.columns.1.into()),
+                );
                 put(&one, "message", &say(&diagnostic.message).into());
                 put(&one, "error", &diagnostic.error.into());
                 put(&one, "fix", &diagnostic.fix.as_deref().into());
@@ -157,7 +193,11 @@ impl Drop for Rich {
 }
 
 fn offers(text: String, line: usize, column: usize) -> JsValue {
-    assist::offers(&text, line, column).iter().map(|offer| list(&[&offer.name, &offer.detail, offer.tail])).collect::<Array>().into()
+    assist::offers(&text, line, column)
+        .iter()
+        .map(|offer| list(&[&offer.name, &offer.detail, offer.tail]))
+        .collect::<Array>()
+        .into()
 }
 
 fn about(text: String, line: usize, column: usize) -> JsValue {

@@ -87,7 +87,9 @@ fn breaks(props: &Props) -> Html {
     let on = props.on.clone();
     let onsubmit = Callback::from(move |event: SubmitEvent| {
         event.prevent_default();
-        let field = event.target_dyn_into::<web_sys::Element>().and_then(|form| form.query_selector("input").ok().flatten());
+        let field = event
+            .target_dyn_into::<web_sys::Element>()
+            .and_then(|form| form.query_selector("input").ok().flatten());
         if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
             on.emit(TimelineMsg::Break(field.value()).into());
             field.set_value("");
@@ -119,7 +121,11 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
     let mut own = true;
     let mut groups = together(all);
     k8s_model::sort::sort_by_key(&mut groups, |these| !these[0].is_by_person());
-    let more = groups.split_off(groups.len().min(MAX_LISTED_CHANGES)).into_iter().map(<[Change]>::len).sum::<usize>();
+    let more = groups
+        .split_off(groups.len().min(MAX_LISTED_CHANGES))
+        .into_iter()
+        .map(<[Change]>::len)
+        .sum::<usize>();
     for these in groups {
         let first = &these[0];
         // Of each kind it is known who mostly writes it.
@@ -149,8 +155,11 @@ fn replaced(came: &Change, on: &Callback<Do>) -> Html {
 /// Many that came, or went, and are called alike.
 fn alike(many: &[Change], on: &Callback<Do>) -> Html {
     let first = &many[0];
-    let (sign, class, word) =
-        if first.op == Op::Added { ("+", "new", msg::change_created()) } else { ("−", "gone", msg::change_deleted()) };
+    let (sign, class, word) = if first.op == Op::Added {
+        ("+", "new", msg::change_created())
+    } else {
+        ("−", "gone", msg::change_deleted())
+    };
     let name = &first.key.name[..first.key.name.rfind('-').map_or(0, |at| at + 1)];
     html! {
         <li class={class}><details class="many"><summary><i aria-hidden="true">{ sign }</i><span>{ format!("{} × {}", count(many.len()), first.key.kind.name()) }</span><b class="mono">{ format!("{name}…") }</b><small>{ say(word) }</small></summary>
@@ -161,7 +170,11 @@ fn alike(many: &[Change], on: &Callback<Do>) -> Html {
 
 fn compare(props: &Props) -> Html {
     // With one branch there is nothing to tell apart.
-    let several = props.instants.iter().flatten().any(|instant| instant.branch > 1);
+    let several = props
+        .instants
+        .iter()
+        .flatten()
+        .any(|instant| instant.branch > 1);
     let mark = |second: bool| {
         let name = if second { "B" } else { "A" };
         let at = props.instants[usize::from(second)].as_ref();

@@ -53,7 +53,12 @@ pub struct Props {
 }
 
 /// The tabs of the diagrams; ← and → move between them.
-pub fn tabs(current: &'static View, on_view: &Callback<&'static View>, size: u32, class: &'static str) -> Html {
+pub fn tabs(
+    current: &'static View,
+    on_view: &Callback<&'static View>,
+    size: u32,
+    class: &'static str,
+) -> Html {
     let all = views::ALL.iter().copied().enumerate().map(|(at, view)| {
         let on = view == current;
         let choose = on_view.clone();
@@ -73,10 +78,15 @@ pub fn tabs(current: &'static View, on_view: &Callback<&'static View>, size: u32
         };
         event.prevent_default();
         event.stop_propagation();
-        let at = views::ALL.iter().position(|view| *view == current).unwrap_or(0);
+        let at = views::ALL
+            .iter()
+            .position(|view| *view == current)
+            .unwrap_or(0);
         let next = (at + step) % views::ALL.len();
         turn.emit(views::ALL[next]);
-        let tabs = event.target_dyn_into::<Element>().and_then(|tab| tab.closest("[role='tablist']").ok().flatten());
+        let tabs = event
+            .target_dyn_into::<Element>()
+            .and_then(|tab| tab.closest("[role='tablist']").ok().flatten());
         if let Some(button) = tabs.and_then(|tabs| tabs.children().item(next as u32)) {
             super::dom::focus(&button);
         }
@@ -98,7 +108,10 @@ pub fn Topbar(props: &Props) -> Html {
         }
     });
     let onchange = Callback::from(move |event: Event| {
-        if let Some(select) = event.target().and_then(|target| target.dyn_into::<HtmlSelectElement>().ok()) {
+        if let Some(select) = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlSelectElement>().ok())
+        {
             let value = select.value();
             // Until the page has begun with it, it is not what is shown: the page may ask first.
             select.set_value(&shown);
@@ -175,10 +188,15 @@ pub fn Lessons(props: &LessonsProps) -> Html {
             let value = select.value();
             // The page may ask first.
             select.set_value("");
-            library::named(&value).into_iter().for_each(|lesson| on_lesson.emit(lesson.name));
+            library::named(&value)
+                .into_iter()
+                .for_each(|lesson| on_lesson.emit(lesson.name));
         }
     });
-    let shown = props.title.clone().unwrap_or_else(|| say(msg::picker_lessons()));
+    let shown = props
+        .title
+        .clone()
+        .unwrap_or_else(|| say(msg::picker_lessons()));
     html! {
         <label class="picker lessons" title={shown.clone()}><select aria-label={say(msg::picker_lessons())} {onchange}>
             <option value="" selected=true hidden=true>{ shown }</option>

@@ -89,7 +89,14 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
             if !print {
                 return JsValue::from_str(&say(state.borrow().announcer.notice()));
             }
-            let lines: Vec<String> = state.borrow().console.lines.iter().skip(before + 1).map(|line| line.text.clone()).collect();
+            let lines: Vec<String> = state
+                .borrow()
+                .console
+                .lines
+                .iter()
+                .skip(before + 1)
+                .map(|line| line.text.clone())
+                .collect();
             JsValue::from_str(&lines.join("\n"))
         });
         put(name, &closure.into_js_value());
@@ -97,18 +104,61 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     act("play", |_| TimelineMsg::Play.into(), false);
     act("live", |_| TimelineMsg::Live.into(), false);
     act("branch", |_| TimelineMsg::Branch.into(), false);
-    act("load", |text| Msg::Load(text.as_string().unwrap_or_default(), None), false);
+    act(
+        "load",
+        |text| Msg::Load(text.as_string().unwrap_or_default(), None),
+        false,
+    );
     act("pause", |_| TimelineMsg::Pause.into(), false);
-    act("teach", |word| LessonMsg::from_word(&word.as_string().unwrap_or_default()).into(), false);
-    act("view", |view| SelectionMsg::View(views::by_id(&view.as_string().unwrap_or_default()).unwrap_or_default()).into(), false);
+    act(
+        "teach",
+        |word| LessonMsg::from_word(&word.as_string().unwrap_or_default()).into(),
+        false,
+    );
+    act(
+        "view",
+        |view| {
+            SelectionMsg::View(
+                views::by_id(&view.as_string().unwrap_or_default()).unwrap_or_default(),
+            )
+            .into()
+        },
+        false,
+    );
     act("step", |_| TimelineMsg::Step.into(), false);
-    act("fault", |line| Msg::Fault(line.as_string().unwrap_or_default()), false);
-    act("told", |line| FollowMsg::Told(line.as_string().unwrap_or_default()).into(), false);
+    act(
+        "fault",
+        |line| Msg::Fault(line.as_string().unwrap_or_default()),
+        false,
+    );
+    act(
+        "told",
+        |line| FollowMsg::Told(line.as_string().unwrap_or_default()).into(),
+        false,
+    );
     act("lost", |_| FollowMsg::Lost.into(), false);
-    act("answered", |text| FollowMsg::Answered(text.as_string().unwrap_or_default()).into(), false);
-    act("speed", |speed| TimelineMsg::Speed(speed.as_f64().unwrap_or(1.0)).into(), false);
-    act("seek", |seconds| TimelineMsg::Seek((seconds.as_f64().unwrap_or(0.0).max(0.0) * 1000.0) as u64).into(), false);
-    act("kubectl", |line| ConsoleMsg::Enter(with_name(&line.as_string().unwrap_or_default())).into(), true);
+    act(
+        "answered",
+        |text| FollowMsg::Answered(text.as_string().unwrap_or_default()).into(),
+        false,
+    );
+    act(
+        "speed",
+        |speed| TimelineMsg::Speed(speed.as_f64().unwrap_or(1.0)).into(),
+        false,
+    );
+    act(
+        "seek",
+        |seconds| {
+            TimelineMsg::Seek((seconds.as_f64().unwrap_or(0.0).max(0.0) * 1000.0) as u64).into()
+        },
+        false,
+    );
+    act(
+        "kubectl",
+        |line| ConsoleMsg::Enter(with_name(&line.as_string().unwrap_or_default())).into(),
+        true,
+    );
 
     let (of, to) = (state.clone(), changed.clone());
     let apply = Closure::<dyn Fn(String) -> JsValue>::new(move |text: String| {
@@ -126,18 +176,27 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
             .iter()
             .map(|diagnostic| format!("line {}: {}", diagnostic.line, say(&diagnostic.message)))
             .collect();
-        JsValue::from_str(&if words.is_empty() { say(of.borrow().announcer.notice()) } else { words.join("\n") })
+        JsValue::from_str(&if words.is_empty() {
+            say(of.borrow().announcer.notice())
+        } else {
+            words.join("\n")
+        })
     });
     put("apply", &apply.into_js_value());
 
     let to = changed.clone();
     let theme = Closure::<dyn Fn(String)>::new(move |theme: String| {
-        dom::set_theme(theme == "dark" || theme != "light" && dom::prefers("(prefers-color-scheme: dark)"));
+        dom::set_theme(
+            theme == "dark" || theme != "light" && dom::prefers("(prefers-color-scheme: dark)"),
+        );
         to.emit(());
     });
     put("theme", &theme.into_js_value());
 
-    let names: js_sys::Array = views::ALL.iter().map(|view| JsValue::from_str(view.id)).collect();
+    let names: js_sys::Array = views::ALL
+        .iter()
+        .map(|view| JsValue::from_str(view.id))
+        .collect();
     put("views", &names);
 
     let to = changed.clone();
@@ -145,32 +204,54 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     put("tell", &tell.into_js_value());
 
     let of = state.clone();
-    let text =
-        Closure::<dyn Fn() -> JsValue>::new(move || of.try_borrow().map_or(JsValue::NULL, |state| JsValue::from_str(&state.editor.text)));
+    let text = Closure::<dyn Fn() -> JsValue>::new(move || {
+        of.try_borrow()
+            .map_or(JsValue::NULL, |state| JsValue::from_str(&state.editor.text))
+    });
     put("manifest", &text.into_js_value());
 
     let of = state.clone();
-    let now = Closure::<dyn Fn() -> f64>::new(move || of.try_borrow().map_or(f64::NAN, |state| state.timeline.run.now() as f64 / 1000.0));
+    let now = Closure::<dyn Fn() -> f64>::new(move || {
+        of.try_borrow()
+            .map_or(f64::NAN, |state| state.timeline.run.now() as f64 / 1000.0)
+    });
     put("now", &now.into_js_value());
 
     let of = state.clone();
-    let end = Closure::<dyn Fn() -> f64>::new(move || of.try_borrow().map_or(f64::NAN, |state| state.timeline.run.end() as f64 / 1000.0));
+    let end = Closure::<dyn Fn() -> f64>::new(move || {
+        of.try_borrow()
+            .map_or(f64::NAN, |state| state.timeline.run.end() as f64 / 1000.0)
+    });
     put("end", &end.into_js_value());
 
     let of = state.clone();
     let lesson = Closure::<dyn Fn() -> JsValue>::new(move || {
-        let told = of.try_borrow().map_or(serde_json::Value::Null, |state| super::host::lesson(&state));
+        let told = of
+            .try_borrow()
+            .map_or(serde_json::Value::Null, |state| super::host::lesson(&state));
         js_sys::JSON::parse(&told.to_string()).unwrap_or(JsValue::NULL)
     });
     put("lesson", &lesson.into_js_value());
 
     let of = state.clone();
-    let get = Closure::<dyn Fn(String, String, String) -> JsValue>::new(move |kind: String, namespace: String, name: String| {
-        let Some(kind) = Kind::from_label(&kind).or_else(|| Kind::from_word(&kind)) else { return JsValue::NULL };
-        let Ok(state) = of.try_borrow() else { return JsValue::NULL };
-        let found = state.timeline.run.get(&ObjectRef::new(kind, &namespace, &name)).map(|object| object.to_value().to_string());
-        found.and_then(|text| js_sys::JSON::parse(&text).ok()).unwrap_or(JsValue::NULL)
-    });
+    let get = Closure::<dyn Fn(String, String, String) -> JsValue>::new(
+        move |kind: String, namespace: String, name: String| {
+            let Some(kind) = Kind::from_label(&kind).or_else(|| Kind::from_word(&kind)) else {
+                return JsValue::NULL;
+            };
+            let Ok(state) = of.try_borrow() else {
+                return JsValue::NULL;
+            };
+            let found = state
+                .timeline
+                .run
+                .get(&ObjectRef::new(kind, &namespace, &name))
+                .map(|object| object.to_value().to_string());
+            found
+                .and_then(|text| js_sys::JSON::parse(&text).ok())
+                .unwrap_or(JsValue::NULL)
+        },
+    );
     put("get", &get.into_js_value());
 
     // To see what a reader would see if the simulator failed.
@@ -179,7 +260,9 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         put("stop", &stop.into_js_value());
     }
 
-    let trace = Closure::<dyn Fn(String) -> JsValue>::new(|text: String| JsValue::from_str(&trace_of(&text)));
+    let trace = Closure::<dyn Fn(String) -> JsValue>::new(|text: String| {
+        JsValue::from_str(&trace_of(&text))
+    });
     put("trace", &trace.into_js_value());
 }
 
@@ -196,7 +279,12 @@ fn trace_of(text: &str) -> String {
         Err(message) => message,
         Ok(scenario) => {
             let mut bytes = Vec::new();
-            scenario::run(&scenario, 1, usize::MAX, &mut scenario::Trace::new(&mut bytes));
+            scenario::run(
+                &scenario,
+                1,
+                usize::MAX,
+                &mut scenario::Trace::new(&mut bytes),
+            );
             String::from_utf8(bytes).unwrap_or_default()
         }
     }
@@ -209,7 +297,11 @@ fn stop() {
 
 fn with_name(line: &str) -> String {
     let line = line.trim();
-    if line.starts_with("kubectl") { line.into() } else { format!("kubectl {line}") }
+    if line.starts_with("kubectl") {
+        line.into()
+    } else {
+        format!("kubectl {line}")
+    }
 }
 
 /// Plays the commands that were given before the module ran.

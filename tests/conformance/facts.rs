@@ -37,8 +37,14 @@ const WITH_CONDITIONS: [&str; 9] = [
     "PersistentVolumeClaim",
     "Node",
 ];
-const DROPPED: [&str; 6] =
-    ["managedFields", "uid", "resourceVersion", "selfLink", "lastHeartbeatTime", "kubectl.kubernetes.io/last-applied-configuration"];
+const DROPPED: [&str; 6] = [
+    "managedFields",
+    "uid",
+    "resourceVersion",
+    "selfLink",
+    "lastHeartbeatTime",
+    "kubectl.kubernetes.io/last-applied-configuration",
+];
 const RETRIED: [&str; 11] = [
     "FailedScheduling",
     "ExternalProvisioning",
@@ -52,8 +58,15 @@ const RETRIED: [&str; 11] = [
     "FailedGetResourceMetric",
     "FailedComputeMetricsReplicas",
 ];
-const SETS: [&str; 7] =
-    ["conditions", "ownerReferences", "finalizers", "endpoints", "addresses", "notReadyAddresses", "uncountedTerminatedPods"];
+const SETS: [&str; 7] = [
+    "conditions",
+    "ownerReferences",
+    "finalizers",
+    "endpoints",
+    "addresses",
+    "notReadyAddresses",
+    "uncountedTerminatedPods",
+];
 
 type Facts = BTreeMap<String, Value>;
 
@@ -87,7 +100,12 @@ pub struct Run {
 
 impl Run {
     pub fn read(trace: &str, commands: &BTreeMap<usize, String>) -> Run {
-        let mut run = Run { items: Vec::new(), steps: BTreeMap::new(), states: BTreeMap::new(), names: Names::default() };
+        let mut run = Run {
+            items: Vec::new(),
+            steps: BTreeMap::new(),
+            states: BTreeMap::new(),
+            names: Names::default(),
+        };
         let mut live = BTreeMap::new();
         for line in trace.lines().filter(|l| l.starts_with('{')) {
             let value: Value = serde_json::from_str(line).unwrap();
@@ -95,7 +113,13 @@ impl Run {
                 if value["action"] == "wait" {
                     run.states.insert(step as usize, live.clone());
                 }
-                run.steps.insert(step as usize, (value, commands.get(&(step as usize)).cloned().unwrap_or_default()));
+                run.steps.insert(
+                    step as usize,
+                    (
+                        value,
+                        commands.get(&(step as usize)).cloned().unwrap_or_default(),
+                    ),
+                );
             } else {
                 run.add(value, &mut live);
             }
@@ -105,10 +129,16 @@ impl Run {
     }
 
     fn add(&mut self, mut line: Value, live: &mut BTreeMap<(String, String), usize>) {
-        let item = Item { type_: text(&line, "type").into(), object: line["object"].take() };
+        let item = Item {
+            type_: text(&line, "type").into(),
+            object: line["object"].take(),
+        };
         let (kind, name) = (item.kind().to_string(), item.name().to_string());
-        let namespace = item.object["metadata"]["namespace"].as_str().unwrap_or("default");
-        let own = name == "kubernetes" && ["Service", "EndpointSlice", "Endpoints"].contains(&kind.as_str());
+        let namespace = item.object["metadata"]["namespace"]
+            .as_str()
+            .unwrap_or("default");
+        let own = name == "kubernetes"
+            && ["Service", "EndpointSlice", "Endpoints"].contains(&kind.as_str());
         if (kind != "Event" && !KINDS.contains(&kind.as_str())) || namespace != "default" || own {
             return;
         }
@@ -134,18 +164,35 @@ impl Run {
     fn normal(&self, value: &Value, key: &str, parent: &str) -> Value {
         match value {
             Value::Object(map) => {
-                let kept = map.iter().filter(|(k, v)| !DROPPED.contains(&k.as_str()) && !v.is_null());
-                kept.map(|(k, v)| (if k.len() > 20 { self.names.sub(k) } else { k.clone() }, self.normal(v, k, key))).collect()
+                let kept = map
+                    .iter()
+                    .filter(|(k, v)| !DROPPED.contains(&k.as_str()) && !v.is_null());
+                kept.map(|(k, v)| {
+                    (
+                        if k.len() > 20 {
+                            self.names.sub(k)
+                        } else {
+                            k.clone()
+                        },
+                        self.normal(v, k, key),
+                    )
+                })
+                .collect()
             }
             Value::Array(list) => self.normal_list(list, key, parent),
-            Value::Number(n) if key == "nodePort" && n.as_i64() != Some(30007) => json!("<nodePort>"),
+            Value::Number(n) if key == "nodePort" && n.as_i64() != Some(30007) => {
+                json!("<nodePort>")
+            }
             Value::String(s) => json!(self.normal_text(s, key, parent)),
             other => other.clone(),
         }
     }
 
     fn normal_list(&self, list: &[Value], key: &str, parent: &str) -> Value {
-        if ["podIPs", "hostIPs", "clusterIPs"].contains(&key) && !list.is_empty() && list != [json!("None")] {
+        if ["podIPs", "hostIPs", "clusterIPs"].contains(&key)
+            && !list.is_empty()
+            && list != [json!("None")]
+        {
             return json!(vec![format!("<{key}>"); list.len()]);
         }
         let mut items: Vec<Value> = list.iter().map(|v| self.normal(v, key, parent)).collect();
@@ -156,7 +203,15 @@ impl Run {
     }
 
     fn normal_text(&self, value: &str, key: &str, parent: &str) -> String {
-        let hidden = ["podIP", "hostIP", "containerID", "imageID", "nodeName", "podCIDR", "podCIDRs"];
+        let hidden = [
+            "podIP",
+            "hostIP",
+            "containerID",
+            "imageID",
+            "nodeName",
+            "podCIDR",
+            "podCIDRs",
+        ];
         match key {
             "controller-uid" | "batch.kubernetes.io/controller-uid" => "<uid>".into(),
             _ if hidden.contains(&key) && !value.is_empty() => format!("<{key}>"),
@@ -173,7 +228,13 @@ impl Run {
 fn dump(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            format!("{{{}}}", map.iter().map(|(k, v)| format!("{}: {}", json!(k), dump(v))).collect::<Vec<_>>().join(", "))
+            format!(
+                "{{{}}}",
+                map.iter()
+                    .map(|(k, v)| format!("{}: {}", json!(k), dump(v)))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
         }
         Value::Array(list) => format!("[{}]", list.iter().map(dump).collect::<Vec<_>>().join(", ")),
         other => other.to_string(),
@@ -184,7 +245,10 @@ fn dump(value: &Value) -> String {
 pub fn same(a: &Value, b: &Value) -> bool {
     fn canonical(value: &Value, key: &str) -> Value {
         match value {
-            Value::Object(map) => map.iter().map(|(k, v)| (k.clone(), canonical(v, k))).collect(),
+            Value::Object(map) => map
+                .iter()
+                .map(|(k, v)| (k.clone(), canonical(v, k)))
+                .collect(),
             Value::Array(list) => {
                 let mut items: Vec<Value> = list.iter().map(|v| canonical(v, "")).collect();
                 if SETS.contains(&key) {
@@ -200,7 +264,17 @@ pub fn same(a: &Value, b: &Value) -> bool {
 
 pub fn facts_of(run: &Run) -> Facts {
     let mut facts = Facts::new();
-    for part in [spec_replicas, scaling, created_deleted, states, events, conditions, lives, outputs, hashes] {
+    for part in [
+        spec_replicas,
+        scaling,
+        created_deleted,
+        states,
+        events,
+        conditions,
+        lives,
+        outputs,
+        hashes,
+    ] {
         facts.extend(part(run));
     }
     facts
@@ -208,14 +282,29 @@ pub fn facts_of(run: &Run) -> Facts {
 
 fn spec_replicas(run: &Run) -> Facts {
     let mut history: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for item in run.of(&["Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Job"]) {
-        let value = &item.object["spec"][if item.kind() == "Job" { "parallelism" } else { "replicas" }];
-        let seen = history.entry(run.identity(item.kind(), item.name())).or_default();
+    for item in run.of(&[
+        "Deployment",
+        "ReplicaSet",
+        "StatefulSet",
+        "ReplicationController",
+        "Job",
+    ]) {
+        let value = &item.object["spec"][if item.kind() == "Job" {
+            "parallelism"
+        } else {
+            "replicas"
+        }];
+        let seen = history
+            .entry(run.identity(item.kind(), item.name()))
+            .or_default();
         if item.type_ != "DELETED" && seen.last() != Some(value) {
             seen.push(value.clone());
         }
     }
-    history.into_iter().map(|(k, v)| (format!("replicasHistory/{k}"), json!(v))).collect()
+    history
+        .into_iter()
+        .map(|(k, v)| (format!("replicasHistory/{k}"), json!(v)))
+        .collect()
 }
 
 /// One Event as object, `Type Reason (component): message` and count.
@@ -225,25 +314,48 @@ fn event_of(run: &Run, object: &Value) -> (String, String, i64) {
         message = node_names(&message);
     }
     let about = &object["involvedObject"];
-    let component =
-        Some(text(object, "reportingComponent")).filter(|c| !c.is_empty()).unwrap_or_else(|| text(&object["source"], "component"));
-    let count = object.pointer("/series/count").or_else(|| object.get("count")).and_then(Value::as_i64).unwrap_or(1).max(1);
-    let line = format!("{} {} ({component}): {message}", text(object, "type"), text(object, "reason"));
-    (run.identity(text(about, "kind"), text(about, "name")), line, count)
+    let component = Some(text(object, "reportingComponent"))
+        .filter(|c| !c.is_empty())
+        .unwrap_or_else(|| text(&object["source"], "component"));
+    let count = object
+        .pointer("/series/count")
+        .or_else(|| object.get("count"))
+        .and_then(Value::as_i64)
+        .unwrap_or(1)
+        .max(1);
+    let line = format!(
+        "{} {} ({component}): {message}",
+        text(object, "type"),
+        text(object, "reason")
+    );
+    (
+        run.identity(text(about, "kind"), text(about, "name")),
+        line,
+        count,
+    )
 }
 
 fn scaling(run: &Run) -> Facts {
     let mut order: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
-    for item in run.of(&["Event"]).filter(|i| text(&i.object, "reason") == "ScalingReplicaSet" && i.type_ != "DELETED") {
+    for item in run
+        .of(&["Event"])
+        .filter(|i| text(&i.object, "reason") == "ScalingReplicaSet" && i.type_ != "DELETED")
+    {
         let (about, line, count) = event_of(run, &item.object);
         let known = counts.entry(item.name()).or_default();
         if count > *known {
-            order.entry(about).or_default().push(line.split_once(": ").map_or("", |(_, m)| m).into());
+            order
+                .entry(about)
+                .or_default()
+                .push(line.split_once(": ").map_or("", |(_, m)| m).into());
         }
         *known = count;
     }
-    order.into_iter().map(|(k, v)| (format!("scaling/{k}"), json!(v))).collect()
+    order
+        .into_iter()
+        .map(|(k, v)| (format!("scaling/{k}"), json!(v)))
+        .collect()
 }
 
 fn created_deleted(run: &Run) -> Facts {
@@ -251,7 +363,11 @@ fn created_deleted(run: &Run) -> Facts {
     let mut orders: BTreeMap<String, Vec<(&str, Vec<String>)>> = BTreeMap::new();
     let sets: BTreeSet<&str> = run.of(&["StatefulSet"]).map(Item::name).collect();
     let mut stage: BTreeMap<(&str, &str), &str> = BTreeMap::new();
-    for item in run.items.iter().filter(|i| !["Event", "Node"].contains(&i.kind())) {
+    for item in run
+        .items
+        .iter()
+        .filter(|i| !["Event", "Node"].contains(&i.kind()))
+    {
         let (kind, name) = (item.kind(), item.name());
         let what = match item.type_.as_str() {
             "ADDED" => Some("created"),
@@ -259,23 +375,37 @@ fn created_deleted(run: &Run) -> Facts {
             _ => None,
         };
         if let Some(what) = what {
-            *counts.entry(format!("{what}/{kind}")).or_default().entry(run.names.sub(name)).or_default() += 1;
+            *counts
+                .entry(format!("{what}/{kind}"))
+                .or_default()
+                .entry(run.names.sub(name))
+                .or_default() += 1;
         }
         let owner = sets.iter().find(|set| is_member(name, set));
-        let (Some(owner), true) = (owner, ["Pod", "PersistentVolumeClaim"].contains(&kind)) else { continue };
+        let (Some(owner), true) = (owner, ["Pod", "PersistentVolumeClaim"].contains(&kind)) else {
+            continue;
+        };
         let verb = match item.type_.as_str() {
             "ADDED" => Some("create"),
             "DELETED" => Some("gone"),
             _ if !item.object["metadata"]["deletionTimestamp"].is_null() => Some("terminate"),
             _ => is_true(&item.object, "Ready").then_some("ready"),
         };
-        let Some(verb) = verb.filter(|verb| stage.get(&(kind, name)) != Some(verb)) else { continue };
+        let Some(verb) = verb.filter(|verb| stage.get(&(kind, name)) != Some(verb)) else {
+            continue;
+        };
         stage.insert((kind, name), verb);
-        let order = orders.entry(format!("order/StatefulSet {owner}")).or_default();
+        let order = orders
+            .entry(format!("order/StatefulSet {owner}"))
+            .or_default();
         if order.last().is_none_or(|(last, _)| *last != verb) {
             order.push((verb, Vec::new()));
         }
-        order.last_mut().unwrap().1.push(if kind == "Pod" { name.to_string() } else { format!("claim {name}") });
+        order.last_mut().unwrap().1.push(if kind == "Pod" {
+            name.to_string()
+        } else {
+            format!("claim {name}")
+        });
     }
     let mut facts: Facts = counts.into_iter().map(|(k, v)| (k, json!(v))).collect();
     for (k, order) in orders {
@@ -293,8 +423,12 @@ fn created_deleted(run: &Run) -> Facts {
 
 /// `web-0`, or `www-web-0`, of the set `web`.
 fn is_member(name: &str, set: &str) -> bool {
-    let Some((head, ordinal)) = name.rsplit_once('-') else { return false };
-    ordinal.bytes().all(|b| b.is_ascii_digit()) && !ordinal.is_empty() && (head == set || head.ends_with(&format!("-{set}")))
+    let Some((head, ordinal)) = name.rsplit_once('-') else {
+        return false;
+    };
+    ordinal.bytes().all(|b| b.is_ascii_digit())
+        && !ordinal.is_empty()
+        && (head == set || head.ends_with(&format!("-{set}")))
 }
 
 fn split_object(run: &Run, kind: &str, object: &Value) -> BTreeMap<&'static str, Value> {
@@ -322,20 +456,43 @@ fn split_object(run: &Run, kind: &str, object: &Value) -> BTreeMap<&'static str,
             .filter(|(k, _)| ["taints", "unschedulable"].contains(&k.as_str()))
             .map(|(k, v)| (k.clone(), v.clone()))
             .collect();
-        let conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        let conditions: Map<String, Value> =
-            conditions.iter().map(|c| (text(c, "type").to_string(), json!([c["status"], c["reason"], c["message"]]))).collect();
+        let conditions = object["status"]["conditions"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let conditions: Map<String, Value> = conditions
+            .iter()
+            .map(|c| {
+                (
+                    text(c, "type").to_string(),
+                    json!([c["status"], c["reason"], c["message"]]),
+                )
+            })
+            .collect();
         (Value::Object(spec), json!({ "conditions": conditions }))
     } else {
-        let rest = object.as_object().unwrap().iter().filter(|(k, _)| !["apiVersion", "kind", "metadata", "status"].contains(&k.as_str()));
-        (Value::Object(rest.map(|(k, v)| (k.clone(), v.clone())).collect()), object["status"].clone())
+        let rest =
+            object.as_object().unwrap().iter().filter(|(k, _)| {
+                !["apiVersion", "kind", "metadata", "status"].contains(&k.as_str())
+            });
+        (
+            Value::Object(rest.map(|(k, v)| (k.clone(), v.clone())).collect()),
+            object["status"].clone(),
+        )
     };
     let mut meta = run.normal(&Value::Object(meta), "", "");
     if let Some(map) = meta.as_object_mut() {
         map.retain(|k, v| *v != json!({}) && !(k == "generation" && kind == "EndpointSlice"));
     }
-    let parts = [("meta", meta), ("spec", run.normal(&spec, "", "")), ("status", run.normal(&status, "", ""))];
-    parts.into_iter().filter(|(_, v)| !v.is_null() && *v != json!({})).collect()
+    let parts = [
+        ("meta", meta),
+        ("spec", run.normal(&spec, "", "")),
+        ("status", run.normal(&status, "", "")),
+    ];
+    parts
+        .into_iter()
+        .filter(|(_, v)| !v.is_null() && *v != json!({}))
+        .collect()
 }
 
 fn states(run: &Run) -> Facts {
@@ -346,23 +503,40 @@ fn states(run: &Run) -> Facts {
         for ((kind, name), index) in live {
             let object = &run.items[*index].object;
             let identity = run.identity(kind, name);
-            groups.entry(identity.clone()).or_default().push(split_object(run, kind, object));
+            groups
+                .entry(identity.clone())
+                .or_default()
+                .push(split_object(run, kind, object));
             if let (true, Some(node)) = (kind == "Pod", object["spec"]["nodeName"].as_str()) {
-                *nodes.entry(identity).or_default().entry(node.into()).or_default() += 1;
+                *nodes
+                    .entry(identity)
+                    .or_default()
+                    .entry(node.into())
+                    .or_default() += 1;
             }
         }
-        let counts: BTreeMap<&String, usize> = groups.iter().filter(|(k, _)| !k.starts_with("Node ")).map(|(k, v)| (k, v.len())).collect();
+        let counts: BTreeMap<&String, usize> = groups
+            .iter()
+            .filter(|(k, _)| !k.starts_with("Node "))
+            .map(|(k, v)| (k, v.len()))
+            .collect();
         facts.insert(format!("objects@{step}"), json!(counts));
         let node_list: Vec<&String> = groups.keys().filter(|k| k.starts_with("Node ")).collect();
         facts.insert(format!("nodes@{step}"), json!(node_list));
         for (name, parts) in &groups {
             for part in ["meta", "spec", "status"] {
                 let mut forms: BTreeMap<String, (i64, Value)> = BTreeMap::new();
-                for form in parts.iter().map(|p| p.get(part).cloned().unwrap_or(Value::Null)) {
+                for form in parts
+                    .iter()
+                    .map(|p| p.get(part).cloned().unwrap_or(Value::Null))
+                {
                     forms.entry(dump(&form)).or_insert((0, form)).0 += 1;
                 }
                 if forms.len() != 1 || !forms.contains_key("null") {
-                    let list: Vec<Value> = forms.into_values().map(|(n, form)| json!([n, form])).collect();
+                    let list: Vec<Value> = forms
+                        .into_values()
+                        .map(|(n, form)| json!([n, form]))
+                        .collect();
                     facts.insert(format!("state@{step}/{name}/{part}"), json!(list));
                 }
             }
@@ -376,7 +550,10 @@ fn states(run: &Run) -> Facts {
                 facts.insert(format!("spread@{step}/{name}"), json!(spread));
             }
             for (node, n) in per_node {
-                together.entry(node).or_default().extend(std::iter::repeat_n(name, *n as usize));
+                together
+                    .entry(node)
+                    .or_default()
+                    .extend(std::iter::repeat_n(name, *n as usize));
             }
         }
         let mut together: Vec<Vec<&String>> = together.into_values().collect();
@@ -401,11 +578,19 @@ fn events(run: &Run) -> Facts {
         let (about, line, count) = event_of(run, object);
         *groups.entry(about).or_default().entry(line).or_default() += count;
     }
-    let mut facts = Facts::from([("eventObjects".to_string(), json!(groups.keys().collect::<Vec<_>>()))]);
+    let mut facts = Facts::from([(
+        "eventObjects".to_string(),
+        json!(groups.keys().collect::<Vec<_>>()),
+    )]);
     for (about, texts) in groups {
-        facts.insert(format!("events/{about}"), json!(texts.keys().collect::<Vec<_>>()));
-        let counted: BTreeMap<&String, &i64> =
-            texts.iter().filter(|(t, _)| !RETRIED.contains(&t.split(' ').nth(1).unwrap_or(""))).collect();
+        facts.insert(
+            format!("events/{about}"),
+            json!(texts.keys().collect::<Vec<_>>()),
+        );
+        let counted: BTreeMap<&String, &i64> = texts
+            .iter()
+            .filter(|(t, _)| !RETRIED.contains(&t.split(' ').nth(1).unwrap_or("")))
+            .collect();
         facts.insert(format!("eventCounts/{about}"), json!(counted));
     }
     facts
@@ -415,12 +600,25 @@ fn conditions(run: &Run) -> Facts {
     let mut sequences: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for item in run.of(&WITH_CONDITIONS).filter(|i| i.type_ != "DELETED") {
         let who = run.identity(item.kind(), item.name());
-        let list = item.object["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let list = item.object["status"]["conditions"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let now: BTreeMap<String, String> = list
             .iter()
-            .map(|c| (text(c, "type").to_string(), format!("{} {}", text(c, "status"), text(c, "reason")).trim().to_string()))
+            .map(|c| {
+                (
+                    text(c, "type").to_string(),
+                    format!("{} {}", text(c, "status"), text(c, "reason"))
+                        .trim()
+                        .to_string(),
+                )
+            })
             .collect();
-        let known = sequences.keys().filter(|(w, _)| *w == who).map(|(_, t)| t.clone());
+        let known = sequences
+            .keys()
+            .filter(|(w, _)| *w == who)
+            .map(|(_, t)| t.clone());
         let types: BTreeSet<String> = now.keys().cloned().chain(known).collect();
         for kind in types {
             let value = now.get(&kind).cloned().unwrap_or_else(|| "absent".into());
@@ -439,7 +637,12 @@ fn conditions(run: &Run) -> Facts {
 }
 
 fn is_true(object: &Value, condition: &str) -> bool {
-    object["status"]["conditions"].as_array().is_some_and(|list| list.iter().any(|c| c["type"] == condition && c["status"] == "True"))
+    object["status"]["conditions"]
+        .as_array()
+        .is_some_and(|list| {
+            list.iter()
+                .any(|c| c["type"] == condition && c["status"] == "True")
+        })
 }
 
 fn short_pod(object: &Value) -> String {
@@ -470,13 +673,21 @@ fn lives(run: &Run) -> Facts {
     let mut lives: BTreeMap<(&str, &str, &str), Vec<String>> = BTreeMap::new();
     let mut order = Vec::new();
     for item in run.of(&["Pod", "PersistentVolumeClaim", "PersistentVolume"]) {
-        let key = (item.kind(), item.name(), text(&item.object["metadata"], "uid"));
+        let key = (
+            item.kind(),
+            item.name(),
+            text(&item.object["metadata"], "uid"),
+        );
         let value = if item.type_ == "DELETED" {
             "gone".into()
         } else if item.kind() == "Pod" {
             short_pod(&item.object)
         } else {
-            let leaving = if item.object["metadata"]["deletionTimestamp"].is_null() { "" } else { " terminating" };
+            let leaving = if item.object["metadata"]["deletionTimestamp"].is_null() {
+                ""
+            } else {
+                " terminating"
+            };
             format!("{}{leaving}", text(&item.object["status"], "phase"))
         };
         let life = lives.entry(key).or_insert_with(|| {
@@ -514,7 +725,10 @@ fn outputs(run: &Run) -> Facts {
             continue;
         }
         let printed = format!("{}{}", text(step, "stdout"), text(step, "stderr"));
-        facts.insert(format!("stdout@{index}"), normal_output(command, &printed, &run.names));
+        facts.insert(
+            format!("stdout@{index}"),
+            normal_output(command, &printed, &run.names),
+        );
         if !step["exit"].is_null() {
             facts.insert(format!("exit@{index}"), step["exit"].clone());
         }

@@ -32,7 +32,10 @@ fn read_golden(path: &Path) -> Golden {
     let data: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let commands = data["commands"].as_object().unwrap();
     Golden {
-        commands: commands.iter().map(|(k, v)| (k.parse().unwrap(), v.as_str().unwrap().to_string())).collect(),
+        commands: commands
+            .iter()
+            .map(|(k, v)| (k.parse().unwrap(), v.as_str().unwrap().to_string()))
+            .collect(),
         facts: data["facts"].as_object().unwrap().clone(),
         pool: data["pool"].as_array().unwrap().clone(),
     }
@@ -54,17 +57,30 @@ struct Score {
 }
 
 fn compare(golden: &Golden, got: &BTreeMap<String, Value>) -> Score {
-    let mut score = Score { passed: 0, total: 0, differences: Vec::new() };
+    let mut score = Score {
+        passed: 0,
+        total: 0,
+        differences: Vec::new(),
+    };
     for (name, fact) in &golden.facts {
-        let values: Vec<&Value> = fact["values"].as_array().unwrap().iter().map(|i| &golden.pool[i.as_u64().unwrap() as usize]).collect();
+        let values: Vec<&Value> = fact["values"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|i| &golden.pool[i.as_u64().unwrap() as usize])
+            .collect();
         let ours = got.get(name).unwrap_or(&Value::Null);
         let ok = values.iter().any(|v| facts::same(v, ours));
-        let counts = fact.get("weight").and_then(Value::as_i64) != Some(0) && (ok || fact.get("racy") != Some(&Value::Bool(true)));
+        let counts = fact.get("weight").and_then(Value::as_i64) != Some(0)
+            && (ok || fact.get("racy") != Some(&Value::Bool(true)));
         if counts {
             score.total += 1;
             score.passed += usize::from(ok);
             if !ok {
-                score.differences.push(format!("  {name}\n    recorded {}\n    here     {ours}", values[0]));
+                score.differences.push(format!(
+                    "  {name}\n    recorded {}\n    here     {ours}",
+                    values[0]
+                ));
             }
         }
     }
@@ -76,7 +92,14 @@ fn recorded_facts_hold() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
     let mut names: Vec<String> = fs::read_dir(folder.join("golden"))
         .unwrap()
-        .map(|e| e.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .map(|e| {
+            e.unwrap()
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        })
         .collect();
     names.sort();
     let expected_whole = fs::read_to_string(folder.join("whole.txt")).unwrap_or_default();
@@ -99,11 +122,27 @@ fn recorded_facts_hold() {
         }
     }
     for (family, (passed, total)) in families {
-        println!("{family}: {passed} of {total} ({:.1} %)", 100.0 * passed as f64 / total as f64);
+        println!(
+            "{family}: {passed} of {total} ({:.1} %)",
+            100.0 * passed as f64 / total as f64
+        );
     }
     let percent = 100.0 * passed as f64 / total as f64;
-    println!("conformance: {passed} of {total} facts ({percent:.1} %), {} of {} scenarios whole", whole.len(), names.len());
-    let broken: Vec<&str> = expected_whole.lines().filter(|name| !whole.iter().any(|w| w == name)).collect();
-    assert!(broken.is_empty(), "these scenarios were whole before: {broken:?}");
-    assert!(percent >= FLOOR, "{percent:.1} % of the facts hold, at least {FLOOR} % must");
+    println!(
+        "conformance: {passed} of {total} facts ({percent:.1} %), {} of {} scenarios whole",
+        whole.len(),
+        names.len()
+    );
+    let broken: Vec<&str> = expected_whole
+        .lines()
+        .filter(|name| !whole.iter().any(|w| w == name))
+        .collect();
+    assert!(
+        broken.is_empty(),
+        "these scenarios were whole before: {broken:?}"
+    );
+    assert!(
+        percent >= FLOOR,
+        "{percent:.1} % of the facts hold, at least {FLOOR} % must"
+    );
 }

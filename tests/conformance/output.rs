@@ -10,7 +10,10 @@ macro_rules! pattern {
         static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($text).unwrap());
     };
 }
-pattern!(LONG_TIME, r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}");
+pattern!(
+    LONG_TIME,
+    r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}"
+);
 pattern!(IP, r"\b(?:10|192|172)\.\d{1,3}\.\d{1,3}\.\d{1,3}\b");
 pattern!(AGE, r"^(?:\d+(?:ms|[smhdy]))+$");
 pattern!(NODE, r"\bnode-\d+\b");
@@ -18,7 +21,10 @@ pattern!(OVER, r"\bx\d+ over");
 pattern!(NODE_PORT, r":3[0-2]\d{3}/");
 pattern!(CONTAINER, r"containerd://[0-9a-f]+");
 pattern!(OWN, r"^\S*\bkubernetes\s");
-pattern!(VERSION, r#"((?:"resourceVersion"|resourceVersion|Resource Version):\s+)"?\d+"?"#);
+pattern!(
+    VERSION,
+    r#"((?:"resourceVersion"|resourceVersion|Resource Version):\s+)"?\d+"?"#
+);
 pattern!(GAP, r"\s{2,}");
 
 pub fn node_names(text: &str) -> String {
@@ -28,7 +34,9 @@ pub fn node_names(text: &str) -> String {
 /// Ages, times, addresses and random names masked, gaps narrowed; rows whose order is chance sorted.
 pub fn normal(command: &str, text: &str, names: &Names) -> Value {
     let verb = command.split_whitespace().next().unwrap_or("apply");
-    let mut text = LONG_TIME.replace_all(&names.sub(text), "<time>").into_owned();
+    let mut text = LONG_TIME
+        .replace_all(&names.sub(text), "<time>")
+        .into_owned();
     text = VERSION.replace_all(&text, "$1<rv>").into_owned();
     if (verb == "get" || verb == "describe") && !command.contains("jsonpath") {
         text = mask_columns(verb, &text);
@@ -36,8 +44,11 @@ pub fn normal(command: &str, text: &str, names: &Names) -> Value {
             text = node_names(&text);
         }
     }
-    let mut lines: Vec<String> =
-        text.trim_end_matches('\n').split('\n').map(|l| GAP.replace_all(l.trim_end(), "  ").into_owned()).collect();
+    let mut lines: Vec<String> = text
+        .trim_end_matches('\n')
+        .split('\n')
+        .map(|l| GAP.replace_all(l.trim_end(), "  ").into_owned())
+        .collect();
     if !matches!(verb, "drain" | "delete" | "get") {
         lines.dedup();
     }
@@ -47,7 +58,8 @@ pub fn normal(command: &str, text: &str, names: &Names) -> Value {
             lines.dedup();
         }
         "get" if !command.contains("-w") => {
-            let (mut head, mut rest): (Vec<_>, Vec<_>) = lines.into_iter().partition(|l| l.starts_with("NAME"));
+            let (mut head, mut rest): (Vec<_>, Vec<_>) =
+                lines.into_iter().partition(|l| l.starts_with("NAME"));
             head.dedup();
             rest.sort();
             rest.dedup();
@@ -56,7 +68,11 @@ pub fn normal(command: &str, text: &str, names: &Names) -> Value {
         }
         "get" => lines.dedup(),
         "describe" => {
-            if let Some(cut) = lines.iter().position(|l| l == "Events:").filter(|cut| cut + 1 < lines.len()) {
+            if let Some(cut) = lines
+                .iter()
+                .position(|l| l == "Events:")
+                .filter(|cut| cut + 1 < lines.len())
+            {
                 lines[cut + 1..].sort();
             }
         }
@@ -73,10 +89,18 @@ fn mask_columns(verb: &str, text: &str) -> String {
     };
     let tail = OVER.replace_all(&mask_ages(tail), "x<n> over").into_owned();
     let text = IP.replace_all(&(head + &tail), "<ip>").into_owned();
-    let text =
-        NODE_PORT.replace_all(&text, |c: &regex::Captures<'_>| if &c[0] == ":30007/" { c[0].to_string() } else { ":<nodePort>/".into() });
+    let text = NODE_PORT.replace_all(&text, |c: &regex::Captures<'_>| {
+        if &c[0] == ":30007/" {
+            c[0].to_string()
+        } else {
+            ":<nodePort>/".into()
+        }
+    });
     let text = CONTAINER.replace_all(&text, "<containerID>").into_owned();
-    text.split('\n').filter(|l| !OWN.is_match(l)).collect::<Vec<_>>().join("\n")
+    text.split('\n')
+        .filter(|l| !OWN.is_match(l))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Words that are ages: regex has no look-around, so words are looked at one by one.

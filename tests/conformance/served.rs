@@ -47,9 +47,20 @@ impl Played {
     fn until(&mut self, scenario: &Scenario, to: f64) {
         loop {
             let time = self.time();
-            let (now, next) = (time["seconds"].as_f64().unwrap(), time["next"].as_f64().unwrap_or(f64::MAX));
-            let starts = self.background.iter().filter(|(.., id)| id.is_none()).map(|(_, began, _)| began + COMMAND);
-            let stop = if self.background.is_empty() { to } else { starts.fold(to.min(next.max(now)), f64::min) };
+            let (now, next) = (
+                time["seconds"].as_f64().unwrap(),
+                time["next"].as_f64().unwrap_or(f64::MAX),
+            );
+            let starts = self
+                .background
+                .iter()
+                .filter(|(.., id)| id.is_none())
+                .map(|(_, began, _)| began + COMMAND);
+            let stop = if self.background.is_empty() {
+                to
+            } else {
+                starts.fold(to.min(next.max(now)), f64::min)
+            };
             self.pass(&json!({ "seconds": (stop - now).max(0.0) }));
             self.look(scenario, stop);
             if stop >= to {
@@ -101,7 +112,9 @@ impl Played {
                 answer["exit"] = 130.into();
                 break;
             }
-            let soon = time["next"].as_f64().map_or(limit, |next| next.min(now + 0.1));
+            let soon = time["next"]
+                .as_f64()
+                .map_or(limit, |next| next.min(now + 0.1));
             self.until(scenario, soon.max(now + 1e-6));
             answer = self.poll(answer["id"].as_u64().unwrap());
         }
@@ -110,8 +123,7 @@ impl Played {
 
     fn ended(&mut self, step: usize, action: &str, answer: &Value) {
         let version = self.time()["version"].as_u64().unwrap();
-        let line =
-            json!({ "step": step, "action": action, "stdout": answer["stdout"], "stderr": answer["stderr"], "exit": answer["exit"] });
+        let line = json!({ "step": step, "action": action, "stdout": answer["stdout"], "stderr": answer["stderr"], "exit": answer["exit"] });
         self.lines.push((version, line.to_string()));
     }
 
@@ -139,13 +151,23 @@ impl Played {
                 }
                 self.ended(index, "wait", &quiet);
             }
-            ScenarioStep::Kubectl { background: true, .. } => self.background.push((index, self.now(), None)),
+            ScenarioStep::Kubectl {
+                background: true, ..
+            } => self.background.push((index, self.now(), None)),
             ScenarioStep::Apply(_) | ScenarioStep::Kubectl { .. } => self.command(scenario, index),
             ScenarioStep::Fault(line) => {
                 self.until(scenario, self.now() + FAULT);
                 let reply = http::send(self.at, "POST", "/loopscope/fault", &[], line.as_bytes());
-                let said = if reply.code == 200 { String::new() } else { reply.json()["message"].to_string() };
-                self.ended(index, "fault", &json!({ "stdout": "", "stderr": said, "exit": i32::from(reply.code != 200) }));
+                let said = if reply.code == 200 {
+                    String::new()
+                } else {
+                    reply.json()["message"].to_string()
+                };
+                self.ended(
+                    index,
+                    "fault",
+                    &json!({ "stdout": "", "stderr": said, "exit": i32::from(reply.code != 200) }),
+                );
             }
         }
     }
@@ -158,38 +180,70 @@ impl Played {
     /// All that was written since a version, by kinds, as watches tell it.
     fn watched(&self, since: u64) -> Vec<(u64, String)> {
         // Component statuses are asked for, never watched.
-        let watched = |kind: &Kind| !kind.is_custom() && !kind.info().plural.is_empty() && *kind != Kind::ComponentStatus;
+        let watched = |kind: &Kind| {
+            !kind.is_custom() && !kind.info().plural.is_empty() && *kind != Kind::ComponentStatus
+        };
         let kinds: Vec<Kind> = k8s_model::kind::all().filter(watched).collect();
         let watch = |kind: Kind| {
             let (info, version) = (kind.info(), kind.api_version());
-            let root = if info.group.is_empty() { "/api/" } else { "/apis/" };
-            let target = format!("{root}{version}/{}?watch=1&resourceVersion={since}&timeoutSeconds=1", info.plural);
-            let body = String::from_utf8(http::send(self.at, "GET", &target, &[], b"").body).unwrap();
+            let root = if info.group.is_empty() {
+                "/api/"
+            } else {
+                "/apis/"
+            };
+            let target = format!(
+                "{root}{version}/{}?watch=1&resourceVersion={since}&timeoutSeconds=1",
+                info.plural
+            );
+            let body =
+                String::from_utf8(http::send(self.at, "GET", &target, &[], b"").body).unwrap();
             let event = |line: &str| {
                 let event: Value = serde_json::from_str(line).unwrap();
-                let version = event["object"]["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap();
+                let version = event["object"]["metadata"]["resourceVersion"]
+                    .as_str()
+                    .unwrap()
+                    .parse()
+                    .unwrap();
                 (version, event.to_string())
             };
             body.lines().map(event).collect::<Vec<_>>()
         };
         std::thread::scope(|scope| {
-            let threads: Vec<_> = kinds.into_iter().map(|kind| scope.spawn(move || watch(kind))).collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+            let threads: Vec<_> = kinds
+                .into_iter()
+                .map(|kind| scope.spawn(move || watch(kind)))
+                .collect();
+            threads
+                .into_iter()
+                .flat_map(|thread| thread.join().unwrap())
+                .collect()
         })
     }
 }
 
 /// The trace of a scenario that is played through a server.
 fn trace(scenario: &Scenario) -> String {
-    let server =
-        Server::start(ServeOptions { config: scenario.cluster.clone(), pace: ClockPace::Held, ..ServeOptions::default() }).unwrap();
-    let mut played = Played { at: server.address(), lines: Vec::new(), background: Vec::new() };
+    let server = Server::start(ServeOptions {
+        config: scenario.cluster.clone(),
+        pace: ClockPace::Held,
+        ..ServeOptions::default()
+    })
+    .unwrap();
+    let mut played = Played {
+        at: server.address(),
+        lines: Vec::new(),
+        background: Vec::new(),
+    };
     for index in 0..scenario.steps.len() {
         played.step(scenario, index);
     }
     for (step, _, id) in std::mem::take(&mut played.background) {
         let mut answer = id.map_or(Value::Null, |id| played.poll(id));
-        answer["exit"] = if answer["exit"].is_null() { 130.into() } else { answer["exit"].clone() };
+        answer["exit"] = if answer["exit"].is_null() {
+            130.into()
+        } else {
+            answer["exit"].clone()
+        };
         played.ended(step, "kubectl", &answer);
     }
     let mut events = played.watched(1);
@@ -208,7 +262,9 @@ fn trace(scenario: &Scenario) -> String {
 /// The trace in process. A served cluster is a second old when it answers first.
 fn a_second_later(scenario: &Scenario) -> String {
     let mut later = scenario.clone();
-    later.steps.insert(0, ScenarioStep::Wait(Wait::For(1_000_000)));
+    later
+        .steps
+        .insert(0, ScenarioStep::Wait(Wait::For(1_000_000)));
     let mut lines = Vec::new();
     scenario::run(&later, 1, usize::MAX, &mut Trace::new(&mut lines));
     let text = String::from_utf8(lines).unwrap();
@@ -232,7 +288,15 @@ fn through_a_server_the_facts_are_the_same() {
     let only = std::env::var("LOOPSCOPE_SCENARIO").ok();
     let mut names: Vec<String> = std::fs::read_dir(folder.join("golden"))
         .unwrap()
-        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .map(|entry| {
+            entry
+                .unwrap()
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        })
         .filter(|name| only.as_ref().is_none_or(|only| only == name))
         .collect();
     names.sort();
@@ -243,10 +307,13 @@ fn through_a_server_the_facts_are_the_same() {
             scope.spawn(|| {
                 while let Some(name) = { queue.lock().unwrap().pop() } {
                     let golden = read_golden(&folder.join(format!("golden/{name}.json")));
-                    let text = std::fs::read_to_string(folder.join(format!("scenarios/{name}.yaml"))).unwrap();
+                    let text =
+                        std::fs::read_to_string(folder.join(format!("scenarios/{name}.yaml")))
+                            .unwrap();
                     let scenario = scenario::parse(&text).unwrap();
                     let facts = |trace: &str| facts_of(&Run::read(trace, &golden.commands));
-                    let (own, served) = (facts(&a_second_later(&scenario)), facts(&trace(&scenario)));
+                    let (own, served) =
+                        (facts(&a_second_later(&scenario)), facts(&trace(&scenario)));
                     let score = compare(&golden, &served);
                     holds.fetch_add(score.passed, Ordering::Relaxed);
                     recorded.fetch_add(score.total, Ordering::Relaxed);
@@ -258,19 +325,37 @@ fn through_a_server_the_facts_are_the_same() {
     let (mut same, mut different, mut whole) = (0, BTreeSet::new(), 0);
     for (name, (own, served)) in found.into_inner().unwrap() {
         let before = different.len();
-        for fact in own.keys().chain(served.keys().filter(|fact| !own.contains_key(*fact))) {
+        for fact in own
+            .keys()
+            .chain(served.keys().filter(|fact| !own.contains_key(*fact)))
+        {
             if own.get(fact) == served.get(fact) {
                 same += 1;
                 continue;
             }
             if only.is_some() {
-                println!("{fact}\n  own    {:?}\n  served {:?}", own.get(fact), served.get(fact));
+                println!(
+                    "{fact}\n  own    {:?}\n  served {:?}",
+                    own.get(fact),
+                    served.get(fact)
+                );
             }
             different.insert(format!("{name} {fact}"));
         }
         whole += usize::from(different.len() == before);
     }
-    println!("{} of {} recorded facts hold through a server", holds.into_inner(), recorded.into_inner());
-    println!("{same} facts of {} scenarios are the same, {} differ; all facts of {whole}", names.len(), different.len());
-    assert!(different.is_empty(), "these facts differ through a server: {different:#?}");
+    println!(
+        "{} of {} recorded facts hold through a server",
+        holds.into_inner(),
+        recorded.into_inner()
+    );
+    println!(
+        "{same} facts of {} scenarios are the same, {} differ; all facts of {whole}",
+        names.len(),
+        different.len()
+    );
+    assert!(
+        different.is_empty(),
+        "these facts differ through a server: {different:#?}"
+    );
 }

@@ -14,7 +14,9 @@ const BATCH: u64 = 500;
 /// An answer that takes longer is a hang.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-const METHODS: [&str; 10] = ["GET", "POST", "PUT", "PATCH", "DELETE", "GET", "PATCH", "HEAD", "OPTIONS", "BREW"];
+const METHODS: [&str; 10] = [
+    "GET", "POST", "PUT", "PATCH", "DELETE", "GET", "PATCH", "HEAD", "OPTIONS", "BREW",
+];
 const ROOTS: [&str; 22] = [
     "/api/v1/namespaces/default/",
     "/api/v1/namespaces/default/",
@@ -121,7 +123,17 @@ const SERVED: [&str; 32] = [
     "/metrics",
     "/apis/example.com/v1/namespaces/default/boats",
 ];
-const NAMES: [&str; 9] = ["web", "web", "default", "kube-root-ca.crt", "node-1", "nope", "POD", "%2e%2e", "a%00b"];
+const NAMES: [&str; 9] = [
+    "web",
+    "web",
+    "default",
+    "kube-root-ca.crt",
+    "node-1",
+    "nope",
+    "POD",
+    "%2e%2e",
+    "a%00b",
+];
 const PARTS: [&str; 16] = [
     "status",
     "scale",
@@ -256,8 +268,18 @@ const RIGHT: [(&str, &str, &str, &str); 22] = [
         "application/json",
         "{\"metadata\":{\"generateName\":\"p-\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
     ),
-    ("PATCH", "/apis/apps/v1/namespaces/default/deployments/web", "application/merge-patch+json", "{\"spec\":{\"replicas\":3}}"),
-    ("PATCH", "/apis/apps/v1/namespaces/default/deployments/web/scale", "application/merge-patch+json", "{\"spec\":{\"replicas\":1}}"),
+    (
+        "PATCH",
+        "/apis/apps/v1/namespaces/default/deployments/web",
+        "application/merge-patch+json",
+        "{\"spec\":{\"replicas\":3}}",
+    ),
+    (
+        "PATCH",
+        "/apis/apps/v1/namespaces/default/deployments/web/scale",
+        "application/merge-patch+json",
+        "{\"spec\":{\"replicas\":1}}",
+    ),
     (
         "PATCH",
         "/apis/apps/v1/namespaces/default/deployments/web",
@@ -276,7 +298,12 @@ const RIGHT: [(&str, &str, &str, &str); 22] = [
         "application/apply-patch+yaml",
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {k: v}}",
     ),
-    ("DELETE", "/api/v1/namespaces/default/pods", "application/json", "{\"gracePeriodSeconds\":0}"),
+    (
+        "DELETE",
+        "/api/v1/namespaces/default/pods",
+        "application/json",
+        "{\"gracePeriodSeconds\":0}",
+    ),
     (
         "PATCH",
         "/apis/apps/v1/namespaces/default/deployments/web",
@@ -299,7 +326,12 @@ const RIGHT: [(&str, &str, &str, &str); 22] = [
          \"kind\":\"Boat\"},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"deprecated\":true,\"deprecationWarning\":\"old\\n\u{e9}\",\
          \"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
     ),
-    ("POST", "/apis/example.com/v1/namespaces/default/boats", "application/json", "{\"metadata\":{\"generateName\":\"b-\"},\"x\":[1]}"),
+    (
+        "POST",
+        "/apis/example.com/v1/namespaces/default/boats",
+        "application/json",
+        "{\"metadata\":{\"generateName\":\"b-\"},\"x\":[1]}",
+    ),
     (
         "POST",
         "/apis/batch/v1/namespaces/default/cronjobs",
@@ -307,14 +339,39 @@ const RIGHT: [(&str, &str, &str, &str); 22] = [
         "{\"metadata\":{\"generateName\":\"c-\"},\"spec\":{\"schedule\":\"59 23 31 2 *\",\"jobTemplate\":{\"spec\":{\"template\":{\"spec\":{\
          \"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}}}",
     ),
-    ("POST", "/api/v1/nodes", "application/json", "{\"metadata\":{\"generateName\":\"bare-\"}}"),
+    (
+        "POST",
+        "/api/v1/nodes",
+        "application/json",
+        "{\"metadata\":{\"generateName\":\"bare-\"}}",
+    ),
     ("GET", "/api/v1/namespaces/default/pods?limit=1", "", ""),
-    ("GET", "/apis/apps/v1/deployments?watch=1&timeoutSeconds=1&resourceVersion=1", "", ""),
-    ("POST", "/loopscope/time", "application/json", "{\"seconds\": 1}"),
-    ("POST", "/loopscope/run", "application/json", "{\"command\": \"rollout status deployment/web\"}"),
+    (
+        "GET",
+        "/apis/apps/v1/deployments?watch=1&timeoutSeconds=1&resourceVersion=1",
+        "",
+        "",
+    ),
+    (
+        "POST",
+        "/loopscope/time",
+        "application/json",
+        "{\"seconds\": 1}",
+    ),
+    (
+        "POST",
+        "/loopscope/run",
+        "application/json",
+        "{\"command\": \"rollout status deployment/web\"}",
+    ),
     ("PUT", "/loopscope/snapshots/a", "", ""),
     ("POST", "/loopscope/snapshots/a", "", ""),
-    ("POST", "/api/v1/namespaces/default/serviceaccounts/default/token", "application/json", "{}"),
+    (
+        "POST",
+        "/api/v1/namespaces/default/serviceaccounts/default/token",
+        "application/json",
+        "{}",
+    ),
     (
         "POST",
         "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
@@ -335,7 +392,11 @@ struct Sent {
 }
 
 fn target(rng: &mut Rng) -> String {
-    let mut path = if rng.below(4) > 0 { pick(rng, &SERVED).to_owned() } else { [pick(rng, &ROOTS), pick(rng, &RESOURCES)].concat() };
+    let mut path = if rng.below(4) > 0 {
+        pick(rng, &SERVED).to_owned()
+    } else {
+        [pick(rng, &ROOTS), pick(rng, &RESOURCES)].concat()
+    };
     if rng.below(2) > 0 {
         path += &format!("/{}", pick(rng, &NAMES));
         if rng.below(2) == 0 {
@@ -343,11 +404,19 @@ fn target(rng: &mut Rng) -> String {
         }
     }
     for n in 0..rng.below(4) {
-        path += &format!("{}{}={}", if n == 0 { "?" } else { "&" }, pick(rng, &OPTIONS), pick(rng, &VALUES));
+        path += &format!(
+            "{}{}={}",
+            if n == 0 { "?" } else { "&" },
+            pick(rng, &OPTIONS),
+            pick(rng, &VALUES)
+        );
     }
     if rng.below(12) == 0 {
         let at = 1 + rng.below(path.len() as u64) as usize;
-        let piece: String = PIECES[rng.below(PIECES.len() as u64) as usize].bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let piece: String = PIECES[rng.below(PIECES.len() as u64) as usize]
+            .bytes()
+            .map(|byte| format!("%{byte:02x}"))
+            .collect();
         path.insert_str(at, &piece);
     }
     path
@@ -358,7 +427,11 @@ fn body(rng: &mut Rng, seeds: &[Vec<u8>]) -> Vec<u8> {
         0 => Vec::new(),
         1 => mutated(rng, seeds),
         2 => WEB.as_bytes().to_vec(),
-        3 => [b"k8s\0".to_vec(), (0..rng.below(200)).map(|_| rng.bits() as u8).collect()].concat(),
+        3 => [
+            b"k8s\0".to_vec(),
+            (0..rng.below(200)).map(|_| rng.bits() as u8).collect(),
+        ]
+        .concat(),
         4 => mutated(rng, &BODIES.map(|body| body.as_bytes().to_vec())),
         _ => pick(rng, &BODIES).as_bytes().to_vec(),
     }
@@ -369,18 +442,28 @@ fn request(rng: &mut Rng, seeds: &[Vec<u8>], address: SocketAddr) -> Sent {
     let mut content_type = (rng.below(4) > 0).then(|| pick(rng, &TYPES));
     if rng.below(2) == 0 {
         // Right in all, or in all but one thing.
-        let (right_method, right_target, right_type, right_body) = RIGHT[rng.below(RIGHT.len() as u64) as usize];
+        let (right_method, right_target, right_type, right_body) =
+            RIGHT[rng.below(RIGHT.len() as u64) as usize];
         let wrong = rng.below(6);
         method = if wrong == 0 { method } else { right_method };
-        target = if wrong == 1 { target } else { right_target.to_owned() };
-        content_type = if wrong == 2 { content_type } else { Some(right_type) };
+        target = if wrong == 1 {
+            target
+        } else {
+            right_target.to_owned()
+        };
+        content_type = if wrong == 2 {
+            content_type
+        } else {
+            Some(right_type)
+        };
         body = match wrong {
             3 => body,
             4 => mutated(rng, &[right_body.as_bytes().to_vec()]),
             _ => right_body.as_bytes().to_vec(),
         };
     }
-    let mut head = format!("{method} {target} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+    let mut head =
+        format!("{method} {target} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
     if rng.below(4) == 0 {
         head += &format!("accept: {}\r\n", pick(rng, &ACCEPTS));
     }
@@ -391,8 +474,13 @@ fn request(rng: &mut Rng, seeds: &[Vec<u8>], address: SocketAddr) -> Sent {
         0 => head += &format!("impersonate-user: {}\r\n", pick(rng, &NAMES)),
         5 => {
             let (uid, key, value) = (pick(rng, &VALUES), pick(rng, &VALUES), pick(rng, &VALUES));
-            let key: String = key.chars().filter(|c| c.is_ascii_alphanumeric() || "%-.".contains(*c)).collect();
-            head += &format!("impersonate-user: jane\r\nimpersonate-uid: {uid}\r\nimpersonate-extra-{key}: {value}\r\n");
+            let key: String = key
+                .chars()
+                .filter(|c| c.is_ascii_alphanumeric() || "%-.".contains(*c))
+                .collect();
+            head += &format!(
+                "impersonate-user: jane\r\nimpersonate-uid: {uid}\r\nimpersonate-extra-{key}: {value}\r\n"
+            );
         }
         1 => head += &format!("origin: http://{address}\r\nuser-agent: /\r\n"),
         2 => head += "kubectl-command: kubectl \u{e9}\r\nuser-agent: \u{4e2d}/1\r\n",
@@ -421,7 +509,11 @@ fn request(rng: &mut Rng, seeds: &[Vec<u8>], address: SocketAddr) -> Sent {
             _ => bytes = (0..rng.below(600)).map(|_| rng.bits() as u8).collect(),
         }
     }
-    Sent { bytes, whole, head_only: method == "HEAD" }
+    Sent {
+        bytes,
+        whole,
+        head_only: method == "HEAD",
+    }
 }
 
 /// Sends it and reads the answer, of a stream only its head; an error if there is none in time, or an error that is no `Status`.
@@ -447,10 +539,21 @@ fn answered(address: SocketAddr, sent: &Sent) -> Result<u16, String> {
         }
     };
     let head = String::from_utf8_lossy(&read[..end]).to_lowercase();
-    let code: u16 = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(|| format!("no status: {head}"))?;
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).and_then(|length| length.parse::<usize>().ok());
+    let code: u16 = head
+        .split(' ')
+        .nth(1)
+        .and_then(|code| code.parse().ok())
+        .ok_or_else(|| format!("no status: {head}"))?;
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "))
+        .and_then(|length| length.parse::<usize>().ok());
     let Some(length) = length.filter(|_| !sent.head_only) else {
-        return if matches!(code, 500 | 503) { Err(format!("{code}")) } else { Ok(code) };
+        return if matches!(code, 500 | 503) {
+            Err(format!("{code}"))
+        } else {
+            Ok(code)
+        };
     };
     while read.len() < end + length {
         match stream.read(&mut piece) {
@@ -461,12 +564,21 @@ fn answered(address: SocketAddr, sent: &Sent) -> Result<u16, String> {
     }
     let body = &read[end..end + length];
     // JSON, or the YAML that was asked for, of which JSON is a part.
-    let status: Value = serde_json::from_slice(body).or_else(|_| serde_yaml::from_slice(body)).unwrap_or_default();
-    let is_status = status["kind"] == "Status" && status["code"].as_u64() == Some(u64::from(code)) && status["message"].is_string();
+    let status: Value = serde_json::from_slice(body)
+        .or_else(|_| serde_yaml::from_slice(body))
+        .unwrap_or_default();
+    let is_status = status["kind"] == "Status"
+        && status["code"].as_u64() == Some(u64::from(code))
+        && status["message"].is_string();
     // A patch of fields that do not exist fails without a reason, and so does impersonating nobody with a uid, as upstream.
-    let known = ["failed to create typed patch object", "Internal error occurred: a uid, groups or extra"];
-    let failed =
-        matches!(code, 500 | 503) && !status["message"].as_str().is_some_and(|text| known.iter().any(|start| text.starts_with(start)));
+    let known = [
+        "failed to create typed patch object",
+        "Internal error occurred: a uid, groups or extra",
+    ];
+    let failed = matches!(code, 500 | 503)
+        && !status["message"]
+            .as_str()
+            .is_some_and(|text| known.iter().any(|start| text.starts_with(start)));
     if failed || code >= 400 && sent.whole && !is_status {
         return Err(format!("{code}: {}", String::from_utf8_lossy(body)));
     }
@@ -474,13 +586,21 @@ fn answered(address: SocketAddr, sent: &Sent) -> Result<u16, String> {
 }
 
 fn server() -> Server {
-    Server::start(ServeOptions { pace: ClockPace::Held, setup: vec![WEB.to_owned()], ..ServeOptions::default() }).unwrap()
+    Server::start(ServeOptions {
+        pace: ClockPace::Held,
+        setup: vec![WEB.to_owned()],
+        ..ServeOptions::default()
+    })
+    .unwrap()
 }
 
 #[test]
 fn any_request_is_answered_and_an_error_is_a_status() {
     let seeds = seeds();
-    let (current, codes) = (RefCell::new(server()), RefCell::new(std::collections::BTreeMap::<u16, u64>::new()));
+    let (current, codes) = (
+        RefCell::new(server()),
+        RefCell::new(std::collections::BTreeMap::<u16, u64>::new()),
+    );
     rounds(|rng, round| {
         if round > 0 && round % BATCH == 0 {
             *current.borrow_mut() = server();
@@ -489,10 +609,14 @@ fn any_request_is_answered_and_an_error_is_a_status() {
         let sent = request(rng, &seeds, address);
         match answered(address, &sent) {
             Ok(code) => *codes.borrow_mut().entry(code).or_default() += 1,
-            Err(problem) => panic!("round {round}: {problem}\n{:?}", String::from_utf8_lossy(&sent.bytes)),
+            Err(problem) => panic!(
+                "round {round}: {problem}\n{:?}",
+                String::from_utf8_lossy(&sent.bytes)
+            ),
         }
         let ready = Sent {
-            bytes: format!("GET /readyz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").into_bytes(),
+            bytes: format!("GET /readyz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n")
+                .into_bytes(),
             whole: true,
             head_only: false,
         };
@@ -501,5 +625,8 @@ fn any_request_is_answered_and_an_error_is_a_status() {
         }
     });
     println!("{:?}", codes.borrow());
-    assert!(codes.borrow().get(&200).is_some_and(|count| *count > 50), "some requests are right");
+    assert!(
+        codes.borrow().get(&200).is_some_and(|count| *count > 50),
+        "some requests are right"
+    );
 }

@@ -37,8 +37,13 @@ impl Checks {
     pub fn look(&mut self, sim: &Sim) {
         let mut bound = false;
         for entry in sim.journal().from(self.read).iter() {
-            let Some((op, object)) = entry.write() else { continue };
-            assert!(object.meta.resource_version > self.version, "resourceVersion strictly grows");
+            let Some((op, object)) = entry.write() else {
+                continue;
+            };
+            assert!(
+                object.meta.resource_version > self.version,
+                "resourceVersion strictly grows"
+            );
             self.version = object.meta.resource_version;
             if object.kind == Kind::Event {
                 continue;
@@ -50,7 +55,10 @@ impl Checks {
                 Kind::PodDisruptionBudget => budget(object),
                 Kind::Deployment => {
                     let asks = object.body::<Deployment>().spec.replicas;
-                    let entry = self.asked.entry(object.meta.uid).or_insert((asks, sim.now()));
+                    let entry = self
+                        .asked
+                        .entry(object.meta.uid)
+                        .or_insert((asks, sim.now()));
                     if entry.0 != asks {
                         *entry = (asks, sim.now());
                     }
@@ -75,11 +83,23 @@ impl Checks {
     fn lives(&mut self, op: Op, object: &Rc<Object>) {
         let (key, uid) = (object.key(), object.meta.uid);
         match op {
-            Op::Added => assert!(self.live.insert(key, uid).is_none(), "{} is there already", object.key()),
-            Op::Modified => assert_eq!(self.live.get(&key), Some(&uid), "{key} is the object that it was"),
+            Op::Added => assert!(
+                self.live.insert(key, uid).is_none(),
+                "{} is there already",
+                object.key()
+            ),
+            Op::Modified => assert_eq!(
+                self.live.get(&key),
+                Some(&uid),
+                "{key} is the object that it was"
+            ),
             Op::Deleted => {
                 assert_eq!(self.live.remove(&key), Some(uid), "{key} was there");
-                assert!(object.meta.finalizers.is_empty(), "{key} goes with finalizers {:?}", object.meta.finalizers);
+                assert!(
+                    object.meta.finalizers.is_empty(),
+                    "{key} goes with finalizers {:?}",
+                    object.meta.finalizers
+                );
             }
         }
     }
@@ -92,12 +112,26 @@ impl Checks {
                 if volume.status.phase != "Bound" {
                     return;
                 }
-                volume.spec.raw.pointer("/claimRef/uid").and_then(Value::as_str).unwrap_or("").to_owned()
+                volume
+                    .spec
+                    .raw
+                    .pointer("/claimRef/uid")
+                    .and_then(Value::as_str)
+                    .unwrap_or("")
+                    .to_owned()
             }
         };
         if !bound.is_empty() && op != Op::Deleted {
-            let known = self.volumes.entry(object.meta.uid).or_insert_with(|| bound.clone());
-            assert_eq!(*known, bound, "what {} is bound to never changes", object.key());
+            let known = self
+                .volumes
+                .entry(object.meta.uid)
+                .or_insert_with(|| bound.clone());
+            assert_eq!(
+                *known,
+                bound,
+                "what {} is bound to never changes",
+                object.key()
+            );
         }
     }
 
@@ -110,15 +144,28 @@ impl Checks {
         let count = |name: &str| value["status"][name].as_i64().unwrap_or(0);
         let now = (count("succeeded"), count("failed"));
         let before = self.jobs.insert(object.meta.uid, now).unwrap_or_default();
-        assert!(now.0 >= before.0 && now.1 >= before.1, "{}: counts go back from {before:?} to {now:?}", object.key());
+        assert!(
+            now.0 >= before.0 && now.1 >= before.1,
+            "{}: counts go back from {before:?} to {now:?}",
+            object.key()
+        );
         let pods = self.job_pods.get(&object.meta.uid).copied().unwrap_or(0);
-        assert!(now.0 + now.1 <= pods, "{}: {now:?} succeeded and failed of {pods} Pods", object.key());
+        assert!(
+            now.0 + now.1 <= pods,
+            "{}: {now:?} succeeded and failed of {pods} Pods",
+            object.key()
+        );
     }
 
     fn pod(&mut self, sim: &Sim, op: Op, object: &Rc<Object>) {
         let pod: &Pod = object.body();
         let known = self.nodes.entry(object.meta.uid).or_default();
-        assert!(known.is_empty() || *known == pod.node_name, "{} moves from {known} to {:?}", object.key(), pod.node_name);
+        assert!(
+            known.is_empty() || *known == pod.node_name,
+            "{} moves from {known} to {:?}",
+            object.key(),
+            pod.node_name
+        );
         pod.node_name.as_str().clone_into(known);
         if op == Op::Added {
             self.in_order(sim, object);
@@ -128,24 +175,42 @@ impl Checks {
         }
         if op != Op::Deleted && pod.is_ready() {
             self.ready.insert(object.key(), Time(u64::MAX));
-        } else if let Some(until) = self.ready.get_mut(&object.key()).filter(|t| t.0 == u64::MAX) {
+        } else if let Some(until) = self
+            .ready
+            .get_mut(&object.key())
+            .filter(|t| t.0 == u64::MAX)
+        {
             *until = sim.now();
         }
     }
 
     /// In ordered mode a Pod is only created when its predecessor is Running and Ready.
     fn in_order(&self, sim: &Sim, object: &Object) {
-        let Some(set) = sim.get(&ObjectRef::new(Kind::StatefulSet, "default", "s")) else { return };
+        let Some(set) = sim.get(&ObjectRef::new(Kind::StatefulSet, "default", "s")) else {
+            return;
+        };
         let body: &StatefulSet = set.body();
-        let ordinal = object.meta.name.strip_prefix("s-").and_then(|n| n.parse::<i32>().ok());
-        let Some(ordinal) = ordinal.filter(|_| object.meta.is_controlled_by(set.meta.uid) && body.spec.pod_management_policy != "Parallel")
-        else {
+        let ordinal = object
+            .meta
+            .name
+            .strip_prefix("s-")
+            .and_then(|n| n.parse::<i32>().ok());
+        let Some(ordinal) = ordinal.filter(|_| {
+            object.meta.is_controlled_by(set.meta.uid)
+                && body.spec.pod_management_policy != "Parallel"
+        }) else {
             return;
         };
         if ordinal > 0 {
             let before = ObjectRef::new(Kind::Pod, "default", &format!("s-{}", ordinal - 1));
-            let ready = self.ready.get(&before).is_some_and(|until| until.0 == u64::MAX || sim.now().0 <= until.0 + LAG);
-            assert!(ready, "s-{ordinal} was created while its predecessor was not Ready");
+            let ready = self
+                .ready
+                .get(&before)
+                .is_some_and(|until| until.0 == u64::MAX || sim.now().0 <= until.0 + LAG);
+            assert!(
+                ready,
+                "s-{ordinal} was created while its predecessor was not Ready"
+            );
         }
     }
 
@@ -153,24 +218,42 @@ impl Checks {
     fn surge_is_kept(&self, sim: &Sim) {
         for object in sim.list(Kind::Deployment) {
             let deployment: &Deployment = object.body();
-            let Some(rolling) = deployment.spec.strategy.rolling_update.as_ref() else { continue };
-            let settled = self.asked.get(&object.meta.uid).is_some_and(|(_, since)| sim.now().0 > since.0 + 2_000_000);
+            let Some(rolling) = deployment.spec.strategy.rolling_update.as_ref() else {
+                continue;
+            };
+            let settled = self
+                .asked
+                .get(&object.meta.uid)
+                .is_some_and(|(_, since)| sim.now().0 > since.0 + 2_000_000);
             // One that is being deleted is not sized any more.
-            if deployment.status.observed_generation != object.meta.generation || !settled || object.meta.is_deleting() {
+            if deployment.status.observed_generation != object.meta.generation
+                || !settled
+                || object.meta.is_deleting()
+            {
                 continue;
             }
-            let surge = rolling.max_surge.as_ref().map_or(0, |surge| surge.resolve(i64::from(deployment.spec.replicas), true) as i32);
+            let surge = rolling.max_surge.as_ref().map_or(0, |surge| {
+                surge.resolve(i64::from(deployment.spec.replicas), true) as i32
+            });
             let at_most = (deployment.spec.replicas + surge).max(1);
-            let own = sim.list(Kind::ReplicaSet).filter(|o| o.meta.is_controlled_by(object.meta.uid));
+            let own = sim
+                .list(Kind::ReplicaSet)
+                .filter(|o| o.meta.is_controlled_by(object.meta.uid));
             let asked: i32 = own.map(|o| o.body::<ReplicaSet>().spec.replicas).sum();
-            assert!(asked <= at_most, "{asked} Pods asked for, at most {at_most} allowed");
+            assert!(
+                asked <= at_most,
+                "{asked} Pods asked for, at most {at_most} allowed"
+            );
         }
     }
 }
 
 fn budget(object: &Object) {
     let value = object.to_value();
-    assert!(value["status"]["disruptionsAllowed"].as_i64().unwrap_or(0) >= 0, "a budget is overdrawn");
+    assert!(
+        value["status"]["disruptionsAllowed"].as_i64().unwrap_or(0) >= 0,
+        "a budget is overdrawn"
+    );
 }
 
 fn nodes_hold_what_they_have(sim: &Sim) {
@@ -183,9 +266,17 @@ fn nodes_hold_what_they_have(sim: &Sim) {
         }
     }
     for object in sim.list(Kind::Node) {
-        let (node, Some((sum, pods))) = (object.body::<Node>(), used.get(object.meta.name.as_str())) else { continue };
+        let (node, Some((sum, pods))) =
+            (object.body::<Node>(), used.get(object.meta.name.as_str()))
+        else {
+            continue;
+        };
         let has = node.allocatable();
-        assert!(sum.cpu <= has.cpu && sum.memory <= has.memory && *pods <= node.max_pods(), "{} holds more than it has", object.key());
+        assert!(
+            sum.cpu <= has.cpu && sum.memory <= has.memory && *pods <= node.max_pods(),
+            "{} holds more than it has",
+            object.key()
+        );
     }
 }
 
@@ -195,12 +286,23 @@ pub fn settled(sim: &mut Sim) {
     let (since, version) = (sim.now(), sim.server().version());
     sim.advance(sim.now().after(120_000_000), usize::MAX);
     // Events may be repeated: an autoscaler without a workload says so for ever.
-    assert!(sim.last_change() <= since, "a quiet system stays quiet: {}", last_writes(sim, version));
-    let uids: Vec<Uid> = k8s_model::kind::all().flat_map(|k| sim.list(k)).map(|o| o.meta.uid).collect();
+    assert!(
+        sim.last_change() <= since,
+        "a quiet system stays quiet: {}",
+        last_writes(sim, version)
+    );
+    let uids: Vec<Uid> = k8s_model::kind::all()
+        .flat_map(|k| sim.list(k))
+        .map(|o| o.meta.uid)
+        .collect();
     for kind in &k8s_model::kind::all().collect::<Vec<_>>() {
         for object in sim.list(*kind) {
             let owners = &object.meta.owner_references;
-            assert!(owners.is_empty() || owners.iter().any(|o| uids.contains(&o.uid)), "{} has no owner any more", object.key());
+            assert!(
+                owners.is_empty() || owners.iter().any(|o| uids.contains(&o.uid)),
+                "{} has no owner any more",
+                object.key()
+            );
             assert!(!object.meta.is_deleting(), "{} does not go", object.key());
         }
     }
@@ -217,13 +319,29 @@ pub fn settled(sim: &mut Sim) {
             }
             let wanted = value["spec"][name].as_i64().unwrap_or(1);
             let has = |field: &str| value["status"][field].as_i64().unwrap_or(0);
-            assert_eq!(has("replicas"), wanted, "{} has as many Pods as it asks for: {}", object.key(), value["status"]);
-            assert_eq!(value["status"]["observedGeneration"], value["metadata"]["generation"], "{} is up to date", object.key());
+            assert_eq!(
+                has("replicas"),
+                wanted,
+                "{} has as many Pods as it asks for: {}",
+                object.key(),
+                value["status"]
+            );
+            assert_eq!(
+                value["status"]["observedGeneration"],
+                value["metadata"]["generation"],
+                "{} is up to date",
+                object.key()
+            );
         }
     }
     for object in sim.list(Kind::DaemonSet) {
         let status = &object.to_value()["status"];
-        assert_eq!(status["currentNumberScheduled"], status["desiredNumberScheduled"], "{} has a Pod on each node: {status}", object.key());
+        assert_eq!(
+            status["currentNumberScheduled"],
+            status["desiredNumberScheduled"],
+            "{} has a Pod on each node: {status}",
+            object.key()
+        );
     }
 }
 
@@ -234,20 +352,44 @@ pub fn settled(sim: &mut Sim) {
 /// those before it are ready, and what has to go is not made anew (`processCondemned` in `stateful_set_control.go`).
 fn is_stuck(sim: &Sim, object: &Object) -> bool {
     if let Some(set) = object.get::<StatefulSet>() {
-        let surplus = sim.list(Kind::Pod).filter(|o| o.meta.is_controlled_by(object.meta.uid)).filter(|o| {
-            o.meta.name.rsplit('-').next().and_then(|n| n.parse::<i32>().ok()).is_some_and(|ordinal| ordinal >= set.spec.replicas)
-        });
+        let surplus = sim
+            .list(Kind::Pod)
+            .filter(|o| o.meta.is_controlled_by(object.meta.uid))
+            .filter(|o| {
+                o.meta
+                    .name
+                    .rsplit('-')
+                    .next()
+                    .and_then(|n| n.parse::<i32>().ok())
+                    .is_some_and(|ordinal| ordinal >= set.spec.replicas)
+            });
         let failed: Vec<bool> = surplus.map(|o| o.body::<Pod>().is_terminal()).collect();
         return set.spec.pod_management_policy != "Parallel"
             && failed.last() == Some(&true)
             && failed.iter().filter(|failed| **failed).count() > 1;
     }
-    let sets = || sim.list(Kind::ReplicaSet).filter(|o| o.meta.is_controlled_by(object.meta.uid));
-    let recreates = object.get::<Deployment>().is_some_and(|d| d.spec.strategy.kind == "Recreate");
-    recreates && sets().filter(|o| o.body::<ReplicaSet>().spec.replicas > 0).count() > 1
+    let sets = || {
+        sim.list(Kind::ReplicaSet)
+            .filter(|o| o.meta.is_controlled_by(object.meta.uid))
+    };
+    let recreates = object
+        .get::<Deployment>()
+        .is_some_and(|d| d.spec.strategy.kind == "Recreate");
+    recreates
+        && sets()
+            .filter(|o| o.body::<ReplicaSet>().spec.replicas > 0)
+            .count()
+            > 1
 }
 
 fn last_writes(sim: &Sim, after: u64) -> String {
-    let writes = sim.journal().iter().filter(|e| e.write().is_some_and(|(_, o)| o.meta.resource_version > after));
-    writes.take(6).map(|e| format!("{:?} {} {:?} {:?}", e.time, e.actor.name, e.key(), e.why)).collect::<Vec<_>>().join("; ")
+    let writes = sim.journal().iter().filter(|e| {
+        e.write()
+            .is_some_and(|(_, o)| o.meta.resource_version > after)
+    });
+    writes
+        .take(6)
+        .map(|e| format!("{:?} {} {:?} {:?}", e.time, e.actor.name, e.key(), e.why))
+        .collect::<Vec<_>>()
+        .join("; ")
 }

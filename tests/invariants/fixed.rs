@@ -28,7 +28,8 @@ fn stateful_set(replicas: u64, policy: &str) -> Value {
 
 fn create(sim: &mut Sim, value: Value) {
     let origin = sim.command("create");
-    sim.request(|server| server.create_value(&origin, value, Why::Asked)).unwrap();
+    sim.request(|server| server.create_value(&origin, value, Why::Asked))
+        .unwrap();
 }
 
 fn patch(sim: &mut Sim, kind: Kind, name: &str, change: &Value) {
@@ -70,9 +71,20 @@ fn the_history_does_not_depend_on_how_it_is_sliced() {
             while !sim.advance(Time(second * 1_000_000), budget).done {}
             command(&mut sim, &mut rng);
         }
-        let line =
-            |e: &apiserver::Entry| format!("{:?} {} {:?} {:?}", e.time, e.actor.name, e.write().map(|(op, o)| (op, o.to_value())), e.cause);
-        sim.journal().iter().map(line).collect::<Vec<_>>().join("\n")
+        let line = |e: &apiserver::Entry| {
+            format!(
+                "{:?} {} {:?} {:?}",
+                e.time,
+                e.actor.name,
+                e.write().map(|(op, o)| (op, o.to_value())),
+                e.cause
+            )
+        };
+        sim.journal()
+            .iter()
+            .map(line)
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     let whole = history(usize::MAX);
     for budget in [1, 7, 1000] {

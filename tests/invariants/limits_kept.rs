@@ -23,19 +23,32 @@ fn runs() -> std::ops::Range<u64> {
 
 /// Pods that live, and how many of them are Ready.
 fn pods(sim: &Sim) -> (i64, i64) {
-    let live: Vec<&Pod> =
-        sim.list(Kind::Pod).filter(|o| !o.meta.is_deleting()).map(|o| o.body()).filter(|p: &&Pod| !p.is_terminal()).collect();
-    (live.len() as i64, live.iter().filter(|pod| pod.is_ready()).count() as i64)
+    let live: Vec<&Pod> = sim
+        .list(Kind::Pod)
+        .filter(|o| !o.meta.is_deleting())
+        .map(|o| o.body())
+        .filter(|p: &&Pod| !p.is_terminal())
+        .collect();
+    (
+        live.len() as i64,
+        live.iter().filter(|pod| pod.is_ready()).count() as i64,
+    )
 }
 
 /// What a Deployment may want: at least so many available, at most so many Pods.
 fn limits(sim: &Sim) -> (i64, i64) {
-    let object = sim.get(&ObjectRef::new(Kind::Deployment, "default", "d")).unwrap();
+    let object = sim
+        .get(&ObjectRef::new(Kind::Deployment, "default", "d"))
+        .unwrap();
     let spec = &object.body::<Deployment>().spec;
     let replicas = i64::from(spec.replicas);
     let limits = spec.strategy.rolling_update.as_ref().unwrap();
     let surge = limits.max_surge.as_ref().unwrap().resolve(replicas, true);
-    let missing = limits.max_unavailable.as_ref().unwrap().resolve(replicas, false);
+    let missing = limits
+        .max_unavailable
+        .as_ref()
+        .unwrap()
+        .resolve(replicas, false);
     // Both may round to nothing; then one Pod may be missing, or the update would never begin.
     let missing = if surge == 0 { missing.max(1) } else { missing };
     (replicas - missing, replicas + surge)
@@ -57,12 +70,28 @@ fn sets(sim: &Sim) -> BTreeMap<Uid, Set> {
     for object in sim.list(Kind::ReplicaSet) {
         let set: &ReplicaSet = object.body();
         after = set.spec.min_ready_seconds;
-        let (size, told) = (i64::from(set.spec.replicas), i64::from(set.status.available_replicas));
-        sets.insert(object.meta.uid, Set { size, told, ..Set::default() });
+        let (size, told) = (
+            i64::from(set.spec.replicas),
+            i64::from(set.status.available_replicas),
+        );
+        sets.insert(
+            object.meta.uid,
+            Set {
+                size,
+                told,
+                ..Set::default()
+            },
+        );
     }
     for object in sim.list(Kind::Pod).filter(|o| o.is_active_pod()) {
         let pod: &Pod = object.body();
-        let Some(set) = object.meta.controller().and_then(|owner| sets.get_mut(&owner.uid)) else { continue };
+        let Some(set) = object
+            .meta
+            .controller()
+            .and_then(|owner| sets.get_mut(&owner.uid))
+        else {
+            continue;
+        };
         set.live += 1;
         set.ready += i64::from(pod.is_ready());
         set.available += i64::from(pod.is_available(after, sim.server().wall_at(sim.now())));
@@ -75,9 +104,17 @@ fn sets(sim: &Sim) -> BTreeMap<Uid, Set> {
 fn told(sim: &Sim, before: usize, with_those_arriving: bool) -> BTreeMap<Uid, i64> {
     let arrived = |written: u64| written + LAG < sim.now().0 + u64::from(with_those_arriving);
     let mut told = BTreeMap::new();
-    for entry in sim.journal().first(before).iter().filter(|entry| arrived(entry.time.0)) {
+    for entry in sim
+        .journal()
+        .first(before)
+        .iter()
+        .filter(|entry| arrived(entry.time.0))
+    {
         if let Some((_, object)) = entry.write().filter(|(_, o)| o.kind == Kind::ReplicaSet) {
-            told.insert(object.meta.uid, i64::from(object.body::<ReplicaSet>().status.available_replicas));
+            told.insert(
+                object.meta.uid,
+                i64::from(object.body::<ReplicaSet>().status.available_replicas),
+            );
         }
     }
     told
@@ -101,21 +138,34 @@ impl Ledger {
         let floors = [false, true].map(|arriving| {
             let told = told(sim, seen, arriving);
             let told = |uid: &Uid| told.get(uid).copied().unwrap_or(0);
-            let stay = |sets: &BTreeMap<Uid, Set>| -> i64 { sets.iter().map(|(uid, set)| set.size.min(told(uid))).sum() };
-            let going: i64 = before.iter().map(|(uid, set)| (told(uid) - set.size).max(0)).sum();
+            let stay = |sets: &BTreeMap<Uid, Set>| -> i64 {
+                sets.iter().map(|(uid, set)| set.size.min(told(uid))).sum()
+            };
+            let going: i64 = before
+                .iter()
+                .map(|(uid, set)| (told(uid) - set.size).max(0))
+                .sum();
             let least = at_least.min(stay(before)) - going;
             (stay(&after).min(at_least), stay(&after) >= least)
         });
-        assert!(floors.iter().any(|(_, right)| *right), "more was taken than the Deployment saw to be spare");
+        assert!(
+            floors.iter().any(|(_, right)| *right),
+            "more was taken than the Deployment saw to be spare"
+        );
         self.floor = self.floor.min(floors[0].0.min(floors[1].0));
     }
 
     /// A ReplicaSet has given up Pods: fewer available ones may stay than its status told, if others are ready for less long.
     fn given_up(&mut self, before: &BTreeMap<Uid, Set>, after: &BTreeMap<Uid, Set>) {
         for (uid, set) in after {
-            let Some(earlier) = before.get(uid).filter(|earlier| earlier.live > set.live) else { continue };
+            let Some(earlier) = before.get(uid).filter(|earlier| earlier.live > set.live) else {
+                continue;
+            };
             let swapped = (earlier.told.min(set.size) - set.available).max(0);
-            assert!(swapped <= set.ready - set.available, "an available Pod went although another was not ready");
+            assert!(
+                swapped <= set.ready - set.available,
+                "an available Pod went although another was not ready"
+            );
             self.swapped += swapped;
         }
     }
@@ -124,7 +174,10 @@ impl Ledger {
     fn look(&mut self, sets: &BTreeMap<Uid, Set>, at_least: i64) {
         let available: i64 = sets.values().map(|set| set.available).sum();
         if available >= at_least && sets.values().all(|set| set.live <= set.size) {
-            *self = Ledger { floor: at_least, swapped: 0 };
+            *self = Ledger {
+                floor: at_least,
+                swapped: 0,
+            };
         }
     }
 }
@@ -142,15 +195,26 @@ fn a_rolling_update_never_leaves_its_limits() {
             plan::act(&mut sim, &Act::Apply(manifest.clone()));
             sim.advance(sim.now().after(30_000_000), usize::MAX);
             let (at_least, at_most) = limits(&sim);
-            let mut ledger = Ledger { floor: at_least, swapped: 0 };
+            let mut ledger = Ledger {
+                floor: at_least,
+                swapped: 0,
+            };
             for _ in 0..5 {
-                plan::act(&mut sim, &Act::Kubectl(format!("set image deploy/d c=a:{}", rng.below(4))));
+                plan::act(
+                    &mut sim,
+                    &Act::Kubectl(format!("set image deploy/d c=a:{}", rng.below(4))),
+                );
                 let until = sim.now().after(rng.below(12_000_000));
                 while sim.next_task().is_some_and(|at| at <= until) {
                     let (before, seen) = (sets(&sim), sim.journal().len());
                     sim.step();
                     let now = sets(&sim);
-                    let down = |entry: &Entry| matches!(entry.why, Why::RolloutDown { .. } | Why::CleanUnhealthy { .. });
+                    let down = |entry: &Entry| {
+                        matches!(
+                            entry.why,
+                            Why::RolloutDown { .. } | Why::CleanUnhealthy { .. }
+                        )
+                    };
                     if sim.journal().from(seen).iter().any(down) {
                         ledger.decided(&sim, &before, seen);
                     }
@@ -160,7 +224,10 @@ fn a_rolling_update_never_leaves_its_limits() {
                     assert!(live <= at_most, "{live} Pods live, {at_most} may");
                     let available: i64 = now.values().map(|set| set.available).sum();
                     let least = ledger.floor - ledger.swapped;
-                    assert!(available >= least, "{available} Pods are available, {least} must (of {at_least})");
+                    assert!(
+                        available >= least,
+                        "{available} Pods are available, {least} must (of {at_least})"
+                    );
                 }
                 sim.advance(until, usize::MAX);
             }
@@ -179,7 +246,12 @@ fn evictions_never_take_more_than_the_budget_has() {
         let mut sim = Sim::new(ClusterConfig::default(), seed);
         let owner = [0, 1, 4][rng.below(3) as usize];
         let app = ["d", "s", "", "", "r"][owner as usize];
-        let budget = ["minAvailable: 2", "maxUnavailable: 1", "minAvailable: 50%", "maxUnavailable: 0"][rng.below(4) as usize];
+        let budget = [
+            "minAvailable: 2",
+            "maxUnavailable: 1",
+            "minAvailable: 50%",
+            "maxUnavailable: 0",
+        ][rng.below(4) as usize];
         plan::act(&mut sim, &Act::Apply(plan::manifest(owner, &mut rng)));
         plan::act(
             &mut sim,
@@ -191,17 +263,29 @@ fn evictions_never_take_more_than_the_budget_has() {
         let (_, before) = pods(&sim);
         for _ in 0..30 {
             let act = match rng.below(8) {
-                0 => Act::Kubectl(format!("drain node-{} --ignore-daemonsets --force --timeout=1s", 1 + rng.below(3))),
+                0 => Act::Kubectl(format!(
+                    "drain node-{} --ignore-daemonsets --force --timeout=1s",
+                    1 + rng.below(3)
+                )),
                 1 => Act::Kubectl(format!("uncordon node-{}", 1 + rng.below(3))),
                 _ => Act::Fault(format!("evict pod/{{{}}}", rng.below(20))),
             };
             plan::act(&mut sim, &act);
             let until = sim.now().after(rng.below(1_500_000));
             sim.advance(until, usize::MAX);
-            let value = sim.get(&ObjectRef::new(Kind::PodDisruptionBudget, "default", "p")).unwrap().to_value();
-            let needed = value["status"]["desiredHealthy"].as_i64().unwrap_or(0).min(before);
+            let value = sim
+                .get(&ObjectRef::new(Kind::PodDisruptionBudget, "default", "p"))
+                .unwrap()
+                .to_value();
+            let needed = value["status"]["desiredHealthy"]
+                .as_i64()
+                .unwrap_or(0)
+                .min(before);
             let (_, ready) = pods(&sim);
-            assert!(ready >= needed, "seed {seed}: {ready} Pods are Ready, the budget asks for {needed} ({budget})");
+            assert!(
+                ready >= needed,
+                "seed {seed}: {ready} Pods are Ready, the budget asks for {needed} ({budget})"
+            );
         }
     }
 }

@@ -30,27 +30,78 @@ const SLOWED: [&str; 9] = [
 /// What an object has come to, without names, times and the way there; nothing for what only tells the way.
 fn form(sim: &Sim, object: &Object) -> Option<String> {
     let value = object.to_value();
-    let status = |names: &[&str]| names.iter().map(|n| format!("{n}={} ", value["status"][*n])).collect::<String>();
+    let status = |names: &[&str]| {
+        names
+            .iter()
+            .map(|n| format!("{n}={} ", value["status"][*n]))
+            .collect::<String>()
+    };
     let name = object.meta.name.as_str();
     Some(match object.kind {
         Kind::Event | Kind::ControllerRevision => return None,
         Kind::Pod => {
             let pod: &Pod = object.body();
             let owner = object.meta.controller().map_or("none", |o| o.kind.as_str());
-            format!("Pod of {owner} {} {} {}", pod.status.phase, pod.is_ready(), pod.spec.containers[0].image)
+            format!(
+                "Pod of {owner} {} {} {}",
+                pod.status.phase,
+                pod.is_ready(),
+                pod.spec.containers[0].image
+            )
         }
-        Kind::ReplicaSet if value["spec"]["replicas"] == 0 && name.starts_with("d-") => return None,
-        Kind::ReplicaSet => format!("ReplicaSet {}", status(&["replicas", "readyReplicas", "availableReplicas"])),
-        Kind::PersistentVolume => format!("PersistentVolume {} {}", status(&["phase"]), value["spec"]["claimRef"]["name"]),
-        Kind::EndpointSlice => format!("EndpointSlice {}", value["endpoints"].as_array().map_or(0, Vec::len)),
-        Kind::Endpoints => format!("Endpoints {name} {}", value["subsets"][0]["addresses"].as_array().map_or(0, Vec::len)),
+        Kind::ReplicaSet if value["spec"]["replicas"] == 0 && name.starts_with("d-") => {
+            return None;
+        }
+        Kind::ReplicaSet => format!(
+            "ReplicaSet {}",
+            status(&["replicas", "readyReplicas", "availableReplicas"])
+        ),
+        Kind::PersistentVolume => format!(
+            "PersistentVolume {} {}",
+            status(&["phase"]),
+            value["spec"]["claimRef"]["name"]
+        ),
+        Kind::EndpointSlice => format!(
+            "EndpointSlice {}",
+            value["endpoints"].as_array().map_or(0, Vec::len)
+        ),
+        Kind::Endpoints => format!(
+            "Endpoints {name} {}",
+            value["subsets"][0]["addresses"]
+                .as_array()
+                .map_or(0, Vec::len)
+        ),
         Kind::Node => format!("Node {name} {}", value["spec"]["taints"]),
         _ => {
-            let told =
-                ["phase", "replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "succeeded", "failed", "active", "used"];
-            let more = ["numberReady", "updatedNumberScheduled", "currentHealthy", "disruptionsAllowed", "expectedPods"];
-            let wanted = if object.kind == Kind::PersistentVolumeClaim { &Value::Null } else { &value["spec"]["replicas"] };
-            format!("{} {name} {wanted} {}{}", object.kind.name(), status(&told), status(&more))
+            let told = [
+                "phase",
+                "replicas",
+                "readyReplicas",
+                "updatedReplicas",
+                "availableReplicas",
+                "succeeded",
+                "failed",
+                "active",
+                "used",
+            ];
+            let more = [
+                "numberReady",
+                "updatedNumberScheduled",
+                "currentHealthy",
+                "disruptionsAllowed",
+                "expectedPods",
+            ];
+            let wanted = if object.kind == Kind::PersistentVolumeClaim {
+                &Value::Null
+            } else {
+                &value["spec"]["replicas"]
+            };
+            format!(
+                "{} {name} {wanted} {}{}",
+                object.kind.name(),
+                status(&told),
+                status(&more)
+            )
         }
     })
     .filter(|_| sim.get(&object.key()).is_some())
@@ -79,7 +130,13 @@ fn command(rng: &mut Rng) -> Act {
         3 => format!("set image deploy/d c=a:{image}"),
         4 => format!("set image sts/s c=a:{image}"),
         5 => format!("set image ds/e c=a:{image}"),
-        6 => format!("delete {} --wait=false", pick(rng, &["deploy/d", "sts/s", "ds/e", "rs/r", "pdb/p", "svc/w"])),
+        6 => format!(
+            "delete {} --wait=false",
+            pick(
+                rng,
+                &["deploy/d", "sts/s", "ds/e", "rs/r", "pdb/p", "svc/w"]
+            )
+        ),
         7 => "rollout restart deploy/d".into(),
         8 => "rollout restart sts/s".into(),
         _ => {
@@ -92,9 +149,29 @@ fn command(rng: &mut Rng) -> Act {
 /// What is broken, at one of many moments between two commands. One refusal of each kind is ordered between them: refusals that nothing
 /// has used up yet would add to a row, and the back-off of a long row lasts longer than the run.
 fn disturb(sim: &mut Sim, rng: &mut Rng, refused: &mut Vec<String>) {
-    let kind =
-        pick(rng, &["pod", "pod", "pod", "rs", "deploy", "sts", "ds", "pvc", "pv", "svc", "endpoints", "endpointslices", "pdb", "rc"]);
-    let component = pick(rng, &["kube-controller-manager", "kube-scheduler", "kubelet"]);
+    let kind = pick(
+        rng,
+        &[
+            "pod",
+            "pod",
+            "pod",
+            "rs",
+            "deploy",
+            "sts",
+            "ds",
+            "pvc",
+            "pv",
+            "svc",
+            "endpoints",
+            "endpointslices",
+            "pdb",
+            "rc",
+        ],
+    );
+    let component = pick(
+        rng,
+        &["kube-controller-manager", "kube-scheduler", "kubelet"],
+    );
     let span = pick(rng, &["none", "3ms", "50ms", "1s", "7s"]);
     let line = match rng.below(20) {
         0..=4 => format!("lose {kind}"),
@@ -105,8 +182,15 @@ fn disturb(sim: &mut Sim, rng: &mut Rng, refused: &mut Vec<String>) {
         11 => "restart kube-scheduler".into(),
         12..=14 => format!("delay {kind} {span}"),
         15 | 16 => format!("delay pod {span} {component}"),
-        17 => format!("slow kube-scheduler {}", pick(rng, &["none", "1ms", "300ms"])),
-        _ => format!("slow {} {}", pick(rng, &SLOWED), pick(rng, &["none", "1ms", "300ms"])),
+        17 => format!(
+            "slow kube-scheduler {}",
+            pick(rng, &["none", "1ms", "300ms"])
+        ),
+        _ => format!(
+            "slow {} {}",
+            pick(rng, &SLOWED),
+            pick(rng, &["none", "1ms", "300ms"])
+        ),
     };
     if line.starts_with("conflict") {
         if refused.contains(&line) {
@@ -143,7 +227,10 @@ fn run(seed: u64, acts: &[Act], disturbed: bool) -> BTreeMap<String, usize> {
 
 fn plan_of(seed: u64) -> Vec<Act> {
     let mut rng = Rng::new(seed);
-    let mut acts: Vec<Act> = [0, 1, 3, 4, 5, 8, 11, 12].iter().map(|kind| Act::Apply(plan::manifest(*kind, &mut rng))).collect();
+    let mut acts: Vec<Act> = [0, 1, 3, 4, 5, 8, 11, 12]
+        .iter()
+        .map(|kind| Act::Apply(plan::manifest(*kind, &mut rng)))
+        .collect();
     // A static volume that is seen too late is not taken: the claim gets one of its own.
     acts.retain(|act| rng.below(3) > 0 && !format!("{act:?}").contains("pv-a"));
     acts.extend((0..6).map(|_| command(&mut rng)));
@@ -172,7 +259,10 @@ fn what_is_lost_is_made_up_for() {
         }
         let (calm, disturbed) = (run(seed, &acts, false), run(seed, &acts, true));
         let only = |a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>| {
-            a.iter().filter(|(k, n)| b.get(*k) != Some(*n)).map(|(k, n)| format!("    {n} × {k}\n")).collect::<String>()
+            a.iter()
+                .filter(|(k, n)| b.get(*k) != Some(*n))
+                .map(|(k, n)| format!("    {n} × {k}\n"))
+                .collect::<String>()
         };
         failed.push(format!(
             "seed {seed}: {acts:#?}\n  undisturbed:\n{}  disturbed:\n{}",
@@ -201,7 +291,12 @@ fn only_a_list_repairs_what_an_event_alone_would_have_told() {
         for _ in 0..3 {
             sim.fault(&format!("lose pod/{pod}")).unwrap();
         }
-        plan::act(&mut sim, &Act::Kubectl(format!("delete pod {pod} --force --grace-period=0 --wait=false")));
+        plan::act(
+            &mut sim,
+            &Act::Kubectl(format!(
+                "delete pod {pod} --force --grace-period=0 --wait=false"
+            )),
+        );
         sim.advance(Time(60_000_000), usize::MAX);
         assert_eq!(sim.list(Kind::Pod).count(), pods, "{mode}");
     }

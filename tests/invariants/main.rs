@@ -22,7 +22,10 @@ const RUNS: u64 = 150;
 const COMMANDS: u64 = 16;
 
 pub fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+    std::env::var(variable)
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(default)
 }
 
 /// Carries out a plan, looking after every task.
@@ -45,18 +48,38 @@ fn whole(seed: u64, steps: &[Step]) -> Result<(), String> {
     let run = || {
         // Some clusters limit what their loops may send.
         let client_limit = (seed % 5 == 4).then_some((20.0, 30));
-        let mut sim = Sim::new(ClusterConfig { client_limit, ..ClusterConfig::default() }, seed);
+        let mut sim = Sim::new(
+            ClusterConfig {
+                client_limit,
+                ..ClusterConfig::default()
+            },
+            seed,
+        );
         let mut checks = Checks::default();
         play(&mut sim, &mut checks, steps);
         play(&mut sim, &mut checks, &plan::heal());
         // A Pod that a person has set unready stays so, and holds up what waits for it; so does a probe that was made to fail.
-        let pods: Vec<String> = sim.list(Kind::Pod).map(|o| o.meta.name.to_string()).collect();
+        let pods: Vec<String> = sim
+            .list(Kind::Pod)
+            .map(|o| o.meta.name.to_string())
+            .collect();
         // One that fails and has no Job any more to give it up is started again for ever, as it is upstream.
-        let left =
-            |object: &Object| object.meta.controller().is_none() && object.pod().is_some_and(|pod| pod.spec.restart_policy == "OnFailure");
-        let left: Vec<String> = sim.list(Kind::Pod).filter(|object| left(object)).map(|object| object.meta.name.to_string()).collect();
+        let left = |object: &Object| {
+            object.meta.controller().is_none()
+                && object
+                    .pod()
+                    .is_some_and(|pod| pod.spec.restart_policy == "OnFailure")
+        };
+        let left: Vec<String> = sim
+            .list(Kind::Pod)
+            .filter(|object| left(object))
+            .map(|object| object.meta.name.to_string())
+            .collect();
         for pod in left {
-            plan::act(&mut sim, &plan::Act::Kubectl(format!("delete pod {pod} --wait=false")));
+            plan::act(
+                &mut sim,
+                &plan::Act::Kubectl(format!("delete pod {pod} --wait=false")),
+            );
         }
         for pod in pods {
             for probe in ["startup", "readiness", "liveness"] {
@@ -69,7 +92,8 @@ fn whole(seed: u64, steps: &[Step]) -> Result<(), String> {
     };
     let text = |error: Box<dyn std::any::Any + Send>| {
         let text = error.downcast_ref::<String>().cloned();
-        text.or_else(|| error.downcast_ref::<&str>().map(|t| (*t).to_owned())).unwrap_or_default()
+        text.or_else(|| error.downcast_ref::<&str>().map(|t| (*t).to_owned()))
+            .unwrap_or_default()
     };
     catch_unwind(AssertUnwindSafe(run)).map_err(text)
 }
@@ -104,7 +128,10 @@ fn invariants_hold_at_every_step_of_random_runs() {
         if whole(seed, &steps).is_err() {
             let least = shrink(seed, steps);
             let error = whole(seed, &least).unwrap_err();
-            let lines: Vec<String> = least.iter().map(|s| format!("  {:>9} µs later: {:?}", s.after, s.act)).collect();
+            let lines: Vec<String> = least
+                .iter()
+                .map(|s| format!("  {:>9} µs later: {:?}", s.after, s.act))
+                .collect();
             failed.push(format!("seed {seed}: {error}\n{}", lines.join("\n")));
             if failed.len() as u64 >= most {
                 break;

@@ -19,7 +19,10 @@ impl Drop for Served {
 fn command(name: &str, flags: &[&str]) -> (Command, PathBuf) {
     let config = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.kubeconfig"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_loopscope"));
-    command.args(["serve", "--speed", "0", "--kubeconfig"]).arg(&config).args(flags);
+    command
+        .args(["serve", "--speed", "0", "--kubeconfig"])
+        .arg(&config)
+        .args(flags);
     (command, config)
 }
 
@@ -27,7 +30,11 @@ fn command(name: &str, flags: &[&str]) -> (Command, PathBuf) {
 fn start(name: &str, flags: &[&str]) -> (Served, Vec<String>, SocketAddr, PathBuf) {
     let (mut command, config) = command(name, flags);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap).take(2).collect();
+    let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap)
+        .take(2)
+        .collect();
     let at = lines[0].rsplit("http://").next().unwrap().parse().unwrap();
     (Served(child), lines, at, config)
 }
@@ -35,13 +42,41 @@ fn start(name: &str, flags: &[&str]) -> (Served, Vec<String>, SocketAddr, PathBu
 #[test]
 fn it_tells_its_address_and_the_line_to_type() {
     let setup = Path::new(env!("CARGO_TARGET_TMPDIR")).join("begun.yaml");
-    std::fs::write(&setup, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: begun}\n").unwrap();
-    let flags = ["--listen", "127.0.0.1:0", "--nodes", "5", "--seed", "7", "--setup", setup.to_str().unwrap()];
+    std::fs::write(
+        &setup,
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: begun}\n",
+    )
+    .unwrap();
+    let flags = [
+        "--listen",
+        "127.0.0.1:0",
+        "--nodes",
+        "5",
+        "--seed",
+        "7",
+        "--setup",
+        setup.to_str().unwrap(),
+    ];
     let (_served, lines, at, config) = start("told", &flags);
-    assert!(lines[1].contains(&format!("export KUBECONFIG={}", config.display())), "{lines:?}");
-    assert!(std::fs::read_to_string(&config).unwrap().contains(&format!("server: \"http://{at}\"")));
-    assert_eq!(get(at, "/api/v1/namespaces/default/configmaps/begun").code, 200);
-    assert_eq!(get(at, "/api/v1/nodes").json()["items"].as_array().map(Vec::len), Some(5));
+    assert!(
+        lines[1].contains(&format!("export KUBECONFIG={}", config.display())),
+        "{lines:?}"
+    );
+    assert!(
+        std::fs::read_to_string(&config)
+            .unwrap()
+            .contains(&format!("server: \"http://{at}\""))
+    );
+    assert_eq!(
+        get(at, "/api/v1/namespaces/default/configmaps/begun").code,
+        200
+    );
+    assert_eq!(
+        get(at, "/api/v1/nodes").json()["items"]
+            .as_array()
+            .map(Vec::len),
+        Some(5)
+    );
     let uid = |at: SocketAddr| get(at, "/api/v1/nodes/node-1").json()["metadata"]["uid"].clone();
     let (_other, _, other, _) = start("told-again", &flags);
     assert_eq!(uid(at), uid(other), "the seed decides");
@@ -53,20 +88,55 @@ fn it_tells_its_address_and_the_line_to_type() {
 fn other_machines_reach_it_with_a_token_alone() {
     let (mut open, _) = command("open", &["--listen", "0.0.0.0:0"]);
     let output = open.output().unwrap();
-    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("needs --token"), "{output:?}");
-    let (_served, _, at, config) = start("guarded", &["--listen", "0.0.0.0:0", "--token", "secret"]);
+    assert!(
+        !output.status.success()
+            && String::from_utf8_lossy(&output.stderr).contains("needs --token"),
+        "{output:?}"
+    );
+    let (_served, _, at, config) =
+        start("guarded", &["--listen", "0.0.0.0:0", "--token", "secret"]);
     let at = SocketAddr::from(([127, 0, 0, 1], at.port()));
-    assert_eq!((get(at, "/api").code, get(at, "/api").json()["reason"].clone()), (401, "Unauthorized".into()));
-    assert_eq!(send(at, "GET", "/api", &[("authorization", "Bearer other")], b"").code, 401);
-    assert_eq!(send(at, "GET", "/api", &[("authorization", "Bearer secret")], b"").code, 200);
-    assert!(std::fs::read_to_string(config).unwrap().contains("token: \"secret\""));
+    assert_eq!(
+        (
+            get(at, "/api").code,
+            get(at, "/api").json()["reason"].clone()
+        ),
+        (401, "Unauthorized".into())
+    );
+    assert_eq!(
+        send(at, "GET", "/api", &[("authorization", "Bearer other")], b"").code,
+        401
+    );
+    assert_eq!(
+        send(
+            at,
+            "GET",
+            "/api",
+            &[("authorization", "Bearer secret")],
+            b""
+        )
+        .code,
+        200
+    );
+    assert!(
+        std::fs::read_to_string(config)
+            .unwrap()
+            .contains("token: \"secret\"")
+    );
 }
 
 /// What it says on stderr until its address stands on stdout.
 fn told(name: &str, flags: &[&str]) -> String {
     let (mut command, _) = command(name, flags);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    BufReader::new(child.stdout.take().unwrap()).lines().take(2).for_each(|line| drop(line.unwrap()));
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .take(2)
+        .for_each(|line| drop(line.unwrap()));
     let stderr = child.stderr.take().unwrap();
     drop(Served(child));
     std::io::read_to_string(stderr).unwrap()
@@ -75,50 +145,143 @@ fn told(name: &str, flags: &[&str]) -> String {
 #[test]
 fn it_says_who_is_let_in_and_which_clients_cannot_show_a_token() {
     let open = told("lets-in", &["--listen", "127.0.0.1:0"]);
-    assert!(open.contains("administrator") && open.contains("--token"), "{open}");
-    let guarded = told("guarded-told", &["--listen", "127.0.0.1:0", "--token", "secret"]);
-    assert!(guarded.contains("kubectl") && guarded.contains("Helm") && guarded.contains("http"), "{guarded}");
-    assert!(guarded.contains("proxy") && !guarded.contains("secret"), "{guarded}");
-    let help = Command::new(env!("CARGO_BIN_EXE_loopscope")).arg("--help").output().unwrap();
+    assert!(
+        open.contains("administrator") && open.contains("--token"),
+        "{open}"
+    );
+    let guarded = told(
+        "guarded-told",
+        &["--listen", "127.0.0.1:0", "--token", "secret"],
+    );
+    assert!(
+        guarded.contains("kubectl") && guarded.contains("Helm") && guarded.contains("http"),
+        "{guarded}"
+    );
+    assert!(
+        guarded.contains("proxy") && !guarded.contains("secret"),
+        "{guarded}"
+    );
+    let help = Command::new(env!("CARGO_BIN_EXE_loopscope"))
+        .arg("--help")
+        .output()
+        .unwrap();
     let text = String::from_utf8_lossy(&help.stdout);
     let (_, flag) = text.split_once("      --token").unwrap();
-    assert!(flag.split("--").next().unwrap().contains("kubectl"), "{flag}");
+    assert!(
+        flag.split("--").next().unwrap().contains("kubectl"),
+        "{flag}"
+    );
 }
 
 /// What was answered is in the record when the answer comes, so that a killed server loses nothing of it.
 #[test]
 fn an_answered_write_is_in_the_record_of_a_killed_server() {
     let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join("killed.jsonl");
-    let (served, _, at, _) = start("killed", &["--listen", "127.0.0.1:0", "--record", record.to_str().unwrap()]);
+    let (served, _, at, _) = start(
+        "killed",
+        &[
+            "--listen",
+            "127.0.0.1:0",
+            "--record",
+            record.to_str().unwrap(),
+        ],
+    );
     let maps = "/api/v1/namespaces/default/configmaps";
     let name = |number: usize| format!("acknowledged-{number}");
     for number in 0..50 {
         let map = format!("{{\"metadata\":{{\"name\":\"{}\"}}}}", name(number));
-        assert_eq!(send(at, "POST", maps, &[("content-type", "application/json")], map.as_bytes()).code, 201);
+        assert_eq!(
+            send(
+                at,
+                "POST",
+                maps,
+                &[("content-type", "application/json")],
+                map.as_bytes()
+            )
+            .code,
+            201
+        );
         let text = std::fs::read_to_string(&record).unwrap();
-        assert!(text.contains(&format!("\"{}\"", name(number))) && text.ends_with('\n'), "{number} was answered before it was recorded");
+        assert!(
+            text.contains(&format!("\"{}\"", name(number))) && text.ends_with('\n'),
+            "{number} was answered before it was recorded"
+        );
     }
-    let line = send(at, "POST", "/loopscope/kubectl", &[], b"kubectl create configmap acknowledged-50");
+    let line = send(
+        at,
+        "POST",
+        "/loopscope/kubectl",
+        &[],
+        b"kubectl create configmap acknowledged-50",
+    );
     assert_eq!(line.json()["failed"], false);
     drop(served);
-    let (_resumed, _, at, _) = start("resumed", &["--listen", "127.0.0.1:0", "--resume", record.to_str().unwrap()]);
+    let (_resumed, _, at, _) = start(
+        "resumed",
+        &[
+            "--listen",
+            "127.0.0.1:0",
+            "--resume",
+            record.to_str().unwrap(),
+        ],
+    );
     for number in 0..=50 {
-        assert_eq!(get(at, &format!("{maps}/{}", name(number))).code, 200, "{number}");
+        assert_eq!(
+            get(at, &format!("{maps}/{}", name(number))).code,
+            200,
+            "{number}"
+        );
     }
 }
 
 #[test]
 fn the_clock_is_moved_whatever_type_the_body_is_said_to_have() {
     let (_served, _, at, _) = start("typed", &["--listen", "127.0.0.1:0"]);
-    let before = get(at, "/loopscope/time").json()["seconds"].as_f64().unwrap();
+    let before = get(at, "/loopscope/time").json()["seconds"]
+        .as_f64()
+        .unwrap();
     // The last is what curl says unless it is told otherwise.
-    for (number, kind) in ["application/json", "text/plain", "", "application/x-www-form-urlencoded"].into_iter().enumerate() {
-        let headers: &[(&str, &str)] = if kind.is_empty() { &[] } else { &[("content-type", kind)] };
+    for (number, kind) in [
+        "application/json",
+        "text/plain",
+        "",
+        "application/x-www-form-urlencoded",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let headers: &[(&str, &str)] = if kind.is_empty() {
+            &[]
+        } else {
+            &[("content-type", kind)]
+        };
         let reply = send(at, "POST", "/loopscope/time", headers, b"{\"seconds\": 10}");
-        assert_eq!(reply.code, 200, "{kind}: {}", String::from_utf8_lossy(&reply.body));
-        assert_eq!(reply.json()["seconds"].as_f64(), Some(before + 10.0 * (number + 1) as f64), "{kind}");
+        assert_eq!(
+            reply.code,
+            200,
+            "{kind}: {}",
+            String::from_utf8_lossy(&reply.body)
+        );
+        assert_eq!(
+            reply.json()["seconds"].as_f64(),
+            Some(before + 10.0 * (number + 1) as f64),
+            "{kind}"
+        );
     }
     let headers = [("content-type", "application/x-www-form-urlencoded")];
-    assert_eq!(send(at, "POST", "/loopscope/fork", &headers, b"{\"speed\": 0}").code, 201);
-    assert_eq!(send(at, "POST", "/loopscope/run", &headers, b"{\"command\": \"get pods\"}").code, 200);
+    assert_eq!(
+        send(at, "POST", "/loopscope/fork", &headers, b"{\"speed\": 0}").code,
+        201
+    );
+    assert_eq!(
+        send(
+            at,
+            "POST",
+            "/loopscope/run",
+            &headers,
+            b"{\"command\": \"get pods\"}"
+        )
+        .code,
+        200
+    );
 }

@@ -118,13 +118,21 @@ spec:
 fn own(sim: &mut Sim, line: &str, stdin: &str) -> (String, Option<i32>) {
     let mut session = Session::start(sim, &split(line), stdin);
     session.poll(sim);
-    (format!("{}{}", session.stdout, session.stderr), session.exit)
+    (
+        format!("{}{}", session.stdout, session.stderr),
+        session.exit,
+    )
 }
 
 #[test]
 fn the_real_kubectl_explains_what_our_own_explains() {
-    let Some(kubectl) = client("kubectl") else { return };
-    let options = ServeOptions { pace: ClockPace::Held, ..ServeOptions::default() };
+    let Some(kubectl) = client("kubectl") else {
+        return;
+    };
+    let options = ServeOptions {
+        pace: ClockPace::Held,
+        ..ServeOptions::default()
+    };
     let mut sim = Sim::new(options.config.clone(), options.seed);
     let server = Server::start(options).unwrap();
     let home = home(&server, "explained");
@@ -133,13 +141,22 @@ fn the_real_kubectl_explains_what_our_own_explains() {
         let real = run(&kubectl, &home, &split(line), stdin);
         let (own, exit) = own(sim, line, stdin);
         if text(&real) != own || real.status.code() != exit {
-            let _ = write!(different, "== {line}\n-- real ({:?})\n{}-- own ({exit:?})\n{own}", real.status.code(), text(&real));
+            let _ = write!(
+                different,
+                "== {line}\n-- real ({:?})\n{}-- own ({exit:?})\n{own}",
+                real.status.code(),
+                text(&real)
+            );
         }
     };
     let kinds = kind::ALL.iter().map(|kind| {
         let info = kind.info();
         // Of several groups with a resource of this name one must be named.
-        if info.group.is_empty() { info.plural.to_owned() } else { format!("{}.{}", info.plural, info.group) }
+        if info.group.is_empty() {
+            info.plural.to_owned()
+        } else {
+            format!("{}.{}", info.plural, info.group)
+        }
     });
     for path in kinds.chain(PATHS.iter().map(|path| (*path).to_owned())) {
         compare(&mut sim, &format!("explain {path}"), "");
@@ -152,5 +169,9 @@ fn the_real_kubectl_explains_what_our_own_explains() {
     }
     assert!(different.is_empty(), "{different}");
     let wanted = "DESCRIPTION:\n    RollingUpdate (default) replaces Pods gradually; Recreate first ends all old\n    Pods, so that no two versions run at a time.\n";
-    assert!(own(&mut sim, "explain deployment.spec.strategy.type", "").0.contains(wanted));
+    assert!(
+        own(&mut sim, "explain deployment.spec.strategy.type", "")
+            .0
+            .contains(wanted)
+    );
 }

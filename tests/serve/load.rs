@@ -11,13 +11,34 @@ use std::net::TcpStream;
 #[test]
 fn a_watch_that_is_not_read_ends_with_410() {
     let config = ClusterConfig::with_nodes(60);
-    let server = Server::start(ServeOptions { pace: ClockPace::Held, config, ..ServeOptions::default() }).unwrap();
+    let server = Server::start(ServeOptions {
+        pace: ClockPace::Held,
+        config,
+        ..ServeOptions::default()
+    })
+    .unwrap();
     let at = server.address();
     let target = "/api/v1/namespaces/default/pods?watch=1&resourceVersion=1";
-    let (mut slow, mut other) =
-        (open(at, "GET", target, &[], b""), open(at, "GET", &format!("{CONFIG_MAPS}?watch=1&resourceVersion=1"), &[], b""));
+    let (mut slow, mut other) = (
+        open(at, "GET", target, &[], b""),
+        open(
+            at,
+            "GET",
+            &format!("{CONFIG_MAPS}?watch=1&resourceVersion=1"),
+            &[],
+            b"",
+        ),
+    );
     assert_eq!((head(&mut slow).0, head(&mut other).0), (200, 200));
-    assert_eq!(post(at, "/apis/apps/v1/namespaces/default/deployments", &deployment("web", 4_000)).code, 201);
+    assert_eq!(
+        post(
+            at,
+            "/apis/apps/v1/namespaces/default/deployments",
+            &deployment("web", 4_000)
+        )
+        .code,
+        201
+    );
     // More is written at once than a watch keeps for its reader.
     pass(at, 60);
     // The answer to a later request comes after the watches have been fed.
@@ -32,12 +53,22 @@ fn a_watch_that_is_not_read_ends_with_410() {
     if let Some(line) = String::from_utf8(text).unwrap().lines().last() {
         last = serde_json::from_str(line).unwrap();
     }
-    assert_eq!((&last["type"], &last["object"]["kind"], &last["object"]["code"]), (&json!("ERROR"), &json!("Status"), &json!(410)));
+    assert_eq!(
+        (
+            &last["type"],
+            &last["object"]["kind"],
+            &last["object"]["code"]
+        ),
+        (&json!("ERROR"), &json!("Status"), &json!(410))
+    );
     // Those that are kept, and those that the connection itself has taken.
     assert!((10_000..20_000).contains(&events), "{events}");
     // Others are not concerned, and the same client may begin again.
     assert_eq!(post(at, CONFIG_MAPS, &config_map("one")).code, 201);
-    while !String::from_utf8(chunk(&mut other).unwrap()).unwrap().contains("\"name\":\"one\"") {}
+    while !String::from_utf8(chunk(&mut other).unwrap())
+        .unwrap()
+        .contains("\"name\":\"one\"")
+    {}
     assert_eq!(get(at, "/api/v1/namespaces/default/pods?limit=1").code, 200);
 }
 
@@ -45,8 +76,20 @@ fn a_watch_that_is_not_read_ends_with_410() {
 fn hundreds_watch_and_ask_at_once() {
     let server = server();
     let at = server.address();
-    let mut watches: Vec<_> = (0..200).map(|_| open(at, "GET", &format!("{CONFIG_MAPS}?watch=1&labelSelector=own"), &[], b"")).collect();
-    watches.iter_mut().for_each(|watch| assert_eq!(head(watch).0, 200));
+    let mut watches: Vec<_> = (0..200)
+        .map(|_| {
+            open(
+                at,
+                "GET",
+                &format!("{CONFIG_MAPS}?watch=1&labelSelector=own"),
+                &[],
+                b"",
+            )
+        })
+        .collect();
+    watches
+        .iter_mut()
+        .for_each(|watch| assert_eq!(head(watch).0, 200));
     // Half a request, and half a body, are left open meanwhile.
     let mut half = TcpStream::connect(at).unwrap();
     half.write_all(b"POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{\"a\":")
@@ -66,7 +109,11 @@ fn hundreds_watch_and_ask_at_once() {
     for watch in &mut watches {
         let mut seen = 0;
         while seen < 100 {
-            seen += chunk(watch).unwrap().iter().filter(|byte| **byte == b'\n').count();
+            seen += chunk(watch)
+                .unwrap()
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count();
         }
         assert_eq!(seen, 100);
     }
@@ -82,8 +129,13 @@ fn a_body_may_have_three_mebibytes_and_no_more() {
         body
     };
     let code = |size: usize| {
-        let reply =
-            send(server.address(), "POST", &format!("{CONFIG_MAPS}?dryRun=All"), &[("content-type", "application/json")], &body(size));
+        let reply = send(
+            server.address(),
+            "POST",
+            &format!("{CONFIG_MAPS}?dryRun=All"),
+            &[("content-type", "application/json")],
+            &body(size),
+        );
         (reply.code, reply.json()["reason"].clone())
     };
     assert_eq!(code(3 << 20).0, 201);
@@ -96,12 +148,32 @@ fn the_command_serves_on_when_its_first_line_has_been_read() {
     use std::process::{Command, Stdio};
     for _ in 0..5 {
         let config = concat!(env!("CARGO_TARGET_TMPDIR"), "/pipe.kubeconfig");
-        let words = ["serve", "--listen", "127.0.0.1:0", "--speed", "0", "--kubeconfig", config];
-        let mut child = Command::new(env!("CARGO_BIN_EXE_loopscope")).args(words).stdout(Stdio::piped()).spawn().unwrap();
+        let words = [
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--speed",
+            "0",
+            "--kubeconfig",
+            config,
+        ];
+        let mut child = Command::new(env!("CARGO_BIN_EXE_loopscope"))
+            .args(words)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut line = String::new();
         // The pipe is closed with the reader.
-        BufReader::with_capacity(1, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let at = line.trim().rsplit("http://").next().unwrap().parse().unwrap();
+        BufReader::with_capacity(1, child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let at = line
+            .trim()
+            .rsplit("http://")
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert_eq!(get(at, "/readyz").body, b"ok");
         child.kill().unwrap();

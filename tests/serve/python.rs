@@ -12,9 +12,19 @@ fn the_python_client_lists_watches_applies_executes_and_leads() {
         return;
     }
     let mut python = Command::new("python3");
-    python.arg(root.join("examples/client.py")).arg(env!("CARGO_BIN_EXE_loopscope")).env("PYTHONPATH", client);
+    python
+        .arg(root.join("examples/client.py"))
+        .arg(env!("CARGO_BIN_EXE_loopscope"))
+        .env("PYTHONPATH", client);
     let output = python.output().unwrap();
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
     let ended = output.status;
-    assert!(ended.success() && said.matches(": ok").count() == 5, "{ended}\n{said}");
+    assert!(
+        ended.success() && said.matches(": ok").count() == 5,
+        "{ended}\n{said}"
+    );
 }

@@ -7,9 +7,19 @@ use std::net::SocketAddr;
 
 fn names(at: SocketAddr, target: &str) -> Vec<String> {
     let reply = get(at, target);
-    assert_eq!(reply.code, 200, "{target}: {}", String::from_utf8_lossy(&reply.body));
+    assert_eq!(
+        reply.code,
+        200,
+        "{target}: {}",
+        String::from_utf8_lossy(&reply.body)
+    );
     let name = |item: &Value| item["metadata"]["name"].as_str().unwrap().to_owned();
-    reply.json()["items"].as_array().unwrap().iter().map(name).collect()
+    reply.json()["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(name)
+        .collect()
 }
 
 #[test]
@@ -18,28 +28,69 @@ fn absent_fields_have_their_zero_value_in_field_selectors() {
     let at = server.address();
     let nodes = names(at, "/api/v1/nodes");
     assert_eq!(nodes.len(), 3);
-    assert_eq!(names(at, "/api/v1/nodes?fieldSelector=spec.unschedulable%3Dfalse"), nodes);
-    assert_eq!(names(at, "/api/v1/nodes?fieldSelector=spec.unschedulable!%3Dtrue"), nodes);
+    assert_eq!(
+        names(at, "/api/v1/nodes?fieldSelector=spec.unschedulable%3Dfalse"),
+        nodes
+    );
+    assert_eq!(
+        names(at, "/api/v1/nodes?fieldSelector=spec.unschedulable!%3Dtrue"),
+        nodes
+    );
     assert!(names(at, "/api/v1/nodes?fieldSelector=spec.unschedulable%3Dtrue").is_empty());
     assert!(names(at, "/api/v1/nodes?fieldSelector=spec.unschedulable%3D").is_empty());
 
-    let pod =
-        json!({ "metadata": { "name": "p" }, "spec": { "schedulerName": "none", "containers": [{ "name": "c", "image": "nginx" }] } });
+    let pod = json!({ "metadata": { "name": "p" }, "spec": { "schedulerName": "none", "containers": [{ "name": "c", "image": "nginx" }] } });
     assert_eq!(post(at, "/api/v1/namespaces/default/pods", &pod).code, 201);
-    for field in ["spec.hostNetwork=false", "spec.nodeName=", "spec.host=", "status.podIP=", "status.podIPs=", "status.nominatedNodeName="]
-    {
-        assert_eq!(names(at, &format!("/api/v1/pods?fieldSelector={}", field.replace('=', "%3D"))), ["p"], "{field}");
+    for field in [
+        "spec.hostNetwork=false",
+        "spec.nodeName=",
+        "spec.host=",
+        "status.podIP=",
+        "status.podIPs=",
+        "status.nominatedNodeName=",
+    ] {
+        assert_eq!(
+            names(
+                at,
+                &format!("/api/v1/pods?fieldSelector={}", field.replace('=', "%3D"))
+            ),
+            ["p"],
+            "{field}"
+        );
     }
     let template = json!({ "metadata": { "labels": { "a": "b" } }, "spec": { "restartPolicy": "Never", "schedulerName": "none",
         "containers": [{ "name": "c", "image": "nginx" }] } });
     let job = json!({ "metadata": { "name": "j" }, "spec": { "template": template } });
-    assert_eq!(post(at, "/apis/batch/v1/namespaces/default/jobs", &job).code, 201);
-    assert_eq!(names(at, "/apis/batch/v1/jobs?fieldSelector=status.successful%3D0"), ["j"]);
+    assert_eq!(
+        post(at, "/apis/batch/v1/namespaces/default/jobs", &job).code,
+        201
+    );
+    assert_eq!(
+        names(
+            at,
+            "/apis/batch/v1/jobs?fieldSelector=status.successful%3D0"
+        ),
+        ["j"]
+    );
     let mut always = template;
     always["spec"]["restartPolicy"] = json!("Always");
     let controller = json!({ "metadata": { "name": "rc" }, "spec": { "replicas": 0, "selector": { "a": "b" }, "template": always } });
-    assert_eq!(post(at, "/api/v1/namespaces/default/replicationcontrollers", &controller).code, 201);
-    assert_eq!(names(at, "/api/v1/replicationcontrollers?fieldSelector=status.replicas%3D0"), ["rc"]);
+    assert_eq!(
+        post(
+            at,
+            "/api/v1/namespaces/default/replicationcontrollers",
+            &controller
+        )
+        .code,
+        201
+    );
+    assert_eq!(
+        names(
+            at,
+            "/api/v1/replicationcontrollers?fieldSelector=status.replicas%3D0"
+        ),
+        ["rc"]
+    );
 }
 
 #[test]
@@ -48,7 +99,10 @@ fn events_are_selected_by_the_fields_of_both_their_versions() {
     let at = server.address();
     let event = json!({ "metadata": { "name": "e" }, "involvedObject": { "kind": "Pod", "name": "p", "namespace": "default" },
         "reason": "R", "type": "Normal", "reportingComponent": "me", "reportingInstance": "i" });
-    assert_eq!(post(at, "/api/v1/namespaces/default/events", &event).code, 201);
+    assert_eq!(
+        post(at, "/api/v1/namespaces/default/events", &event).code,
+        201
+    );
     for (version, field) in [
         ("/api/v1", "source%3Dme"),
         ("/api/v1", "reportingComponent%3Dme"),
@@ -56,7 +110,10 @@ fn events_are_selected_by_the_fields_of_both_their_versions() {
         ("/apis/events.k8s.io/v1", "regarding.name%3Dp"),
         ("/apis/events.k8s.io/v1", "reportingController%3Dme"),
     ] {
-        let found = names(at, &format!("{version}/namespaces/default/events?fieldSelector={field}"));
+        let found = names(
+            at,
+            &format!("{version}/namespaces/default/events?fieldSelector={field}"),
+        );
         assert_eq!(found, ["e"], "{version} {field}");
     }
 }
@@ -73,7 +130,15 @@ fn boats(at: SocketAddr) {
             "selectableFields": [{ "jsonPath": ".spec.colour" }, { "jsonPath": ".spec.afloat" }],
         }] },
     });
-    assert_eq!(post(at, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition).code, 201);
+    assert_eq!(
+        post(
+            at,
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            &definition
+        )
+        .code,
+        201
+    );
     pass(at, 2);
 }
 
@@ -83,16 +148,37 @@ fn custom_objects_are_selected_by_the_fields_their_definition_declares() {
     let at = server.address();
     boats(at);
     let path = "/apis/example.com/v1/namespaces/default/boats";
-    for (name, spec) in [("a", json!({ "colour": "red", "afloat": true })), ("b", json!({}))] {
-        assert_eq!(post(at, path, &json!({ "metadata": { "name": name }, "spec": spec })).code, 201);
+    for (name, spec) in [
+        ("a", json!({ "colour": "red", "afloat": true })),
+        ("b", json!({})),
+    ] {
+        assert_eq!(
+            post(
+                at,
+                path,
+                &json!({ "metadata": { "name": name }, "spec": spec })
+            )
+            .code,
+            201
+        );
     }
-    for (field, found) in
-        [("spec.colour%3Dred", ["a"]), ("spec.colour%3D", ["b"]), ("spec.afloat%3Dtrue", ["a"]), ("metadata.name%3Db", ["b"])]
-    {
-        assert_eq!(names(at, &format!("{path}?fieldSelector={field}")), found, "{field}");
+    for (field, found) in [
+        ("spec.colour%3Dred", ["a"]),
+        ("spec.colour%3D", ["b"]),
+        ("spec.afloat%3Dtrue", ["a"]),
+        ("metadata.name%3Db", ["b"]),
+    ] {
+        assert_eq!(
+            names(at, &format!("{path}?fieldSelector={field}")),
+            found,
+            "{field}"
+        );
     }
     let refused = get(at, &format!("{path}?fieldSelector=spec.oars%3D1"));
-    assert_eq!((refused.code, refused.json()["message"].clone()), (400, json!("field label not supported: spec.oars")));
+    assert_eq!(
+        (refused.code, refused.json()["message"].clone()),
+        (400, json!("field label not supported: spec.oars"))
+    );
 }
 
 /// Every request that takes a selector, and selectors that are refused.
@@ -102,7 +188,11 @@ fn selectors_that_cannot_be_read_are_refused_by_every_request() {
     let at = server.address();
     boats(at);
     assert_eq!(post(at, crate::CONFIG_MAPS, &config_map("kept")).code, 201);
-    let unknown = |field: &str| format!("{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
+    let unknown = |field: &str| {
+        format!(
+            "{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+        )
+    };
     let operators = "in, notin, =, ==, !=, gt, lt";
     let labels = [
         ("a%20b", format!("unable to parse requirement: found 'b', expected: {operators}")),
@@ -128,42 +218,88 @@ fn selectors_that_cannot_be_read_are_refused_by_every_request() {
         ("%2Fa%3Db", "unable to parse requirement: <nil>: Invalid value: \"/a\": prefix part must be non-empty".to_owned()),
     ];
     let fields = [
-        ("metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'".to_owned()),
+        (
+            "metadata.name",
+            "invalid selector: 'metadata.name'; can't understand 'metadata.name'".to_owned(),
+        ),
         ("foo%3Dx", unknown("foo")),
         ("data.k%3Dv", unknown("data.k")),
-        ("metadata.name%3Da%5Cb", "invalid field selector: invalid escape sequence: \\b".to_owned()),
+        (
+            "metadata.name%3Da%5Cb",
+            "invalid field selector: invalid escape sequence: \\b".to_owned(),
+        ),
     ];
     let bad: Vec<(String, &String)> = labels
         .iter()
         .map(|(text, message)| (format!("labelSelector={text}"), message))
-        .chain(fields.iter().map(|(text, message)| (format!("fieldSelector={text}"), message)))
+        .chain(
+            fields
+                .iter()
+                .map(|(text, message)| (format!("fieldSelector={text}"), message)),
+        )
         .collect();
     for (option, message) in bad {
         for (method, more) in [("GET", ""), ("GET", "&watch=1"), ("DELETE", "")] {
-            let reply = send(at, method, &format!("{}?{option}{more}", crate::CONFIG_MAPS), &[], b"");
-            assert_eq!((reply.code, reply.json()["message"].as_str()), (400, Some(message.as_str())), "{method} {option}{more}");
+            let reply = send(
+                at,
+                method,
+                &format!("{}?{option}{more}", crate::CONFIG_MAPS),
+                &[],
+                b"",
+            );
+            assert_eq!(
+                (reply.code, reply.json()["message"].as_str()),
+                (400, Some(message.as_str())),
+                "{method} {option}{more}"
+            );
         }
     }
-    for path in ["/api/v1/nodes", "/apis/example.com/v1/boats", "/api/v1/secrets", "/apis/events.k8s.io/v1/events"] {
+    for path in [
+        "/api/v1/nodes",
+        "/apis/example.com/v1/boats",
+        "/api/v1/secrets",
+        "/apis/events.k8s.io/v1/events",
+    ] {
         let reply = get(at, &format!("{path}?watch=1&fieldSelector=spec.foo%3Dx"));
-        assert_eq!((reply.code, reply.json()["message"].clone()), (400, json!("field label not supported: spec.foo")), "{path}");
+        assert_eq!(
+            (reply.code, reply.json()["message"].clone()),
+            (400, json!("field label not supported: spec.foo")),
+            "{path}"
+        );
     }
     let reply = get(at, "/apis/batch/v1/jobs?fieldSelector=status.succeeded%3D1");
-    assert_eq!(reply.json()["message"], "field label \"status.succeeded\" not supported for Job");
-    assert!(names(at, crate::CONFIG_MAPS).contains(&"kept".to_owned()), "a refused request deletes nothing");
+    assert_eq!(
+        reply.json()["message"],
+        "field label \"status.succeeded\" not supported for Job"
+    );
+    assert!(
+        names(at, crate::CONFIG_MAPS).contains(&"kept".to_owned()),
+        "a refused request deletes nothing"
+    );
 }
 
 #[test]
 fn label_selectors_compare_numbers_and_know_every_operator() {
     let server = server();
     let at = server.address();
-    for (name, labels) in [("one", json!({ "n": "1", "in": "x" })), ("ten", json!({ "n": "10" })), ("none", json!({ "m": "" }))] {
+    for (name, labels) in [
+        ("one", json!({ "n": "1", "in": "x" })),
+        ("ten", json!({ "n": "10" })),
+        ("none", json!({ "m": "" })),
+    ] {
         let mut map = config_map(name);
         map["metadata"]["labels"] = labels;
         assert_eq!(post(at, crate::CONFIG_MAPS, &map).code, 201);
     }
-    let select =
-        |text: &str| names(at, &format!("{}?fieldSelector=metadata.name!%3Dkube-root-ca.crt&labelSelector={text}", crate::CONFIG_MAPS));
+    let select = |text: &str| {
+        names(
+            at,
+            &format!(
+                "{}?fieldSelector=metadata.name!%3Dkube-root-ca.crt&labelSelector={text}",
+                crate::CONFIG_MAPS
+            ),
+        )
+    };
     for (text, found) in [
         ("n%3E5", vec!["ten"]),
         ("n%3C5", vec!["one"]),

@@ -13,8 +13,14 @@ fn refusal(manifest: &str) -> String {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     let session = play(&mut sim, &words("apply -f -"), manifest);
     let text = format!("{}{}", session.stdout, session.stderr);
-    let text = text.split_once(" is invalid: ").map_or(text.as_str(), |(_, faults)| faults);
-    text.lines().map(|line| line.strip_prefix("* ").unwrap_or(line)).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
+    let text = text
+        .split_once(" is invalid: ")
+        .map_or(text.as_str(), |(_, faults)| faults);
+    text.lines()
+        .map(|line| line.strip_prefix("* ").unwrap_or(line))
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" | ")
 }
 
 /// Every case is put into the frame in place of `@`; the words are those of upstream's validation.
@@ -23,7 +29,9 @@ fn told(frame: &str, cases: &[Case]) {
     for (fault, expected) in cases {
         let printed = refusal(&frame.replace('@', fault));
         if printed != *expected {
-            wrong.push(format!("{fault}\n  expected: {expected}\n  printed:  {printed}"));
+            wrong.push(format!(
+                "{fault}\n  expected: {expected}\n  printed:  {printed}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -36,22 +44,40 @@ fn names_of_roles_need_only_fit_into_a_path() {
             "{{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {{name: {name:?}}}, rules: [{{apiGroups: [''], resources: [pods], verbs: [get]}}]}}"
         )
     };
-    assert_eq!(refusal(&role("system:reader")), "clusterrole.rbac.authorization.k8s.io/system:reader created");
-    assert_eq!(refusal(&role("Team_A")), "clusterrole.rbac.authorization.k8s.io/Team_A created");
-    assert_eq!(refusal(&role("a/b")), "metadata.name: Invalid value: \"a/b\": may not contain '/'");
-    assert_eq!(refusal(&role("..")), "metadata.name: Invalid value: \"..\": may not be '..'");
+    assert_eq!(
+        refusal(&role("system:reader")),
+        "clusterrole.rbac.authorization.k8s.io/system:reader created"
+    );
+    assert_eq!(
+        refusal(&role("Team_A")),
+        "clusterrole.rbac.authorization.k8s.io/Team_A created"
+    );
+    assert_eq!(
+        refusal(&role("a/b")),
+        "metadata.name: Invalid value: \"a/b\": may not contain '/'"
+    );
+    assert_eq!(
+        refusal(&role("..")),
+        "metadata.name: Invalid value: \"..\": may not be '..'"
+    );
 }
 
 #[test]
 fn containers_for_debugging_come_later() {
     let spec = "{containers: [{name: c, image: i}], ephemeralContainers: [{name: e, image: i}]}";
     let pod = format!("{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {spec}}}");
-    assert_eq!(refusal(&pod), "spec.ephemeralContainers: Forbidden: cannot be set on create");
+    assert_eq!(
+        refusal(&pod),
+        "spec.ephemeralContainers: Forbidden: cannot be set on create"
+    );
     let set = format!(
         "{{apiVersion: apps/v1, kind: ReplicaSet, metadata: {{name: r}}, spec: {{selector: {{matchLabels: {{a: b}}}}, template: {{metadata: \
          {{labels: {{a: b}}}}, spec: {spec}}}}}}}"
     );
-    assert_eq!(refusal(&set), "spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template");
+    assert_eq!(
+        refusal(&set),
+        "spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template"
+    );
 }
 
 #[test]
@@ -82,7 +108,10 @@ fn restart_rules_are_looked_at() {
     let pod = format!(
         "{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{containers: [{{name: c, image: i, restartPolicy: Never, restartPolicyRules: [{rules}]}}]}}}}"
     );
-    assert_eq!(refusal(&pod), "spec.containers[0].restartPolicyRules: Too many: 21: must have at most 20 items");
+    assert_eq!(
+        refusal(&pod),
+        "spec.containers[0].restartPolicyRules: Too many: 21: must have at most 20 items"
+    );
 }
 
 #[test]
@@ -91,7 +120,10 @@ fn comparing_tolerations_are_off_in_this_version() {
         "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {tolerations: [{key: a, operator: @, value: '5', effect: NoSchedule}], \
          containers: [{name: c, image: i}]}}",
         &[
-            ("Gt", "spec.tolerations[0].operator: Unsupported value: \"Gt\": supported values: \"Equal\", \"Exists\""),
+            (
+                "Gt",
+                "spec.tolerations[0].operator: Unsupported value: \"Gt\": supported values: \"Equal\", \"Exists\"",
+            ),
             ("Equal", "pod/p created"),
         ],
     );
@@ -105,7 +137,12 @@ fn labels_of_a_template_are_named_without_its_metadata() {
     told(
         "{apiVersion: batch/v1, kind: Job, metadata: {name: j, labels: {a: b}}, spec: {template: {metadata: {labels: {@}}, spec: {restartPolicy: Never, \
          containers: [{name: c, image: i}]}}}}",
-        &[("step: $ITEM", Box::leak(format!("spec.template.labels: Invalid value: \"$ITEM\": {value}").into_boxed_str()))],
+        &[(
+            "step: $ITEM",
+            Box::leak(
+                format!("spec.template.labels: Invalid value: \"$ITEM\": {value}").into_boxed_str(),
+            ),
+        )],
     );
 }
 
@@ -130,7 +167,10 @@ fn faults_of_containers_are_told() {
                 "envFrom: [{configMapRef: {name: a}, secretRef: {name: b}}]",
                 "spec.containers[0].envFrom: Invalid value: \"\": may not have more than one field specified at a time",
             ),
-            ("envFrom: [{configMapRef: {}}]", "spec.containers[0].envFrom[0].configMapRef.name: Required value"),
+            (
+                "envFrom: [{configMapRef: {}}]",
+                "spec.containers[0].envFrom[0].configMapRef.name: Required value",
+            ),
             (
                 "env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.nam}}}]",
                 "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: \"metadata.nam\": error converting fieldPath: field label not supported: metadata.nam",
@@ -151,8 +191,14 @@ fn faults_of_containers_are_told() {
                 "env: [{name: A, value: b, valueFrom: {configMapKeyRef: {name: m, key: k}}}]",
                 "spec.containers[0].env[0].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty",
             ),
-            ("env: [{value: b}]", "spec.containers[0].env[0].name: Required value"),
-            ("volumeMounts: [{name: w, mountPath: /a}]", "spec.containers[0].volumeMounts[0].name: Not found: \"w\""),
+            (
+                "env: [{value: b}]",
+                "spec.containers[0].env[0].name: Required value",
+            ),
+            (
+                "volumeMounts: [{name: w, mountPath: /a}]",
+                "spec.containers[0].volumeMounts[0].name: Not found: \"w\"",
+            ),
             (
                 "volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: /a}]",
                 "spec.containers[0].volumeMounts[1].mountPath: Invalid value: \"/a\": must be unique",
@@ -169,9 +215,18 @@ fn faults_of_containers_are_told() {
                 "volumeMounts: [{name: v, mountPath: /a, subPath: b, subPathExpr: c}]",
                 "spec.containers[0].volumeMounts[0].subPathExpr: Invalid value: \"c\": subPathExpr and subPath are mutually exclusive",
             ),
-            ("volumeDevices: [{name: w, devicePath: /a}]", "spec.containers[0].volumeDevices[0].name: Not found: \"w\""),
-            ("lifecycle: {preStop: {}}", "spec.containers[0].lifecycle.preStop: Required value: must specify a handler type"),
-            ("lifecycle: {postStart: {exec: {}}}", "spec.containers[0].lifecycle.postStart.exec.command: Required value"),
+            (
+                "volumeDevices: [{name: w, devicePath: /a}]",
+                "spec.containers[0].volumeDevices[0].name: Not found: \"w\"",
+            ),
+            (
+                "lifecycle: {preStop: {}}",
+                "spec.containers[0].lifecycle.preStop: Required value: must specify a handler type",
+            ),
+            (
+                "lifecycle: {postStart: {exec: {}}}",
+                "spec.containers[0].lifecycle.postStart.exec.command: Required value",
+            ),
             (
                 "lifecycle: {preStop: {sleep: {seconds: 31}}}",
                 "spec.containers[0].lifecycle.preStop.sleep: Invalid value: 31: must be non-negative and less than terminationGracePeriodSeconds (30)",
@@ -216,7 +271,10 @@ fn faults_of_containers_are_told() {
                 "ports: [{name: a, containerPort: 80}, {name: a, containerPort: 81}]",
                 "spec.containers[0].ports[1].name: Duplicate value: \"a\"",
             ),
-            ("ports: [{}]", "spec.containers[0].ports[0].containerPort: Required value"),
+            (
+                "ports: [{}]",
+                "spec.containers[0].ports[0].containerPort: Required value",
+            ),
             (
                 "securityContext: {runAsUser: -1}",
                 "spec.containers[0].securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, inclusive",
@@ -238,7 +296,10 @@ fn faults_of_pods_are_told() {
     told(
         "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: c, image: i, ports: [{containerPort: 80}]}], @}}",
         &[
-            ("dnsPolicy: None", "spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None"),
+            (
+                "dnsPolicy: None",
+                "spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None",
+            ),
             (
                 "dnsPolicy: None, dnsConfig: {searches: [a]}",
                 "spec.dnsConfig.nameservers: Required value: must provide at least one DNS nameserver when `dnsPolicy` is None",
@@ -247,23 +308,38 @@ fn faults_of_pods_are_told() {
                 "dnsConfig: {nameservers: [a]}",
                 "spec.dnsConfig.nameservers[0]: Invalid value: \"a\": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
             ),
-            ("dnsConfig: {options: [{value: a}]}", "spec.dnsConfig.options[0]: Required value: must not be empty"),
+            (
+                "dnsConfig: {options: [{value: a}]}",
+                "spec.dnsConfig.options[0]: Required value: must not be empty",
+            ),
             (
                 "dnsPolicy: Any",
                 "spec.dnsPolicy: Unsupported value: \"Any\": supported values: \"ClusterFirstWithHostNet\", \"ClusterFirst\", \"Default\", \"None\"",
             ),
-            ("activeDeadlineSeconds: 0", "spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive"),
-            ("hostname: a.b", "spec.hostname: Invalid value: \"a.b\": must not contain dots"),
+            (
+                "activeDeadlineSeconds: 0",
+                "spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive",
+            ),
+            (
+                "hostname: a.b",
+                "spec.hostname: Invalid value: \"a.b\": must not contain dots",
+            ),
             (
                 "hostAliases: [{ip: 1.2.3, hostnames: [a]}]",
                 "spec.hostAliases[0].ip: Invalid value: \"1.2.3\": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
             ),
-            ("schedulingGates: [{name: a}, {name: a}]", "spec.schedulingGates[1]: Duplicate value: \"a\""),
+            (
+                "schedulingGates: [{name: a}, {name: a}]",
+                "spec.schedulingGates[1]: Duplicate value: \"a\"",
+            ),
             (
                 "preemptionPolicy: Sometimes",
                 "spec.preemptionPolicy: Unsupported value: \"Sometimes\": supported values: \"PreemptLowerPriority\", \"Never\"",
             ),
-            ("os: {name: beos}", "spec.os.name: Unsupported value: \"beos\": supported values: \"linux\", \"windows\""),
+            (
+                "os: {name: beos}",
+                "spec.os.name: Unsupported value: \"beos\": supported values: \"linux\", \"windows\"",
+            ),
             (
                 "securityContext: {fsGroup: -5}",
                 "spec.securityContext.fsGroup: Invalid value: -5: must be between 0 and 2147483647, inclusive",
@@ -296,7 +372,10 @@ fn faults_of_pods_are_told() {
                 "volumes: [{name: v, emptyDir: {sizeLimit: -1Gi}}]",
                 "spec.volumes[0].emptyDir.sizeLimit: Forbidden: SizeLimit field must be a valid resource quantity",
             ),
-            ("volumes: [{name: v, nfs: {server: a, path: b}}]", "spec.volumes[0].nfs.path: Invalid value: \"b\": must be an absolute path"),
+            (
+                "volumes: [{name: v, nfs: {server: a, path: b}}]",
+                "spec.volumes[0].nfs.path: Invalid value: \"b\": must be an absolute path",
+            ),
             (
                 "volumes: [{name: v, configMap: {name: a, defaultMode: 512}}]",
                 "spec.volumes[0].configMap.defaultMode: Invalid value: 512: must be a number between 0 and 0777 (octal), both inclusive",
@@ -305,10 +384,22 @@ fn faults_of_pods_are_told() {
                 "volumes: [{name: v, secret: {secretName: a, items: [{key: k, path: /p}]}}]",
                 "spec.volumes[0].secret.items[0].path: Invalid value: \"/p\": must be a relative path",
             ),
-            ("volumes: [{name: v, configMap: {name: a, items: [{path: p}]}}]", "spec.volumes[0].configMap.items[0].key: Required value"),
-            ("volumes: [{name: v, secret: {}}]", "spec.volumes[0].secret.secretName: Required value"),
-            ("volumes: [{name: v, emptyDir: {}}, {name: v, emptyDir: {}}]", "spec.volumes[1].name: Duplicate value: \"v\""),
-            ("initContainers: [{name: c, image: i}]", "spec.initContainers[0].name: Duplicate value: \"c\""),
+            (
+                "volumes: [{name: v, configMap: {name: a, items: [{path: p}]}}]",
+                "spec.volumes[0].configMap.items[0].key: Required value",
+            ),
+            (
+                "volumes: [{name: v, secret: {}}]",
+                "spec.volumes[0].secret.secretName: Required value",
+            ),
+            (
+                "volumes: [{name: v, emptyDir: {}}, {name: v, emptyDir: {}}]",
+                "spec.volumes[1].name: Duplicate value: \"v\"",
+            ),
+            (
+                "initContainers: [{name: c, image: i}]",
+                "spec.initContainers[0].name: Duplicate value: \"c\"",
+            ),
             (
                 "initContainers: [{name: a, image: i, lifecycle: {preStop: {exec: {command: [a]}}}}]",
                 "spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers without restartPolicy=Always",
@@ -346,7 +437,10 @@ fn faults_of_services_are_told() {
                 "type: NodePort, clusterIP: None",
                 "spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort services",
             ),
-            ("sessionAffinity: Cookie", "spec.sessionAffinity: Unsupported value: \"Cookie\": supported values: \"ClientIP\", \"None\""),
+            (
+                "sessionAffinity: Cookie",
+                "spec.sessionAffinity: Unsupported value: \"Cookie\": supported values: \"ClientIP\", \"None\"",
+            ),
             (
                 "sessionAffinityConfig: {clientIP: {timeoutSeconds: 5}}",
                 "spec.sessionAffinityConfig: Forbidden: must not be set when session affinity is None",
@@ -383,7 +477,10 @@ fn faults_of_services_are_told() {
                 "allocateLoadBalancerNodePorts: true",
                 "spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is 'LoadBalancer'",
             ),
-            ("loadBalancerClass: a.b/c", "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'"),
+            (
+                "loadBalancerClass: a.b/c",
+                "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'",
+            ),
             (
                 "selector: {a: '-'}",
                 "spec.selector: Invalid value: \"-\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
@@ -393,7 +490,10 @@ fn faults_of_services_are_told() {
     told(
         "{apiVersion: v1, kind: Service, metadata: {name: x}, spec: {type: NodePort, ports: [{name: a, port: 80}, @]}}",
         &[
-            ("{name: a, port: 81}", "spec.ports[1].name: Duplicate value: \"a\""),
+            (
+                "{name: a, port: 81}",
+                "spec.ports[1].name: Duplicate value: \"a\"",
+            ),
             (
                 "{name: b, port: 81, targetPort: UP}",
                 "spec.ports[1].targetPort: Invalid value: \"UP\": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-) | spec.ports[1].targetPort: Invalid value: \"UP\": must contain at least one letter (a-z)",
@@ -419,7 +519,10 @@ fn faults_of_autoscalers_and_budgets_are_told() {
     told(
         "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x}, spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}, maxReplicas: 3, @}}",
         &[
-            ("minReplicas: -1", "spec.minReplicas: Invalid value: -1: must be greater than or equal to 1"),
+            (
+                "minReplicas: -1",
+                "spec.minReplicas: Invalid value: -1: must be greater than or equal to 1",
+            ),
             (
                 "metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization}}}]",
                 "spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization",
@@ -481,7 +584,10 @@ fn faults_of_autoscalers_and_budgets_are_told() {
     told(
         "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: x}, spec: {selector: {matchLabels: {a: b}}, @}}",
         &[
-            ("minAvailable: 101%", "spec.minAvailable: Invalid value: \"101%\": must not be greater than 100%"),
+            (
+                "minAvailable: 101%",
+                "spec.minAvailable: Invalid value: \"101%\": must not be greater than 100%",
+            ),
             (
                 "maxUnavailable: half",
                 "spec.maxUnavailable: Invalid value: \"half\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
@@ -511,8 +617,14 @@ fn faults_of_limits_and_classes_are_told() {
                 "{type: Container, min: {cpu: '2'}, defaultRequest: {cpu: '1'}}",
                 "spec.limits[0].defaultRequest[cpu]: Invalid value: \"1\": min value 2 is greater than default request value 1",
             ),
-            ("{type: Pod, default: {cpu: '1'}}", "spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'"),
-            ("{type: Pod, max: {cpu: '1'}}, {type: Pod, max: {cpu: '2'}}", "spec.limits[1].type: Duplicate value: \"Pod\""),
+            (
+                "{type: Pod, default: {cpu: '1'}}",
+                "spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'",
+            ),
+            (
+                "{type: Pod, max: {cpu: '1'}}, {type: Pod, max: {cpu: '2'}}",
+                "spec.limits[1].type: Duplicate value: \"Pod\"",
+            ),
         ],
     );
     told(
@@ -522,14 +634,23 @@ fn faults_of_limits_and_classes_are_told() {
                 "gpus: 1",
                 "spec.hard[gpus]: Invalid value: \"gpus\": must be a standard resource type or fully qualified | spec.hard[gpus]: Invalid value: \"gpus\": must be a standard resource for quota",
             ),
-            ("pods: 1500m", "spec.hard[pods]: Invalid value: \"1500m\": must be an integer"),
-            ("pods: '-1'", "spec.hard[pods]: Invalid value: \"-1\": must be greater than or equal to 0"),
+            (
+                "pods: 1500m",
+                "spec.hard[pods]: Invalid value: \"1500m\": must be an integer",
+            ),
+            (
+                "pods: '-1'",
+                "spec.hard[pods]: Invalid value: \"-1\": must be greater than or equal to 0",
+            ),
         ],
     );
     told(
         "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: x}, @}",
         &[
-            ("value: 1000000001", "value: Forbidden: maximum allowed value of a user defined priority is 1000000000"),
+            (
+                "value: 1000000001",
+                "value: Forbidden: maximum allowed value of a user defined priority is 1000000000",
+            ),
             (
                 "value: 1, preemptionPolicy: Ask",
                 "preemptionPolicy: Unsupported value: \"Ask\": supported values: \"PreemptLowerPriority\", \"Never\"",
@@ -543,11 +664,26 @@ fn faults_of_ingresses_and_policies_are_told() {
     told(
         "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: x}, spec: {@}}",
         &[
-            ("ingressClassName: a", "spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"),
-            ("defaultBackend: {service: {name: a}}", "spec.defaultBackend: Required value: port name or number is required"),
-            ("defaultBackend: {}", "spec.defaultBackend: Invalid value: \"\": resource or service backend is required"),
-            ("rules: [{host: 1.2.3.4}]", "spec.rules[0].host: Invalid value: \"1.2.3.4\": must be a DNS name, not an IP address"),
-            ("rules: [{http: {paths: []}}]", "spec.rules[0].http.paths: Required value"),
+            (
+                "ingressClassName: a",
+                "spec: Invalid value: null: either `defaultBackend` or `rules` must be specified",
+            ),
+            (
+                "defaultBackend: {service: {name: a}}",
+                "spec.defaultBackend: Required value: port name or number is required",
+            ),
+            (
+                "defaultBackend: {}",
+                "spec.defaultBackend: Invalid value: \"\": resource or service backend is required",
+            ),
+            (
+                "rules: [{host: 1.2.3.4}]",
+                "spec.rules[0].host: Invalid value: \"1.2.3.4\": must be a DNS name, not an IP address",
+            ),
+            (
+                "rules: [{http: {paths: []}}]",
+                "spec.rules[0].http.paths: Required value",
+            ),
             (
                 "rules: [{http: {paths: [{path: /, backend: {service: {name: a, port: {number: 80}}}}]}}]",
                 "spec.rules[0].http.paths[0].pathType: Required value: pathType must be specified",
@@ -569,12 +705,18 @@ fn faults_of_ingresses_and_policies_are_told() {
     told(
         "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: x}, spec: {podSelector: {}, @}}",
         &[
-            ("ingress: [{from: [{}]}]", "spec.ingress[0].from[0]: Required value: must specify a peer"),
+            (
+                "ingress: [{from: [{}]}]",
+                "spec.ingress[0].from[0]: Required value: must specify a peer",
+            ),
             (
                 "ingress: [{from: [{podSelector: {}, ipBlock: {cidr: 10.0.0.0/8}}]}]",
                 "spec.ingress[0].from[0]: Forbidden: may not specify both ipBlock and another peer",
             ),
-            ("policyTypes: [In]", "spec.policyTypes[0]: Unsupported value: \"In\": supported values: \"Egress\", \"Ingress\""),
+            (
+                "policyTypes: [In]",
+                "spec.policyTypes[0]: Unsupported value: \"In\": supported values: \"Egress\", \"Ingress\"",
+            ),
         ],
     );
 }
@@ -582,11 +724,26 @@ fn faults_of_ingresses_and_policies_are_told() {
 #[test]
 fn what_is_applied_anew_is_decoded_as_strictly() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
-    let manifest = "{apiVersion: v1, kind: Service, metadata: {name: x}, spec: {ports: [{port: 80}]}}";
+    let manifest =
+        "{apiVersion: v1, kind: Service, metadata: {name: x}, spec: {ports: [{port: 80}]}}";
     play(&mut sim, &words("apply -f -"), manifest);
-    let session = play(&mut sim, &words("apply -f -"), &manifest.replace("port: 80", "port: 80, portt: 1"));
-    assert!(session.stderr.contains("Error from server (BadRequest)"), "{}", session.stderr);
-    assert!(session.stderr.contains("strict decoding error: unknown field \"spec.ports[0].portt\""), "{}", session.stderr);
+    let session = play(
+        &mut sim,
+        &words("apply -f -"),
+        &manifest.replace("port: 80", "port: 80, portt: 1"),
+    );
+    assert!(
+        session.stderr.contains("Error from server (BadRequest)"),
+        "{}",
+        session.stderr
+    );
+    assert!(
+        session
+            .stderr
+            .contains("strict decoding error: unknown field \"spec.ports[0].portt\""),
+        "{}",
+        session.stderr
+    );
 }
 
 #[test]
@@ -606,7 +763,10 @@ fn networks_that_are_none_are_told() {
                 "trafficDistribution: Near",
                 "spec.trafficDistribution: Unsupported value: \"Near\": supported values: \"PreferClose\", \"PreferSameNode\", \"PreferSameZone\"",
             ),
-            ("ipFamilies: [IPv6]", "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster"),
+            (
+                "ipFamilies: [IPv6]",
+                "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster",
+            ),
             (
                 "ipFamilyPolicy: RequireDualStack",
                 "spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": this cluster is not configured for dual-stack services",
@@ -617,7 +777,10 @@ fn networks_that_are_none_are_told() {
     told(
         "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: x}, spec: {podSelector: {}, ingress: [{from: [{ipBlock: {@}}]}]}}",
         &[
-            ("except: [10.0.0.0/8]", "spec.ingress[0].from[0].ipBlock.cidr: Required value"),
+            (
+                "except: [10.0.0.0/8]",
+                "spec.ingress[0].from[0].ipBlock.cidr: Required value",
+            ),
             (
                 "cidr: 10.0.0.0",
                 "spec.ingress[0].from[0].ipBlock.cidr: Invalid value: \"10.0.0.0\": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
@@ -630,7 +793,10 @@ fn networks_that_are_none_are_told() {
                 "cidr: 10.0.0.0/8, except: [10.0.0.0/8]",
                 "spec.ingress[0].from[0].ipBlock.except[0]: Invalid value: \"10.0.0.0/8\": must be a strict subset of `cidr`",
             ),
-            ("cidr: '2001:db8::/32', except: ['2001:db8:1::/48']", "networkpolicy.networking.k8s.io/x created"),
+            (
+                "cidr: '2001:db8::/32', except: ['2001:db8:1::/48']",
+                "networkpolicy.networking.k8s.io/x created",
+            ),
         ],
     );
 }
@@ -687,7 +853,10 @@ fn faults_of_rights_and_of_what_devices_offer_are_told() {
                  \"AllowPrivilegeEscalation\":false,\"ProcMount\":null,\"SeccompProfile\":null,\"AppArmorProfile\":null}: cannot set \
                  `allowPrivilegeEscalation` to false and `privileged` to true",
             ),
-            ("securityContext: {privileged: true, allowPrivilegeEscalation: true}", "pod/x created"),
+            (
+                "securityContext: {privileged: true, allowPrivilegeEscalation: true}",
+                "pod/x created",
+            ),
             (
                 "securityContext: {seccompProfile: {}}",
                 "spec.containers[0].securityContext.seccompProfile.type: Required value: type is required when seccompProfile is set",
@@ -748,7 +917,10 @@ fn faults_of_placement_are_told() {
     told(
         "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: c, image: i}], @}}",
         &[
-            (required, Box::leak(format!("{at}: Invalid value: \"b c\": {value}").into_boxed_str())),
+            (
+                required,
+                Box::leak(format!("{at}: Invalid value: \"b c\": {value}").into_boxed_str()),
+            ),
             (
                 "topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule}, {maxSkew: 2, topologyKey: a, \
                  whenUnsatisfiable: DoNotSchedule}]",
@@ -789,16 +961,31 @@ fn faults_of_secrets_metrics_and_jobs_are_told() {
     told(
         "{apiVersion: v1, kind: Secret, metadata: {name: x}, @}",
         &[
-            ("type: kubernetes.io/tls, stringData: {tls.crt: a}", "data[tls.key]: Required value"),
-            ("type: kubernetes.io/tls", "data[tls.crt]: Required value | data[tls.key]: Required value"),
-            ("type: kubernetes.io/dockerconfigjson", "data[.dockerconfigjson]: Required value"),
-            ("type: kubernetes.io/service-account-token", "metadata.annotations[kubernetes.io/service-account.name]: Required value"),
+            (
+                "type: kubernetes.io/tls, stringData: {tls.crt: a}",
+                "data[tls.key]: Required value",
+            ),
+            (
+                "type: kubernetes.io/tls",
+                "data[tls.crt]: Required value | data[tls.key]: Required value",
+            ),
+            (
+                "type: kubernetes.io/dockerconfigjson",
+                "data[.dockerconfigjson]: Required value",
+            ),
+            (
+                "type: kubernetes.io/service-account-token",
+                "metadata.annotations[kubernetes.io/service-account.name]: Required value",
+            ),
             ("type: my/own", "secret/x created"),
         ],
     );
     told(
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: x}, @}",
-        &[("data: {a: b}, binaryData: {a: Yg==}", "data[a]: Invalid value: \"a\": duplicate of key present in binaryData")],
+        &[(
+            "data: {a: b}, binaryData: {a: Yg==}",
+            "data[a]: Invalid value: \"a\": duplicate of key present in binaryData",
+        )],
     );
     told(
         "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x}, spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}, \
@@ -846,14 +1033,31 @@ fn faults_of_hosts_paths_and_ports_are_told() {
     told(
         "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: x}, spec: {@}}",
         &[
-            ("rules: [{host: '*.a.b'}]", "ingress.networking.k8s.io/x created"),
-            ("rules: [{host: 'a.*.b'}]", Box::leak(format!("spec.rules[0].host: Invalid value: \"a.*.b\": {wild}").into_boxed_str())),
+            (
+                "rules: [{host: '*.a.b'}]",
+                "ingress.networking.k8s.io/x created",
+            ),
+            (
+                "rules: [{host: 'a.*.b'}]",
+                Box::leak(
+                    format!("spec.rules[0].host: Invalid value: \"a.*.b\": {wild}")
+                        .into_boxed_str(),
+                ),
+            ),
             (
                 "rules: [{host: a.b}], tls: [{hosts: [a.b, '*'], secretName: s}]",
-                Box::leak(format!("spec.tls[1].hosts: Invalid value: \"*\": {wild}").into_boxed_str()),
+                Box::leak(
+                    format!("spec.tls[1].hosts: Invalid value: \"*\": {wild}").into_boxed_str(),
+                ),
             ),
-            (path("/a//b"), "spec.rules[0].http.paths[0].path: Invalid value: \"/a//b\": must not contain '//'"),
-            (path("/a/.."), "spec.rules[0].http.paths[0].path: Invalid value: \"/a/..\": cannot end with '/..'"),
+            (
+                path("/a//b"),
+                "spec.rules[0].http.paths[0].path: Invalid value: \"/a//b\": must not contain '//'",
+            ),
+            (
+                path("/a/.."),
+                "spec.rules[0].http.paths[0].path: Invalid value: \"/a/..\": cannot end with '/..'",
+            ),
         ],
     );
     told(
@@ -871,14 +1075,26 @@ fn faults_of_hosts_paths_and_ports_are_told() {
                 "protocol: HTTP, port: 80",
                 "spec.egress[0].ports[0].protocol: Unsupported value: \"HTTP\": supported values: \"TCP\", \"UDP\", \"SCTP\"",
             ),
-            ("port: 70000", "spec.egress[0].ports[0].port: Invalid value: 70000: must be between 1 and 65535, inclusive"),
-            ("endPort: 80", "spec.egress[0].ports[0].endPort: Invalid value: 80: may not be specified when `port` is not specified"),
+            (
+                "port: 70000",
+                "spec.egress[0].ports[0].port: Invalid value: 70000: must be between 1 and 65535, inclusive",
+            ),
+            (
+                "endPort: 80",
+                "spec.egress[0].ports[0].endPort: Invalid value: 80: may not be specified when `port` is not specified",
+            ),
             (
                 "port: web, endPort: 80",
                 "spec.egress[0].ports[0].endPort: Invalid value: 80: may not be specified when `port` is non-numeric",
             ),
-            ("port: 90, endPort: 80", "spec.egress[0].ports[0].endPort: Invalid value: 90: must be greater than or equal to `port`"),
-            ("port: 80, endPort: 90", "networkpolicy.networking.k8s.io/x created"),
+            (
+                "port: 90, endPort: 80",
+                "spec.egress[0].ports[0].endPort: Invalid value: 90: must be greater than or equal to `port`",
+            ),
+            (
+                "port: 80, endPort: 90",
+                "networkpolicy.networking.k8s.io/x created",
+            ),
         ],
     );
 }
@@ -889,21 +1105,35 @@ fn change(first: &str, then: &str) -> String {
     assert_eq!(play(&mut sim, &words("apply -f -"), first).exit, Some(0));
     let session = play(&mut sim, &words("apply -f -"), then);
     let text = format!("{}{}", session.stdout, session.stderr);
-    text.trim().split_once(" is invalid: ").map_or(text.trim(), |(_, faults)| faults).to_owned()
+    text.trim()
+        .split_once(" is invalid: ")
+        .map_or(text.trim(), |(_, faults)| faults)
+        .to_owned()
 }
 
 #[test]
 fn what_may_not_change_is_told() {
-    let pod =
-        |spec: &str| format!("{{apiVersion: v1, kind: Pod, metadata: {{name: x}}, spec: {{{spec}, containers: [{{name: c, image: i}}]}}}}");
-    let class = |spec: &str| format!("{{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {{name: x}}, {spec}}}");
+    let pod = |spec: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: x}}, spec: {{{spec}, containers: [{{name: c, image: i}}]}}}}"
+        )
+    };
+    let class = |spec: &str| {
+        format!(
+            "{{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {{name: x}}, {spec}}}"
+        )
+    };
     for (first, then, words) in [
         (
             pod("activeDeadlineSeconds: 50"),
             pod("activeDeadlineSeconds: 60"),
             "spec.activeDeadlineSeconds: Invalid value: 60: must be less than or equal to previous value",
         ),
-        (pod("activeDeadlineSeconds: 50"), pod("activeDeadlineSeconds: 40"), "pod/x configured"),
+        (
+            pod("activeDeadlineSeconds: 50"),
+            pod("activeDeadlineSeconds: 40"),
+            "pod/x configured",
+        ),
         (
             pod("activeDeadlineSeconds: 50"),
             pod("restartPolicy: Always"),
@@ -929,9 +1159,21 @@ fn what_may_not_change_is_told() {
             pod("schedulingGates: [{name: a}], nodeSelector: {a: c}"),
             "spec.nodeSelector: Invalid value: {\"a\":\"c\"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)",
         ),
-        (class("value: 5"), class("value: 6"), "value: Forbidden: may not be changed in an update."),
-        (class("value: 5"), class("value: 5, preemptionPolicy: Never"), "preemptionPolicy: Invalid value: \"Never\": field is immutable"),
-        (class("value: 5"), class("value: 5, description: more"), "priorityclass.scheduling.k8s.io/x configured"),
+        (
+            class("value: 5"),
+            class("value: 6"),
+            "value: Forbidden: may not be changed in an update.",
+        ),
+        (
+            class("value: 5"),
+            class("value: 5, preemptionPolicy: Never"),
+            "preemptionPolicy: Invalid value: \"Never\": field is immutable",
+        ),
+        (
+            class("value: 5"),
+            class("value: 5, description: more"),
+            "priorityclass.scheduling.k8s.io/x configured",
+        ),
     ] {
         assert_eq!(change(&first, &then), words, "{then}");
     }
@@ -945,26 +1187,41 @@ fn a_class_by_annotation_and_by_field_is_refused_only_of_what_is_new() {
              defaultBackend: {{service: {{name: a, port: {{number: 80}}}}}}}}}}"
         )
     };
-    let both = ingress("kubernetes.io/ingress.class: nginx", "ingressClassName: nginx,");
-    assert_eq!(change(&ingress("", "ingressClassName: nginx,"), &both), "ingress.networking.k8s.io/x configured");
+    let both = ingress(
+        "kubernetes.io/ingress.class: nginx",
+        "ingressClassName: nginx,",
+    );
+    assert_eq!(
+        change(&ingress("", "ingressClassName: nginx,"), &both),
+        "ingress.networking.k8s.io/x configured"
+    );
 }
 
 #[test]
 fn a_priority_is_computed_from_a_class() {
-    let pod =
-        |spec: &str| format!("{{apiVersion: v1, kind: Pod, metadata: {{name: x}}, spec: {{{spec} containers: [{{name: c, image: i}}]}}}}");
+    let pod = |spec: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: x}}, spec: {{{spec} containers: [{{name: c, image: i}}]}}}}"
+        )
+    };
     let class = |name: &str| {
-        format!("{{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {{name: {name}}}, value: 7, globalDefault: true}}")
+        format!(
+            "{{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {{name: {name}}}, value: 7, globalDefault: true}}"
+        )
     };
     let told = "must not be provided in pod spec; priority admission controller computed";
     let forbidden = "Error from server (Forbidden): error when creating \"STDIN\": pods \"x\" is forbidden: the";
     assert_eq!(
         refusal(&pod("priority: 5,")).trim(),
-        format!("{forbidden} integer value of priority (5) {told} 0 from the given PriorityClass name")
+        format!(
+            "{forbidden} integer value of priority (5) {told} 0 from the given PriorityClass name"
+        )
     );
     assert_eq!(
         refusal(&pod("preemptionPolicy: Never,")).trim(),
-        format!("{forbidden} string value of PreemptionPolicy (Never) {told} PreemptLowerPriority from the given PriorityClass name")
+        format!(
+            "{forbidden} string value of PreemptionPolicy (Never) {told} PreemptLowerPriority from the given PriorityClass name"
+        )
     );
     assert_eq!(refusal(&pod("priority: 0,")), "pod/x created");
     // A class for all that name none; there is only one.
@@ -972,14 +1229,20 @@ fn a_priority_is_computed_from_a_class() {
     play(&mut sim, &words("apply -f -"), &class("seven"));
     play(&mut sim, &words("apply -f -"), &pod(""));
     let spec = sim.list(k8s_model::Kind::Pod).next().unwrap().to_value()["spec"].clone();
-    assert_eq!((&spec["priorityClassName"], &spec["priority"]), (&Value::from("seven"), &Value::from(7)));
+    assert_eq!(
+        (&spec["priorityClassName"], &spec["priority"]),
+        (&Value::from("seven"), &Value::from(7))
+    );
     let second = play(&mut sim, &words("apply -f -"), &class("eight"));
     assert!(
         second.stderr.contains("\"eight\" is forbidden: PriorityClass seven is already marked as default. Only one default can exist"),
         "{}",
         second.stderr
     );
-    assert_eq!(play(&mut sim, &words("apply -f -"), &class("seven")).exit, Some(0));
+    assert_eq!(
+        play(&mut sim, &words("apply -f -"), &class("seven")).exit,
+        Some(0)
+    );
 }
 
 #[test]
@@ -998,10 +1261,15 @@ fn claims_of_devices_and_classes_of_balancers_are_looked_at() {
         ],
     );
     let service = |class: &str| {
-        format!("{{apiVersion: v1, kind: Service, metadata: {{name: x}}, spec: {{type: LoadBalancer, {class} ports: [{{port: 80}}]}}}}")
+        format!(
+            "{{apiVersion: v1, kind: Service, metadata: {{name: x}}, spec: {{type: LoadBalancer, {class} ports: [{{port: 80}}]}}}}"
+        )
     };
     assert_eq!(
-        change(&service("loadBalancerClass: a.b/c,"), &service("loadBalancerClass: a.b/d,")),
+        change(
+            &service("loadBalancerClass: a.b/c,"),
+            &service("loadBalancerClass: a.b/d,")
+        ),
         "spec.loadBalancerClass: Invalid value: \"a.b/d\": may not change once set"
     );
 }
@@ -1015,47 +1283,122 @@ fn a_service_changes_its_type_without_being_told_what_to_drop() {
     for from in ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"] {
         for to in ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"] {
             let mut sim = Sim::new(ClusterConfig::default(), 1);
-            let manifest = |kind: &str| format!("{{apiVersion: v1, kind: Service, metadata: {{name: x}}, spec: {}}}", spec(kind));
-            play(&mut sim, &words("apply -f -"), &manifest(from));
-            let before = sim.get(&k8s_model::ObjectRef::new(k8s_model::Kind::Service, "default", "x")).unwrap().to_value();
-            let change = match to {
-                "ExternalName" => r#"{"spec":{"type":"ExternalName","externalName":"a.b"}}"#.to_owned(),
-                _ => format!(r#"{{"spec":{{"type":"{to}","externalName":null,"ports":[{{"port":80,"protocol":"TCP"}}]}}}}"#),
+            let manifest = |kind: &str| {
+                format!(
+                    "{{apiVersion: v1, kind: Service, metadata: {{name: x}}, spec: {}}}",
+                    spec(kind)
+                )
             };
-            let session = play(&mut sim, &["patch", "svc", "x", "-p", &change].map(str::to_owned), "");
+            play(&mut sim, &words("apply -f -"), &manifest(from));
+            let before = sim
+                .get(&k8s_model::ObjectRef::new(
+                    k8s_model::Kind::Service,
+                    "default",
+                    "x",
+                ))
+                .unwrap()
+                .to_value();
+            let change = match to {
+                "ExternalName" => {
+                    r#"{"spec":{"type":"ExternalName","externalName":"a.b"}}"#.to_owned()
+                }
+                _ => format!(
+                    r#"{{"spec":{{"type":"{to}","externalName":null,"ports":[{{"port":80,"protocol":"TCP"}}]}}}}"#
+                ),
+            };
+            let session = play(
+                &mut sim,
+                &["patch", "svc", "x", "-p", &change].map(str::to_owned),
+                "",
+            );
             assert_eq!(session.exit, Some(0), "{from} to {to}: {}", session.stderr);
-            let after = sim.get(&k8s_model::ObjectRef::new(k8s_model::Kind::Service, "default", "x")).unwrap().to_value();
+            let after = sim
+                .get(&k8s_model::ObjectRef::new(
+                    k8s_model::Kind::Service,
+                    "default",
+                    "x",
+                ))
+                .unwrap()
+                .to_value();
             let spec = &after["spec"];
-            assert_eq!(spec["clusterIP"].is_string(), to != "ExternalName", "{from} to {to}: {spec}");
+            assert_eq!(
+                spec["clusterIP"].is_string(),
+                to != "ExternalName",
+                "{from} to {to}: {spec}"
+            );
             let reached = matches!(to, "NodePort" | "LoadBalancer");
             if to != "ExternalName" {
-                assert_eq!(spec["ports"][0]["nodePort"].is_i64(), reached, "{from} to {to}: {spec}");
+                assert_eq!(
+                    spec["ports"][0]["nodePort"].is_i64(),
+                    reached,
+                    "{from} to {to}: {spec}"
+                );
             }
-            assert_eq!(spec["externalTrafficPolicy"].is_string(), reached, "{from} to {to}: {spec}");
-            assert_eq!(spec["allocateLoadBalancerNodePorts"].is_boolean(), to == "LoadBalancer", "{from} to {to}: {spec}");
+            assert_eq!(
+                spec["externalTrafficPolicy"].is_string(),
+                reached,
+                "{from} to {to}: {spec}"
+            );
+            assert_eq!(
+                spec["allocateLoadBalancerNodePorts"].is_boolean(),
+                to == "LoadBalancer",
+                "{from} to {to}: {spec}"
+            );
             // What both have stays.
             if from != "ExternalName" && to != "ExternalName" {
                 assert_eq!(spec["clusterIP"], before["spec"]["clusterIP"]);
             }
             if reached && matches!(from, "NodePort" | "LoadBalancer") {
-                assert_eq!(spec["ports"][0]["nodePort"], before["spec"]["ports"][0]["nodePort"]);
+                assert_eq!(
+                    spec["ports"][0]["nodePort"],
+                    before["spec"]["ports"][0]["nodePort"]
+                );
             }
         }
     }
     // Who replaces it without its address keeps it; who asks for another is refused.
-    let service = |spec: &str| format!("{{apiVersion: v1, kind: Service, metadata: {{name: x}}, spec: {{{spec} ports: [{{port: 80}}]}}}}");
+    let service = |spec: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Service, metadata: {{name: x}}, spec: {{{spec} ports: [{{port: 80}}]}}}}"
+        )
+    };
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     play(&mut sim, &words("apply -f -"), &service(""));
-    assert_eq!(play(&mut sim, &words("replace -f -"), &service("")).exit, Some(0));
-    let other = play(&mut sim, &words("apply -f -"), &service("clusterIP: 10.96.0.99,"));
-    assert!(other.stderr.contains("spec.clusterIPs[0]: Invalid value: [\"10.96.0.99\"]: may not change once set"), "{}", other.stderr);
+    assert_eq!(
+        play(&mut sim, &words("replace -f -"), &service("")).exit,
+        Some(0)
+    );
+    let other = play(
+        &mut sim,
+        &words("apply -f -"),
+        &service("clusterIP: 10.96.0.99,"),
+    );
+    assert!(
+        other.stderr.contains(
+            "spec.clusterIPs[0]: Invalid value: [\"10.96.0.99\"]: may not change once set"
+        ),
+        "{}",
+        other.stderr
+    );
 }
 
 #[test]
 fn a_patch_must_fit_the_object() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     play(&mut sim, &words("create deployment web --image=nginx"), "");
-    let mut patched = |patch: &str| play(&mut sim, &["patch".into(), "deployment/web".into(), "-p".into(), patch.into()], "").stderr;
+    let mut patched = |patch: &str| {
+        play(
+            &mut sim,
+            &[
+                "patch".into(),
+                "deployment/web".into(),
+                "-p".into(),
+                patch.into(),
+            ],
+            "",
+        )
+        .stderr
+    };
     for (patch, told) in [
         (
             r#"{"metadata":{"labels":"x"}}"#,

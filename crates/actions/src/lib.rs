@@ -51,12 +51,19 @@ pub struct OutputLine {
 impl OutputLine {
     /// A line of stdout or of stderr.
     pub fn new(text: impl Into<String>, error: bool) -> OutputLine {
-        OutputLine { text: text.into(), error, ..OutputLine::default() }
+        OutputLine {
+            text: text.into(),
+            error,
+            ..OutputLine::default()
+        }
     }
 
     /// What was entered, behind the prompt.
     pub fn entered(prompt: &str, line: &str) -> OutputLine {
-        OutputLine { entered: Some(line.to_owned()), ..OutputLine::new([prompt, " ", line].concat(), false) }
+        OutputLine {
+            entered: Some(line.to_owned()),
+            ..OutputLine::new([prompt, " ", line].concat(), false)
+        }
     }
 }
 
@@ -84,12 +91,23 @@ pub struct ActionResult {
 impl ActionResult {
     /// How many objects were created or configured.
     pub fn written(&self) -> usize {
-        self.applied.iter().filter(|applied| matches!(applied.result, ApplyResult::Created | ApplyResult::Configured)).count()
+        self.applied
+            .iter()
+            .filter(|applied| {
+                matches!(
+                    applied.result,
+                    ApplyResult::Created | ApplyResult::Configured
+                )
+            })
+            .count()
     }
 
     /// How many objects stay as they were.
     pub fn unchanged(&self) -> usize {
-        self.applied.iter().filter(|applied| applied.result == ApplyResult::Unchanged).count()
+        self.applied
+            .iter()
+            .filter(|applied| applied.result == ApplyResult::Unchanged)
+            .count()
     }
 }
 
@@ -107,10 +125,16 @@ pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> A
         }
         Command::Remote(id, act) => {
             let output = waiting.remotes.act(sim, *id, act);
-            ActionResult { changed: output.changed, ..ActionResult::default() }
+            ActionResult {
+                changed: output.changed,
+                ..ActionResult::default()
+            }
         }
         Command::Beside(id, act) => waiting.act_beside(sim, *id, act),
-        Command::Interrupt => ActionResult { changed: waiting.interrupt(), ..ActionResult::default() },
+        Command::Interrupt => ActionResult {
+            changed: waiting.interrupt(),
+            ..ActionResult::default()
+        },
         Command::Apply(text) => apply(sim, text),
         Command::Edited(text) => waiting.edited(sim, text),
         Command::Kubectl(line) => waiting.enter(sim, line),
@@ -118,8 +142,16 @@ pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> A
             let before = sim.journal().len();
             let error = sim.fault(line).err();
             let (changed, failed) = (sim.journal().len() > before, error.is_some());
-            let lines = error.map(|text| OutputLine::new(format!("error: {text}"), true)).into_iter().collect();
-            ActionResult { changed, failed, lines, ..ActionResult::default() }
+            let lines = error
+                .map(|text| OutputLine::new(format!("error: {text}"), true))
+                .into_iter()
+                .collect();
+            ActionResult {
+                changed,
+                failed,
+                lines,
+                ..ActionResult::default()
+            }
         }
         Command::Poll => waiting.poll(sim),
     }
@@ -171,7 +203,10 @@ impl ApplyJob {
     pub fn step(&mut self, sim: &mut Sim) -> Option<ActionResult> {
         if self.documents.is_empty() && !self.read() {
             self.faults.append(&mut self.answer.diagnostics);
-            return Some(ActionResult { diagnostics: std::mem::take(&mut self.faults), ..std::mem::take(&mut self.answer) });
+            return Some(ActionResult {
+                diagnostics: std::mem::take(&mut self.faults),
+                ..std::mem::take(&mut self.answer)
+            });
         }
         let document = self.documents.pop_front()?;
         match self.stopped {
@@ -184,18 +219,35 @@ impl ApplyJob {
 
     /// Says of a document, once for all objects of it, that it is not applied.
     fn skip(&mut self, line: usize, stopped: usize) {
-        if self.answer.diagnostics.last().is_none_or(|last| last.line != line) {
+        if self
+            .answer
+            .diagnostics
+            .last()
+            .is_none_or(|last| last.line != line)
+        {
             let message = msg::apply_stopped(stopped);
-            self.answer.diagnostics.push(ApplyDiagnostic { line, columns: (0, 0), message, error: true, fix: None });
+            self.answer.diagnostics.push(ApplyDiagnostic {
+                line,
+                columns: (0, 0),
+                message,
+                error: true,
+                fix: None,
+            });
         }
     }
 
     /// Reads the next document of the text; a list has several objects, a fault none.
     fn read(&mut self) -> bool {
-        let Some(parsed) = self.reader.next(self.text.as_bytes()) else { return false };
+        let Some(parsed) = self.reader.next(self.text.as_bytes()) else {
+            return false;
+        };
         self.answer.unread |= !parsed.diagnostics.is_empty();
         for fault in parsed.diagnostics {
-            let end = self.text.lines().nth(fault.line.saturating_sub(1)).map_or(0, |line| line.chars().count());
+            let end = self
+                .text
+                .lines()
+                .nth(fault.line.saturating_sub(1))
+                .map_or(0, |line| line.chars().count());
             self.faults.push(ApplyDiagnostic {
                 line: fault.line,
                 columns: (fault.column.saturating_sub(1).min(end), end),
@@ -205,7 +257,12 @@ impl ApplyJob {
             });
             self.stopped.get_or_insert(fault.line);
         }
-        self.answer.named.extend(parsed.documents.iter().filter_map(|document| key_of(&document.value)));
+        self.answer.named.extend(
+            parsed
+                .documents
+                .iter()
+                .filter_map(|document| key_of(&document.value)),
+        );
         self.documents = parsed.documents.into();
         true
     }
@@ -215,7 +272,11 @@ impl ApplyJob {
 pub fn key_of(document: &Value) -> Option<ObjectRef> {
     let at = |path: &str| document.pointer(path).and_then(Value::as_str);
     let kind = Kind::from_api(at("/apiVersion")?, at("/kind")?)?;
-    let namespace = if kind.info().namespaced { at("/metadata/namespace").unwrap_or("default") } else { "" };
+    let namespace = if kind.info().namespaced {
+        at("/metadata/namespace").unwrap_or("default")
+    } else {
+        ""
+    };
     Some(ObjectRef::new(kind, namespace, at("/metadata/name")?))
 }
 
@@ -223,14 +284,25 @@ pub fn key_of(document: &Value) -> Option<ObjectRef> {
 pub fn first_named(text: &str, documents: usize) -> Vec<ObjectRef> {
     let mut reader = Reader::default();
     let parts = (0..documents).map_while(|_| reader.next(text.as_bytes()));
-    parts.flat_map(|part| part.documents).filter_map(|document| key_of(&document.value)).collect()
+    parts
+        .flat_map(|part| part.documents)
+        .filter_map(|document| key_of(&document.value))
+        .collect()
 }
 
 /// Applies a document. False if kubectl stops there: it has no kind (`StreamVisitor.Visit` in `cli-runtime/pkg/resource`).
-fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut ActionResult) -> bool {
+fn apply_document(
+    sim: &mut Sim,
+    text: &str,
+    document: &Document,
+    answer: &mut ActionResult,
+) -> bool {
     if let Some(fault) = manifest::header_fault(&document.value) {
         let message = fault.to_string();
-        answer.applied.push(Applied { key: None, result: ApplyResult::Refused(Failure::error(&message)) });
+        answer.applied.push(Applied {
+            key: None,
+            result: ApplyResult::Refused(Failure::error(&message)),
+        });
         answer.diagnostics.push(ApplyDiagnostic {
             line: document.line,
             columns: (0, 0),
@@ -240,15 +312,30 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
         });
         return false;
     }
-    let (version, kind) = (document.value["apiVersion"].as_str().unwrap_or(""), document.value["kind"].as_str().unwrap_or(""));
+    let (version, kind) = (
+        document.value["apiVersion"].as_str().unwrap_or(""),
+        document.value["kind"].as_str().unwrap_or(""),
+    );
     let problems = strict_errors(version, kind, &document.value);
     if !problems.is_empty() {
-        let told = problems
-            .iter()
-            .map(|problem| at(text, document, &problem.path, Message::state(&problem.message), suggestion(version, kind, &problem.path)));
+        let told = problems.iter().map(|problem| {
+            at(
+                text,
+                document,
+                &problem.path,
+                Message::state(&problem.message),
+                suggestion(version, kind, &problem.path),
+            )
+        });
         answer.diagnostics.extend(told);
-        let words: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
-        answer.applied.push(Applied { key: None, result: ApplyResult::Refused(Failure::plain(words.join("\n"))) });
+        let words: Vec<&str> = problems
+            .iter()
+            .map(|problem| problem.message.as_str())
+            .collect();
+        answer.applied.push(Applied {
+            key: None,
+            result: ApplyResult::Refused(Failure::plain(words.join("\n"))),
+        });
         return true;
     }
     // A refusal is part of the history too.
@@ -267,13 +354,23 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
     let group = version.split('/').next().unwrap_or("");
     if group == GATEWAY_GROUP && sim.server().definitions().named(version, kind).is_none() {
         let message = msg::apply_install(published::GATEWAY_INSTALL);
-        if !answer.diagnostics.iter().any(|told| told.message == message) {
-            answer.diagnostics.push(ApplyDiagnostic { error: false, ..at(text, document, "kind", message, None) });
+        if !answer
+            .diagnostics
+            .iter()
+            .any(|told| told.message == message)
+        {
+            answer.diagnostics.push(ApplyDiagnostic {
+                error: false,
+                ..at(text, document, "kind", message, None)
+            });
         }
     }
     let ignored: Vec<ApplyDiagnostic> = without_effect(&document.value)
         .into_iter()
-        .map(|(path, message)| ApplyDiagnostic { error: false, ..at(text, document, &path, message, None) })
+        .map(|(path, message)| ApplyDiagnostic {
+            error: false,
+            ..at(text, document, &path, message, None)
+        })
         .collect();
     answer.diagnostics.extend(ignored);
     true
@@ -302,7 +399,10 @@ pub struct PlannedChanges {
 impl TrialApply {
     /// Of a text, on a copy of a simulation.
     pub fn new(sim: &Sim, text: &Rc<str>) -> TrialApply {
-        TrialApply { sim: sim.clone(), applying: ApplyJob::new(sim, text) }
+        TrialApply {
+            sim: sim.clone(),
+            applying: ApplyJob::new(sim, text),
+        }
     }
 
     /// Tries the next document; the plan when all have been tried.
@@ -311,26 +411,65 @@ impl TrialApply {
         let unchanged = answer.unchanged();
         let changes = changes::written(self.sim.journal().from(self.applying.begun));
         let named = (!answer.unread).then_some(answer.named);
-        Some(PlannedChanges { changes, unchanged, diagnostics: Rc::new(answer.diagnostics), named })
+        Some(PlannedChanges {
+            changes,
+            unchanged,
+            diagnostics: Rc::new(answer.diagnostics),
+            named,
+        })
     }
 }
 
 /// A message at the line of a field, or at the field around it, or at the document's first line.
-fn at(text: &str, document: &Document, path: &str, message: Message, fix: Option<String>) -> ApplyDiagnostic {
-    let place = manifest::locate(text.as_bytes(), document.index, &format!("{}{path}", document.prefix));
-    let (line, column, length) = place.filter(|_| !path.is_empty()).unwrap_or((document.line, 1, 0));
-    ApplyDiagnostic { line, columns: (column - 1, column - 1 + length), message, error: true, fix }
+fn at(
+    text: &str,
+    document: &Document,
+    path: &str,
+    message: Message,
+    fix: Option<String>,
+) -> ApplyDiagnostic {
+    let place = manifest::locate(
+        text.as_bytes(),
+        document.index,
+        &format!("{}{path}", document.prefix),
+    );
+    let (line, column, length) =
+        place
+            .filter(|_| !path.is_empty())
+            .unwrap_or((document.line, 1, 0));
+    ApplyDiagnostic {
+        line,
+        columns: (column - 1, column - 1 + length),
+        message,
+        error: true,
+        fix,
+    }
 }
 
 /// A refusal: each of several causes at its field.
 fn refusal(text: &str, document: &Document, failure: &Failure) -> Vec<ApplyDiagnostic> {
     match &failure.causes[..] {
-        causes @ [_, _, ..] => {
-            causes.iter().map(|cause| at(text, document, &cause.field, Message::state(cause.to_string()), None)).collect()
-        }
+        causes @ [_, _, ..] => causes
+            .iter()
+            .map(|cause| {
+                at(
+                    text,
+                    document,
+                    &cause.field,
+                    Message::state(cause.to_string()),
+                    None,
+                )
+            })
+            .collect(),
         causes => {
             let field = causes.first().map_or("", |cause| &cause.field);
-            vec![at(text, document, field, Message::state(failure.message.trim()), None)]
+            vec![at(
+                text,
+                document,
+                field,
+                Message::state(failure.message.trim()),
+                None,
+            )]
         }
     }
 }
@@ -365,7 +504,11 @@ fn nearest(kind: &'static str, name: &str) -> Option<String> {
             }
         }
     }
-    let close = names.into_iter().map(|known| (distance(name, known), known)).filter(|(edits, _)| *edits <= 2).min();
+    let close = names
+        .into_iter()
+        .map(|known| (distance(name, known), known))
+        .filter(|(edits, _)| *edits <= 2)
+        .min();
     // A field that is there has another fault than its name.
     let close = close.filter(|(edits, _)| *edits > 0);
     close.map(|(_, known)| known.to_string())
@@ -389,9 +532,16 @@ mod tests {
     fn a_close_name_is_suggested_where_it_exists() {
         let of = |path: &str| suggestion("apps/v1", "Deployment", path);
         assert_eq!(of("spec.replica").as_deref(), Some("replicas"));
-        assert_eq!(of("spec.template.spec.containers[0].imagee").as_deref(), Some("image"));
+        assert_eq!(
+            of("spec.template.spec.containers[0].imagee").as_deref(),
+            Some("image")
+        );
         assert_eq!(of("spec.something"), None);
-        assert_eq!(of("spec.template.spec.containers[0].image"), None, "its value is wrong, not its name");
+        assert_eq!(
+            of("spec.template.spec.containers[0].image"),
+            None,
+            "its value is wrong, not its name"
+        );
         assert_eq!(distance("replica", "replicas"), 1);
     }
 
@@ -403,11 +553,27 @@ mod tests {
                 .into();
         let mut sim = Sim::new(controller_runtime::cluster::ClusterConfig::default(), 1);
         let answer = apply(&mut sim, &text);
-        let ApplyResult::Refused(failure) = &answer.applied[0].result else { panic!("{answer:?}") };
-        let fields: Vec<&str> = failure.causes.iter().map(|cause| cause.field.as_str()).collect();
+        let ApplyResult::Refused(failure) = &answer.applied[0].result else {
+            panic!("{answer:?}")
+        };
+        let fields: Vec<&str> = failure
+            .causes
+            .iter()
+            .map(|cause| cause.field.as_str())
+            .collect();
         assert_eq!(fields, ["spec.replicas", "spec.template.metadata.labels"]);
-        assert_eq!(answer.diagnostics.iter().map(|told| told.line).collect::<Vec<_>>(), [6, 10]);
-        assert!(answer.lines.is_empty() && answer.diagnostics.iter().all(|told| told.error), "{answer:?}");
+        assert_eq!(
+            answer
+                .diagnostics
+                .iter()
+                .map(|told| told.line)
+                .collect::<Vec<_>>(),
+            [6, 10]
+        );
+        assert!(
+            answer.lines.is_empty() && answer.diagnostics.iter().all(|told| told.error),
+            "{answer:?}"
+        );
     }
 
     #[test]
@@ -417,27 +583,66 @@ mod tests {
             "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g}\nspec: {gatewayClassName: nginx, \
             listeners: [{name: http, port: 80, protocol: HTTP}]}\n"
                 .into();
-        let told = |sim: &mut Sim| apply(sim, &text).diagnostics.iter().map(|told| told.message.to_string()).collect::<Vec<_>>();
+        let told = |sim: &mut Sim| {
+            apply(sim, &text)
+                .diagnostics
+                .iter()
+                .map(|told| told.message.to_string())
+                .collect::<Vec<_>>()
+        };
         let before = told(&mut sim);
-        assert!(before[0].contains("ensure CRDs are installed first") && before[1].ends_with(published::GATEWAY_INSTALL), "{before:?}");
-        run(&mut sim, &mut WaitingCommands::default(), &Command::Kubectl(published::GATEWAY_INSTALL.into()));
+        assert!(
+            before[0].contains("ensure CRDs are installed first")
+                && before[1].ends_with(published::GATEWAY_INSTALL),
+            "{before:?}"
+        );
+        run(
+            &mut sim,
+            &mut WaitingCommands::default(),
+            &Command::Kubectl(published::GATEWAY_INSTALL.into()),
+        );
         sim.advance(k8s_model::Time(5_000_000), usize::MAX);
         assert!(told(&mut sim).is_empty());
     }
 
     #[test]
     fn each_document_is_answered_for() {
-        let config = |data: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{a: {data}}}\n---\n");
-        let text: Rc<str> =
-            [config("x"), config("x"), config("z"), "apiVersion: v1\nkind: Thing\nmetadata: {name: t}\n".into()].concat().into();
+        let config = |data: &str| {
+            format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{a: {data}}}\n---\n"
+            )
+        };
+        let text: Rc<str> = [
+            config("x"),
+            config("x"),
+            config("z"),
+            "apiVersion: v1\nkind: Thing\nmetadata: {name: t}\n".into(),
+        ]
+        .concat()
+        .into();
         let mut sim = Sim::new(controller_runtime::cluster::ClusterConfig::default(), 1);
         let answer = apply(&mut sim, &text);
-        let results: Vec<&ApplyResult> = answer.applied.iter().map(|applied| &applied.result).collect();
+        let results: Vec<&ApplyResult> = answer
+            .applied
+            .iter()
+            .map(|applied| &applied.result)
+            .collect();
         assert!(
-            matches!(results[..], [ApplyResult::Created, ApplyResult::Unchanged, ApplyResult::Configured, ApplyResult::Refused(_)]),
+            matches!(
+                results[..],
+                [
+                    ApplyResult::Created,
+                    ApplyResult::Unchanged,
+                    ApplyResult::Configured,
+                    ApplyResult::Refused(_)
+                ]
+            ),
             "{results:?}"
         );
         assert_eq!((answer.written(), answer.unchanged()), (2, 1));
-        assert_eq!(answer.applied[0].key.as_ref().map(|key| &*key.name), Some("c"));
+        assert_eq!(
+            answer.applied[0].key.as_ref().map(|key| &*key.name),
+            Some("c")
+        );
     }
 }

@@ -28,7 +28,11 @@ pub struct WaitingCommands {
 impl WaitingCommands {
     /// When the first of those that a page runs looks again by itself or gives up.
     pub fn deadline_after(&self, now: Time) -> Option<Time> {
-        let terminal = self.terminal.iter().filter_map(Session::deadline).filter(|at| *at > now);
+        let terminal = self
+            .terminal
+            .iter()
+            .filter_map(Session::deadline)
+            .filter(|at| *at > now);
         terminal.chain(self.beside.deadline_after(now)).min()
     }
 
@@ -59,7 +63,13 @@ impl WaitingCommands {
             self.terminal.push(session);
             if self.terminal.len() > MAX_WAITING {
                 let said = msg::console_ended_oldest(&*self.terminal.remove(0).text, MAX_WAITING);
-                answer.lines.insert(0, OutputLine { said: Some(said.clone()), ..OutputLine::new(said.english(), false) });
+                answer.lines.insert(
+                    0,
+                    OutputLine {
+                        said: Some(said.clone()),
+                        ..OutputLine::new(said.english(), false)
+                    },
+                );
             }
         }
         answer
@@ -67,7 +77,10 @@ impl WaitingCommands {
 
     /// The edited text of the command that waits for it.
     pub(super) fn edited(&mut self, sim: &mut Sim, text: &str) -> ActionResult {
-        let at = self.terminal.iter().rposition(|session| session.edits().is_some());
+        let at = self
+            .terminal
+            .iter()
+            .rposition(|session| session.edits().is_some());
         at.map(|at| self.input(sim, at, text)).unwrap_or_default()
     }
 
@@ -86,7 +99,10 @@ impl WaitingCommands {
             let (before, progress) = (sim.journal().len(), session.progress());
             session.poll(sim);
             // A script that has come further is part of the history, also where nothing was written: a replay must come as far.
-            let mut answer = answer_of(session, sim.journal().len() > before || session.progress() != progress);
+            let mut answer = answer_of(
+                session,
+                sim.journal().len() > before || session.progress() != progress,
+            );
             (all.changed, all.failed) = (all.changed | answer.changed, all.failed | answer.failed);
             all.failure = all.failure.or(answer.failure);
             all.applied.append(&mut answer.applied);
@@ -109,9 +125,15 @@ impl WaitingCommands {
     /// Does something to a command beside the terminal.
     pub(super) fn act_beside(&mut self, sim: &mut Sim, id: u32, act: &BesideAct) -> ActionResult {
         let changed = self.beside.act(sim, id, act);
-        let answer = self.beside.session_mut(id).map(|session| answer_of(session, changed));
+        let answer = self
+            .beside
+            .session_mut(id)
+            .map(|session| answer_of(session, changed));
         self.beside.take_ended(id);
-        answer.unwrap_or(ActionResult { changed, ..ActionResult::default() })
+        answer.unwrap_or(ActionResult {
+            changed,
+            ..ActionResult::default()
+        })
     }
 }
 
@@ -119,15 +141,30 @@ impl WaitingCommands {
 fn answer_of(session: &mut Session, changed: bool) -> ActionResult {
     let failed = session.exit.is_some_and(|exit| exit != 0);
     let applied = std::mem::take(&mut session.applied);
-    let failure = session.failure.as_ref().and_then(|failure| failure.message.lines().next().map(str::to_string));
-    ActionResult { changed, failed, failure, applied, lines: take_lines(session), ..ActionResult::default() }
+    let failure = session
+        .failure
+        .as_ref()
+        .and_then(|failure| failure.message.lines().next().map(str::to_string));
+    ActionResult {
+        changed,
+        failed,
+        failure,
+        applied,
+        lines: take_lines(session),
+        ..ActionResult::default()
+    }
 }
 
 /// What a command has printed since it was last asked, as a terminal shows it: complaints stand where they came, failures at the end.
 pub(super) fn take_lines(session: &mut Session) -> Vec<OutputLine> {
-    let (out, err) = (std::mem::take(&mut session.stdout), std::mem::take(&mut session.stderr));
+    let (out, err) = (
+        std::mem::take(&mut session.stdout),
+        std::mem::take(&mut session.stderr),
+    );
     let mut lines = Vec::new();
-    let mut put = |text: &str, error: bool| lines.extend(text.lines().map(|text| OutputLine::new(text, error)));
+    let mut put = |text: &str, error: bool| {
+        lines.extend(text.lines().map(|text| OutputLine::new(text, error)))
+    };
     let (mut printed, mut told, mut failures) = (0, 0, String::new());
     for (range, at) in std::mem::take(&mut session.among) {
         put(&out[printed..at], false);

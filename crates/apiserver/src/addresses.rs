@@ -21,7 +21,13 @@ fn ip(object: &Object) -> &Str {
 }
 
 fn ports(object: &Object) -> impl Iterator<Item = i32> {
-    object.body::<Service>().spec.ports.iter().map(|port| port.node_port).filter(|port| *port != 0)
+    object
+        .body::<Service>()
+        .spec
+        .ports
+        .iter()
+        .map(|port| port.node_port)
+        .filter(|port| *port != 0)
 }
 
 fn count<K: Ord + Clone>(counts: &mut Tree<K, u32>, key: K, is_new: bool) {
@@ -35,7 +41,11 @@ fn count<K: Ord + Clone>(counts: &mut Tree<K, u32>, key: K, is_new: bool) {
 impl Addresses {
     /// Applies a change of an object.
     pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>) {
-        for (object, is_new) in new.map(|new| (new, true)).into_iter().chain(old.map(|old| (old, false))) {
+        for (object, is_new) in new
+            .map(|new| (new, true))
+            .into_iter()
+            .chain(old.map(|old| (old, false)))
+        {
             if object.kind != Kind::Service {
                 return;
             }
@@ -60,11 +70,13 @@ impl Addresses {
 impl ApiServer {
     /// The Pods of a namespace that may use a claim, by name.
     pub fn users_of(&self, namespace: &str, claim: &str) -> Vec<&Rc<Object>> {
-        self.references.users(namespace, claim, self.objects.of(Kind::Pod))
+        self.references
+            .users(namespace, claim, self.objects.of(Kind::Pod))
     }
 
     /// The volumes that may be reserved for a claim of this namespace and name, or for none, by name.
     pub fn volumes_for(&self, claim: Option<(&str, &str)>) -> Vec<&Rc<Object>> {
-        self.references.volumes(claim, self.objects.of(Kind::PersistentVolume))
+        self.references
+            .volumes(claim, self.objects.of(Kind::PersistentVolume))
     }
 }

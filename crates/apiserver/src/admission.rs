@@ -22,8 +22,16 @@ impl ApiServer {
     pub(super) fn admit(&mut self, object: &mut Object) -> Result<(), ApiError> {
         self.limit(object)?;
         let claims = object.kind == Kind::PersistentVolumeClaim;
-        let default_class = claims.then(|| StorageClass::default_of(self.list(Kind::StorageClass)).map(|c| c.meta.name.clone())).flatten();
-        let suffix = if object.kind == Kind::Pod { self.rng.suffix() } else { Str::default() };
+        let default_class = claims
+            .then(|| {
+                StorageClass::default_of(self.list(Kind::StorageClass)).map(|c| c.meta.name.clone())
+            })
+            .flatten();
+        let suffix = if object.kind == Kind::Pod {
+            self.rng.suffix()
+        } else {
+            Str::default()
+        };
         if let Body::Pod(pod) = &object.body {
             self.check_account(&object.meta.name, &object.meta.namespace, pod)?;
         }
@@ -34,9 +42,13 @@ impl ApiServer {
             && let Some(node) = self.get(&ObjectRef::new(Kind::Node, "", &pod.node_name))
         {
             // A Pod gets the region and zone labels of its node; scheduled Pods get them when they are bound.
-            for key in ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"] {
+            for key in [
+                "topology.kubernetes.io/region",
+                "topology.kubernetes.io/zone",
+            ] {
                 if let Some(value) = node.meta.label(key) {
-                    Rc::make_mut(&mut object.meta.labels).insert(Str::new_static(key), value.clone());
+                    Rc::make_mut(&mut object.meta.labels)
+                        .insert(Str::new_static(key), value.clone());
                 }
             }
         }
@@ -62,13 +74,20 @@ impl ApiServer {
 
     /// Only one priority class may be the default.
     fn check_default_priority(&self, object: &Object) -> Result<(), ApiError> {
-        let Body::Other(body) = &object.body else { return Ok(()) };
-        match self.default_priority().filter(|_| body.get("globalDefault") == Some(&Value::Bool(true))) {
-            Some(other) if other.meta.name != object.meta.name => Err(ApiError::forbidden(format!(
-                "priorityclasses.scheduling.k8s.io {:?} is forbidden: PriorityClass {} is already marked as default. Only one default can exist",
-                object.meta.name.as_str(),
-                other.meta.name
-            ))),
+        let Body::Other(body) = &object.body else {
+            return Ok(());
+        };
+        match self
+            .default_priority()
+            .filter(|_| body.get("globalDefault") == Some(&Value::Bool(true)))
+        {
+            Some(other) if other.meta.name != object.meta.name => {
+                Err(ApiError::forbidden(format!(
+                    "priorityclasses.scheduling.k8s.io {:?} is forbidden: PriorityClass {} is already marked as default. Only one default can exist",
+                    object.meta.name.as_str(),
+                    other.meta.name
+                )))
+            }
             _ => Ok(()),
         }
     }
@@ -109,36 +128,70 @@ impl ApiServer {
         if new.kind == Kind::Service {
             return self.allocate_service(new);
         }
-        let (Body::PersistentVolumeClaim(claim), Body::PersistentVolumeClaim(before)) = (&new.body, &old.body) else { return Ok(()) };
+        let (Body::PersistentVolumeClaim(claim), Body::PersistentVolumeClaim(before)) =
+            (&new.body, &old.body)
+        else {
+            return Ok(());
+        };
         if claim.request() <= before.request() {
             return Ok(());
         }
         let class = self.get(&ObjectRef::new(Kind::StorageClass, "", claim.class()));
-        let allowed =
-            class.and_then(|o| o.get::<StorageClass>()).and_then(|class| class.raw.get("allowVolumeExpansion")).is_some_and(|v| v == true);
+        let allowed = class
+            .and_then(|o| o.get::<StorageClass>())
+            .and_then(|class| class.raw.get("allowVolumeExpansion"))
+            .is_some_and(|v| v == true);
         let fault = match () {
-            () if before.status.phase != "Bound" => "Only bound persistent volume claims can be expanded",
+            () if before.status.phase != "Bound" => {
+                "Only bound persistent volume claims can be expanded"
+            }
             () if !allowed || claim.class() != before.class() => {
                 "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
             }
             () => return Ok(()),
         };
-        Err(ApiError::forbidden(format!("persistentvolumeclaims {:?} is forbidden: {fault}", new.meta.name.as_str())))
+        Err(ApiError::forbidden(format!(
+            "persistentvolumeclaims {:?} is forbidden: {fault}",
+            new.meta.name.as_str()
+        )))
     }
 
     /// A Pod that names a RuntimeClass needs it to exist, and gets its overhead and where it runs.
     ///
     /// Models `plugin/pkg/admission/runtimeclass`.
     fn admit_runtime_class(&self, object: &mut Object) -> Result<(), ApiError> {
-        let Body::Pod(pod) = &mut object.body else { return Ok(()) };
-        let Some(class) = pod.spec.raw["runtimeClassName"].as_str().filter(|class| !class.is_empty()) else { return Ok(()) };
-        let forbidden =
-            |detail: String| ApiError::forbidden(format!("pods {:?} is forbidden: pod rejected: {detail}", object.meta.name.as_str()));
-        let found = self.get(&ObjectRef::new(Kind::RuntimeClass, "", class)).map(|found| &found.body);
-        let Some(Body::Other(found)) = found else { return Err(forbidden(format!("RuntimeClass {class:?} not found"))) };
-        let part = |field: &str, inner: &str| found.get(field).map(|part| part[inner].clone()).unwrap_or_default();
-        let (overhead, chosen, tolerated) =
-            (part("overhead", "podFixed"), part("scheduling", "nodeSelector"), part("scheduling", "tolerations"));
+        let Body::Pod(pod) = &mut object.body else {
+            return Ok(());
+        };
+        let Some(class) = pod.spec.raw["runtimeClassName"]
+            .as_str()
+            .filter(|class| !class.is_empty())
+        else {
+            return Ok(());
+        };
+        let forbidden = |detail: String| {
+            ApiError::forbidden(format!(
+                "pods {:?} is forbidden: pod rejected: {detail}",
+                object.meta.name.as_str()
+            ))
+        };
+        let found = self
+            .get(&ObjectRef::new(Kind::RuntimeClass, "", class))
+            .map(|found| &found.body);
+        let Some(Body::Other(found)) = found else {
+            return Err(forbidden(format!("RuntimeClass {class:?} not found")));
+        };
+        let part = |field: &str, inner: &str| {
+            found
+                .get(field)
+                .map(|part| part[inner].clone())
+                .unwrap_or_default()
+        };
+        let (overhead, chosen, tolerated) = (
+            part("overhead", "podFixed"),
+            part("scheduling", "nodeSelector"),
+            part("scheduling", "tolerations"),
+        );
         let mut raw = pod.spec.raw.clone();
         if overhead.is_object() {
             raw["overhead"] = overhead;
@@ -146,8 +199,9 @@ impl ApiServer {
         for (key, value) in chosen.as_object().into_iter().flatten() {
             let other = &mut raw["nodeSelector"][key.as_str()];
             if !other.is_null() && other != value {
-                let detail =
-                    format!("conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {other}");
+                let detail = format!(
+                    "conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {other}"
+                );
                 return Err(forbidden(detail.replace('"', "")));
             }
             *other = value.clone();
@@ -168,7 +222,12 @@ impl ApiServer {
     /// A Pod that names a service account needs it to exist.
     fn check_account(&self, name: &str, namespace: &str, pod: &Pod) -> Result<(), ApiError> {
         let account = &pod.spec.service_account_name;
-        if account.is_empty() || account == "default" || self.get(&ObjectRef::new(Kind::ServiceAccount, namespace, account)).is_some() {
+        if account.is_empty()
+            || account == "default"
+            || self
+                .get(&ObjectRef::new(Kind::ServiceAccount, namespace, account))
+                .is_some()
+        {
             return Ok(());
         }
         Err(ApiError::forbidden(format!(
@@ -179,32 +238,70 @@ impl ApiServer {
 
     /// The default priority class: the one with the lowest value if there are several.
     fn default_priority(&self) -> Option<&Rc<Object>> {
-        let says = |o: &Rc<Object>, field: &str| if let Body::Other(body) = &o.body { body.get(field).cloned() } else { None };
+        let says = |o: &Rc<Object>, field: &str| {
+            if let Body::Other(body) = &o.body {
+                body.get(field).cloned()
+            } else {
+                None
+            }
+        };
         let is_default = |o: &&Rc<Object>| says(o, "globalDefault") == Some(Value::Bool(true));
-        self.list(Kind::PriorityClass).filter(is_default).min_by_key(|o| says(o, "value").and_then(|value| value.as_i64()))
+        self.list(Kind::PriorityClass)
+            .filter(is_default)
+            .min_by_key(|o| says(o, "value").and_then(|value| value.as_i64()))
     }
 
     /// Sets a Pod's priority from its priority class, or from the default class.
     fn resolve_priority(&self, name: &str, pod: &mut Pod) -> Result<(), ApiError> {
-        let said = |field: &str| pod.spec.raw.get(field).is_some_and(|value| !value.is_null() && value != "");
-        let asked = ["priorityClassName", "priority", "preemptionPolicy"].into_iter().any(said);
-        if asked || self.default_priority().is_some() { self.compute_priority(name, pod) } else { Ok(()) }
+        let said = |field: &str| {
+            pod.spec
+                .raw
+                .get(field)
+                .is_some_and(|value| !value.is_null() && value != "")
+        };
+        let asked = ["priorityClassName", "priority", "preemptionPolicy"]
+            .into_iter()
+            .any(said);
+        if asked || self.default_priority().is_some() {
+            self.compute_priority(name, pod)
+        } else {
+            Ok(())
+        }
     }
 
     fn compute_priority(&self, name: &str, pod: &mut Pod) -> Result<(), ApiError> {
         let mut raw = pod.spec.raw.clone();
         let nobody = k8s_model::sort::map(
-            [("value".to_owned(), Value::from(0)), ("preemptionPolicy".to_owned(), "PreemptLowerPriority".into())].into_iter(),
+            [
+                ("value".to_owned(), Value::from(0)),
+                ("preemptionPolicy".to_owned(), "PreemptLowerPriority".into()),
+            ]
+            .into_iter(),
         );
-        let body = match raw["priorityClassName"].as_str().filter(|class| !class.is_empty()).map(str::to_owned) {
-            Some(class) => match self.get(&ObjectRef::new(Kind::PriorityClass, "", &class)).map(|o| &o.body) {
+        let body = match raw["priorityClassName"]
+            .as_str()
+            .filter(|class| !class.is_empty())
+            .map(str::to_owned)
+        {
+            Some(class) => match self
+                .get(&ObjectRef::new(Kind::PriorityClass, "", &class))
+                .map(|o| &o.body)
+            {
                 Some(Body::Other(body)) => body,
-                _ => return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: no PriorityClass with name {class} was found"))),
+                _ => {
+                    return Err(ApiError::forbidden(format!(
+                        "pods {name:?} is forbidden: no PriorityClass with name {class} was found"
+                    )));
+                }
             },
             None => match self.default_priority() {
                 Some(class) => {
                     raw["priorityClassName"] = class.meta.name.as_str().into();
-                    if let Body::Other(body) = &class.body { body } else { &nobody }
+                    if let Body::Other(body) = &class.body {
+                        body
+                    } else {
+                        &nobody
+                    }
                 }
                 None => &nobody,
             },
@@ -213,19 +310,34 @@ impl ApiServer {
         let number = computed("value").cloned().unwrap_or(0.into());
         let from = "must not be provided in pod spec; priority admission controller computed";
         let refused = |what: &str, said: &Value, value: &Value| {
-            let (said, value) = (said.to_string().replace('"', ""), value.to_string().replace('"', ""));
-            let cause = format!("the {what} ({said}) {from} {value} from the given PriorityClass name");
-            Err(ApiError::forbidden(format!("pods {name:?} is forbidden: {cause}")))
+            let (said, value) = (
+                said.to_string().replace('"', ""),
+                value.to_string().replace('"', ""),
+            );
+            let cause =
+                format!("the {what} ({said}) {from} {value} from the given PriorityClass name");
+            Err(ApiError::forbidden(format!(
+                "pods {name:?} is forbidden: {cause}"
+            )))
         };
         if raw["priority"].is_i64() && raw["priority"] != number {
             return refused("integer value of priority", &raw["priority"], &number);
         }
-        if let (Some(policy), true) = (computed("preemptionPolicy"), raw["preemptionPolicy"].is_string())
-            && raw["preemptionPolicy"] != *policy
+        if let (Some(policy), true) = (
+            computed("preemptionPolicy"),
+            raw["preemptionPolicy"].is_string(),
+        ) && raw["preemptionPolicy"] != *policy
         {
-            return refused("string value of PreemptionPolicy", &raw["preemptionPolicy"], policy);
+            return refused(
+                "string value of PreemptionPolicy",
+                &raw["preemptionPolicy"],
+                policy,
+            );
         }
-        for (from, to) in [("value", "priority"), ("preemptionPolicy", "preemptionPolicy")] {
+        for (from, to) in [
+            ("value", "priority"),
+            ("preemptionPolicy", "preemptionPolicy"),
+        ] {
             if let Some(value) = body.get(from) {
                 raw[to] = value.clone();
             }
@@ -249,7 +361,10 @@ impl ApiServer {
                     object.kind.group_resource(),
                     object.meta.name.as_str()
                 ));
-                Err(ApiError { cause: Some(Box::new(Cause::NamespaceTerminating)), ..error })
+                Err(ApiError {
+                    cause: Some(Box::new(Cause::NamespaceTerminating)),
+                    ..error
+                })
             }
             Some(_) => Ok(()),
         }
@@ -257,12 +372,20 @@ impl ApiServer {
 
     /// Gives a Service its addresses and node ports.
     fn allocate_service(&mut self, object: &mut Object) -> Result<(), ApiError> {
-        let Body::Service(service) = &mut object.body else { return Ok(()) };
+        let Body::Service(service) = &mut object.body else {
+            return Ok(());
+        };
         if service.spec.kind == "ExternalName" {
             return Ok(());
         }
         check_families(&object.meta.name, service)?;
-        let own = self.get(&ObjectRef::new(Kind::Service, &object.meta.namespace, &object.meta.name)).cloned();
+        let own = self
+            .get(&ObjectRef::new(
+                Kind::Service,
+                &object.meta.namespace,
+                &object.meta.name,
+            ))
+            .cloned();
         let is_taken = |ip: &str| self.addresses.is_taken(ip, own.as_deref());
         let is_open = |port: i32| self.addresses.is_open(port, own.as_deref());
         let name = object.meta.name.as_str();
@@ -272,21 +395,52 @@ impl ApiServer {
             let value = cluster_ips(service);
             if fixed && value.first().is_some_and(|first| first != asked) {
                 let detail = "first value must match `clusterIP`".to_owned();
-                return Err(taken_value(name, "spec.clusterIPs".into(), json!(value).to_string(), detail));
+                return Err(taken_value(
+                    name,
+                    "spec.clusterIPs".into(),
+                    json!(value).to_string(),
+                    detail,
+                ));
             }
         }
-        let kept = own.as_deref().is_some_and(|own| own.get::<Service>().is_some_and(|own| own.spec.cluster_ip == asked));
+        let kept = own.as_deref().is_some_and(|own| {
+            own.get::<Service>()
+                .is_some_and(|own| own.spec.cluster_ip == asked)
+        });
         if fixed && !kept && !is_service_address(asked) {
-            let detail = format!("failed to allocate IP {asked}: the provided network does not match the current range");
-            return Err(taken_value(name, "spec.clusterIPs".into(), format!("[{asked:?}]"), detail));
+            let detail = format!(
+                "failed to allocate IP {asked}: the provided network does not match the current range"
+            );
+            return Err(taken_value(
+                name,
+                "spec.clusterIPs".into(),
+                format!("[{asked:?}]"),
+                detail,
+            ));
         }
         if fixed && is_taken(asked) {
             let detail = format!("failed to allocate IP {asked}: provided IP is already allocated");
-            return Err(taken_value(name, "spec.clusterIPs".into(), format!("[{asked:?}]"), detail));
+            return Err(taken_value(
+                name,
+                "spec.clusterIPs".into(),
+                format!("[{asked:?}]"),
+                detail,
+            ));
         }
-        if let Some((i, port)) = service.spec.ports.iter().enumerate().find(|(_, p)| p.node_port != 0 && is_open(p.node_port)) {
+        if let Some((i, port)) = service
+            .spec
+            .ports
+            .iter()
+            .enumerate()
+            .find(|(_, p)| p.node_port != 0 && is_open(p.node_port))
+        {
             let field = format!("spec.ports[{i}].nodePort");
-            return Err(taken_value(name, field, port.node_port.to_string(), "provided port is already allocated".into()));
+            return Err(taken_value(
+                name,
+                field,
+                port.node_port.to_string(),
+                "provided port is already allocated".into(),
+            ));
         }
         let mut ip = asked.to_string();
         let mut n = self.addresses.next_ip;
@@ -300,16 +454,32 @@ impl ApiServer {
         service.spec = service.spec.edited(|raw| {
             raw.insert("clusterIP".into(), ip.as_str().into());
             raw.insert("clusterIPs".into(), json!([ip]));
-            let selects = raw.get("selector").and_then(Value::as_object).is_some_and(|s| !s.is_empty());
-            let families = if selects || ip != "None" { json!(["IPv4"]) } else { json!(["IPv4", "IPv6"]) };
+            let selects = raw
+                .get("selector")
+                .and_then(Value::as_object)
+                .is_some_and(|s| !s.is_empty());
+            let families = if selects || ip != "None" {
+                json!(["IPv4"])
+            } else {
+                json!(["IPv4", "IPv6"])
+            };
             raw.entry("ipFamilyPolicy").or_insert_with(|| {
-                if families.as_array().is_some_and(|f| f.len() == 2) { "RequireDualStack" } else { "SingleStack" }.into()
+                if families.as_array().is_some_and(|f| f.len() == 2) {
+                    "RequireDualStack"
+                } else {
+                    "SingleStack"
+                }
+                .into()
             });
             raw.entry("ipFamilies").or_insert(families);
             if wants_ports {
-                raw.entry("externalTrafficPolicy").or_insert_with(|| "Cluster".into());
+                raw.entry("externalTrafficPolicy")
+                    .or_insert_with(|| "Cluster".into());
                 let mut allocate = |place: &mut Map<String, Value>, field: &str| {
-                    if place.get(field).is_some_and(|port| *port != 0 && !port.is_null()) {
+                    if place
+                        .get(field)
+                        .is_some_and(|port| *port != 0 && !port.is_null())
+                    {
                         return;
                     }
                     let mut number = 0;
@@ -323,14 +493,21 @@ impl ApiServer {
                     }
                     place.insert(field.into(), number.into());
                 };
-                let ports = raw.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten();
-                ports.filter_map(Value::as_object_mut).for_each(|port| allocate(port, "nodePort"));
+                let ports = raw
+                    .get_mut("ports")
+                    .and_then(Value::as_array_mut)
+                    .into_iter()
+                    .flatten();
+                ports
+                    .filter_map(Value::as_object_mut)
+                    .for_each(|port| allocate(port, "nodePort"));
                 if service.spec.kind == "LoadBalancer" && raw["externalTrafficPolicy"] == "Local" {
                     allocate(raw, "healthCheckNodePort");
                 }
             }
             if service.spec.kind == "LoadBalancer" {
-                raw.entry("allocateLoadBalancerNodePorts").or_insert(true.into());
+                raw.entry("allocateLoadBalancerNodePorts")
+                    .or_insert(true.into());
             }
         });
         self.addresses.next_ip = n;
@@ -349,29 +526,58 @@ fn check_families(name: &str, service: &Service) -> Result<(), ApiError> {
     }
     let mut errors = Vec::new();
     let mut complain = |field: String, value: &Value, detail: &str| {
-        errors.push(FieldError { field, fault: ErrorType::Invalid, value: value.to_string(), detail: detail.to_owned() });
+        errors.push(FieldError {
+            field,
+            fault: ErrorType::Invalid,
+            value: value.to_string(),
+            detail: detail.to_owned(),
+        });
     };
     if raw["ipFamilyPolicy"] == "RequireDualStack" {
-        complain("spec.ipFamilyPolicy".into(), &raw["ipFamilyPolicy"], "this cluster is not configured for dual-stack services");
+        complain(
+            "spec.ipFamilyPolicy".into(),
+            &raw["ipFamilyPolicy"],
+            "this cluster is not configured for dual-stack services",
+        );
     }
-    for (i, family) in raw["ipFamilies"].as_array().into_iter().flatten().enumerate().filter(|(_, family)| *family != "IPv4") {
-        complain(format!("spec.ipFamilies[{i}]"), family, "not configured on this cluster");
+    for (i, family) in raw["ipFamilies"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .filter(|(_, family)| *family != "IPv4")
+    {
+        complain(
+            format!("spec.ipFamilies[{i}]"),
+            family,
+            "not configured on this cluster",
+        );
     }
     match errors.is_empty() {
         true => Ok(()),
-        false => Err(ApiError::invalid_fields(&Kind::Service.group_kind(), name, &errors)),
+        false => Err(ApiError::invalid_fields(
+            &Kind::Service.group_kind(),
+            name,
+            &errors,
+        )),
     }
 }
 
 /// `clusterIPs` of a Service.
 fn cluster_ips(service: &Service) -> Vec<String> {
     let ips = service.spec.raw.get("clusterIPs").and_then(Value::as_array);
-    ips.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    ips.into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Whether an address is in the range of Services, 10.96.0.0/12.
 fn is_service_address(text: &str) -> bool {
-    text.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| u32::from(ip) >> 20 == u32::from(std::net::Ipv4Addr::new(10, 96, 0, 0)) >> 20)
+    text.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| {
+        u32::from(ip) >> 20 == u32::from(std::net::Ipv4Addr::new(10, 96, 0, 0)) >> 20
+    })
 }
 
 fn protect(finalizers: &mut Vec<Str>, name: &'static str) {
@@ -381,11 +587,17 @@ fn protect(finalizers: &mut Vec<Str>, name: &'static str) {
 }
 
 fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp, toleration_seconds: i64) {
-    pod.spec = pod.spec.admitted(|spec| complete_spec(spec, toleration_seconds));
+    pod.spec = pod
+        .spec
+        .admitted(|spec| complete_spec(spec, toleration_seconds));
     if pod.spec.volumes.iter().any(|v| v.name == TOKEN_VOLUME) {
         pod.token = suffix;
     }
-    pod.status = k8s_model::pod::PodStatus { phase: "Pending".into(), qos_class: qos_class(pod).into(), ..Default::default() };
+    pod.status = k8s_model::pod::PodStatus {
+        phase: "Pending".into(),
+        qos_class: qos_class(pod).into(),
+        ..Default::default()
+    };
     if !pod.spec.scheduling_gates.is_empty() {
         pod.status.conditions.push(PodCondition {
             kind: "PodScheduled".into(),
@@ -402,19 +614,32 @@ fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp, toleration_seconds: i6
 fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
     let affinity = &pod.spec.affinity;
     let sociable = |a: &PodAffinity| {
-        !a.required_during_scheduling_ignored_during_execution.is_empty()
-            || !a.preferred_during_scheduling_ignored_during_execution.is_empty()
+        !a.required_during_scheduling_ignored_during_execution
+            .is_empty()
+            || !a
+                .preferred_during_scheduling_ignored_during_execution
+                .is_empty()
     };
-    if pod.spec.topology_spread_constraints.is_empty() && !sociable(&affinity.pod_affinity) && !sociable(&affinity.pod_anti_affinity) {
+    if pod.spec.topology_spread_constraints.is_empty()
+        && !sociable(&affinity.pod_affinity)
+        && !sociable(&affinity.pod_anti_affinity)
+    {
         return;
     }
     let mut raw = pod.spec.raw.clone();
     let mut changed = false;
     let mut merge = |term: &mut Value| {
         for (field, operator) in [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")] {
-            let keys = term.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
+            let keys = term
+                .get(field)
+                .and_then(Value::as_array)
+                .cloned()
+                .unwrap_or_default();
             for key in keys.iter().filter_map(Value::as_str) {
-                if let Some(value) = labels.get(key).filter(|_| term.get("labelSelector").is_some_and(Value::is_object)) {
+                if let Some(value) = labels
+                    .get(key)
+                    .filter(|_| term.get("labelSelector").is_some_and(Value::is_object))
+                {
                     let new = json!({"key": key, "operator": operator, "values": [value.as_str()]});
                     match &mut term["labelSelector"]["matchExpressions"] {
                         Value::Array(list) => list.push(new),
@@ -427,7 +652,11 @@ fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
     };
     let mut each = |list: Option<&mut Value>, inner: &str| {
         for item in list.and_then(Value::as_array_mut).into_iter().flatten() {
-            if let Some(term) = if inner.is_empty() { Some(item) } else { item.get_mut(inner) } {
+            if let Some(term) = if inner.is_empty() {
+                Some(item)
+            } else {
+                item.get_mut(inner)
+            } {
                 merge(term);
             }
         }
@@ -435,8 +664,14 @@ fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
     each(raw.get_mut("topologySpreadConstraints"), "");
     for kind in ["podAffinity", "podAntiAffinity"] {
         if let Some(part) = raw.pointer_mut("/affinity").and_then(|a| a.get_mut(kind)) {
-            each(part.get_mut("requiredDuringSchedulingIgnoredDuringExecution"), "");
-            each(part.get_mut("preferredDuringSchedulingIgnoredDuringExecution"), "podAffinityTerm");
+            each(
+                part.get_mut("requiredDuringSchedulingIgnoredDuringExecution"),
+                "",
+            );
+            each(
+                part.get_mut("preferredDuringSchedulingIgnoredDuringExecution"),
+                "podAffinityTerm",
+            );
         }
     }
     if changed && let Ok(spec) = PodSpec::from_raw(raw) {
@@ -448,28 +683,58 @@ fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
 fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
     let mut pod = json!({ "apiVersion": "v1", "kind": "Pod", "spec": spec.take() });
     defaults::apply_defaults(&mut pod);
-    defaults::admit_pod(&mut pod, &TOKEN_VOLUME[TOKEN_VOLUME.len() - 5..], toleration_seconds);
+    defaults::admit_pod(
+        &mut pod,
+        &TOKEN_VOLUME[TOKEN_VOLUME.len() - 5..],
+        toleration_seconds,
+    );
     *spec = pod["spec"].take();
 }
 
 /// `Guaranteed` if every container's limits equal its requests, `BestEffort` if there are none, else `Burstable`.
 pub(super) fn qos_class(pod: &Pod) -> Str {
     let shared = &pod.spec.resources;
-    let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers).map(|c| &c.resources);
+    let containers = pod
+        .spec
+        .containers
+        .iter()
+        .chain(&pod.spec.init_containers)
+        .map(|c| &c.resources);
     // Resources set on the Pod replace those of its containers.
-    let all: Vec<&ResourceRequirements> =
-        if shared.requests.is_empty() && shared.limits.is_empty() { containers.collect() } else { vec![shared] };
-    if all.iter().all(|r| r.requests.is_empty() && r.limits.is_empty()) {
+    let all: Vec<&ResourceRequirements> = if shared.requests.is_empty() && shared.limits.is_empty()
+    {
+        containers.collect()
+    } else {
+        vec![shared]
+    };
+    if all
+        .iter()
+        .all(|r| r.requests.is_empty() && r.limits.is_empty())
+    {
         return "BestEffort".into();
     }
-    let guaranteed = all
-        .iter()
-        .all(|of| ["cpu", "memory"].iter().all(|r| of.limits.get(*r).is_some_and(|limit| of.requests.get(*r).is_none_or(|q| q == limit))));
-    if guaranteed { "Guaranteed" } else { "Burstable" }.into()
+    let guaranteed = all.iter().all(|of| {
+        ["cpu", "memory"].iter().all(|r| {
+            of.limits
+                .get(*r)
+                .is_some_and(|limit| of.requests.get(*r).is_none_or(|q| q == limit))
+        })
+    });
+    if guaranteed {
+        "Guaranteed"
+    } else {
+        "Burstable"
+    }
+    .into()
 }
 
 /// The error for a value that another Service already has.
 fn taken_value(name: &str, field: String, value: String, detail: String) -> ApiError {
-    let error = validation::FieldError { field, fault: validation::ErrorType::Invalid, value, detail };
+    let error = validation::FieldError {
+        field,
+        fault: validation::ErrorType::Invalid,
+        value,
+        detail,
+    };
     ApiError::invalid_fields(&Kind::Service.group_kind(), name, &[error])
 }

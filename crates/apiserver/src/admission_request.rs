@@ -21,6 +21,9 @@ impl AdmissionRequest<'_> {
     /// The group and version that the client has named.
     pub fn group_version(&self) -> (&str, &str) {
         let info = self.object.kind.info();
-        self.api_version.map_or((info.group, info.version), |named| named.split_once('/').unwrap_or(("", named)))
+        self.api_version
+            .map_or((info.group, info.version), |named| {
+                named.split_once('/').unwrap_or(("", named))
+            })
     }
 }

@@ -11,13 +11,28 @@ use k8s_model::{Body, Kind, Object, ObjectRef};
 use std::rc::Rc;
 
 /// Labels that a Pod gets from its node.
-const PLACES: [&str; 2] = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
+const PLACES: [&str; 2] = [
+    "topology.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+];
 
 impl ApiServer {
     /// Binds a Pod to a node, as a scheduler of a client does.
-    pub fn bind(&mut self, origin: &Origin, key: &ObjectRef, node: &str, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn bind(
+        &mut self,
+        origin: &Origin,
+        key: &ObjectRef,
+        node: &str,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let result = self.bindable(key, node).and_then(|bound| {
-            let request = AdmissionRequest { operation: "CREATE", subresource: "binding", object: &bound, old: None, api_version: None };
+            let request = AdmissionRequest {
+                operation: "CREATE",
+                subresource: "binding",
+                object: &bound,
+                old: None,
+                api_version: None,
+            };
             self.admit_by_webhooks(origin, request)?;
             self.update_all(origin, bound, why.clone())
         });
@@ -28,16 +43,32 @@ impl ApiServer {
     }
 
     fn bindable(&self, key: &ObjectRef, node: &str) -> Result<Object, ApiError> {
-        let Some(old) = self.get(key) else { return Err(ApiError::not_found(key.kind, &key.name)) };
+        let Some(old) = self.get(key) else {
+            return Err(ApiError::not_found(key.kind, &key.name));
+        };
         let conflict = |problem: String| {
-            let message = format!("Operation cannot be fulfilled on pods/binding {:?}: {problem}", key.name.as_str());
-            ApiError { reason: StatusReason::Conflict, message, cause: None }
+            let message = format!(
+                "Operation cannot be fulfilled on pods/binding {:?}: {problem}",
+                key.name.as_str()
+            );
+            ApiError {
+                reason: StatusReason::Conflict,
+                message,
+                cause: None,
+            }
         };
         if old.meta.is_deleting() {
-            return Err(conflict(format!("pod {} is being deleted, cannot be assigned to a host", key.name)));
+            return Err(conflict(format!(
+                "pod {} is being deleted, cannot be assigned to a host",
+                key.name
+            )));
         }
         if let Some(pod) = old.pod().filter(|pod| !pod.node_name.is_empty()) {
-            return Err(conflict(format!("pod {} is already assigned to node {:?}", key.name, pod.node_name.as_str())));
+            return Err(conflict(format!(
+                "pod {} is already assigned to node {:?}",
+                key.name,
+                pod.node_name.as_str()
+            )));
         }
         let (mut new, wall) = ((**old).clone(), self.wall());
         if let Some(home) = self.get(&ObjectRef::new(Kind::Node, "", node)) {
@@ -63,13 +94,23 @@ impl ApiServer {
     }
 
     /// Takes what holds a namespace away, if a client says that nothing does any more.
-    pub fn finalize(&mut self, origin: &Origin, key: &ObjectRef, held: bool, why: Why) -> Result<Rc<Object>, ApiError> {
-        let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
+    pub fn finalize(
+        &mut self,
+        origin: &Origin,
+        key: &ObjectRef,
+        held: bool,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
+        let Some(old) = self.get(key).cloned() else {
+            return Err(ApiError::not_found(key.kind, &key.name));
+        };
         if held || !old.meta.is_deleting() {
             return Ok(old);
         }
         let mut new = (*old).clone();
-        new.meta.finalizers.retain(|finalizer| finalizer != FINALIZED_BY_LOOP);
+        new.meta
+            .finalizers
+            .retain(|finalizer| finalizer != FINALIZED_BY_LOOP);
         self.update_all(origin, new, why)
     }
 }

@@ -19,7 +19,11 @@ const CONDITIONS: &str = "status.conditions";
 
 /// Notes in a new request whom it is from.
 pub(super) fn note_requester(origin: &Origin, value: &mut Value) {
-    let user = origin.user.as_deref().cloned().unwrap_or_else(UserInfo::administrator);
+    let user = origin
+        .user
+        .as_deref()
+        .cloned()
+        .unwrap_or_else(UserInfo::administrator);
     let groups: Vec<&str> = user.groups.iter().map(|group| &**group).collect();
     if value["spec"].is_object() {
         value["spec"]["username"] = user.name.as_str().into();
@@ -34,30 +38,63 @@ pub(super) fn note_requester(origin: &Origin, value: &mut Value) {
 
 impl ApiServer {
     /// Checks a write of the status or of the approval; what it may not touch stays as it is.
-    pub(super) fn check_decision(&mut self, origin: &Origin, part: Subresource, old: &Rc<Object>, new: &mut Value) -> Result<(), ApiError> {
+    pub(super) fn check_decision(
+        &mut self,
+        origin: &Origin,
+        part: Subresource,
+        old: &Rc<Object>,
+        new: &mut Value,
+    ) -> Result<(), ApiError> {
         let (before, decides) = (old.to_value(), part == Subresource::Approval);
         let of = |value: &Value, kind: &str| -> Vec<Value> {
-            let all = value["status"]["conditions"].as_array().into_iter().flatten();
-            all.filter(|condition| condition["type"] == kind).cloned().collect()
+            let all = value["status"]["conditions"]
+                .as_array()
+                .into_iter()
+                .flatten();
+            all.filter(|condition| condition["type"] == kind)
+                .cloned()
+                .collect()
         };
         let mut errors = Vec::new();
         let mut add = |fault, value: &str, detail: String| {
-            errors.push(FieldError { field: CONDITIONS.to_owned(), fault, value: value.to_owned(), detail });
+            errors.push(FieldError {
+                field: CONDITIONS.to_owned(),
+                fault,
+                value: value.to_owned(),
+                detail,
+            });
         };
         for kind in ["Approved", "Denied", "Failed"] {
             let (was, is) = (of(&before, kind), of(new, kind));
             if is.len() < was.len() {
-                add(ErrorType::Forbidden, "", format!("updates may not remove a condition of type {kind:?}"));
+                add(
+                    ErrorType::Forbidden,
+                    "",
+                    format!("updates may not remove a condition of type {kind:?}"),
+                );
             } else if !decides && DECISIONS.contains(&kind) {
                 if is.len() > was.len() {
-                    add(ErrorType::Forbidden, "", format!("updates may not add a condition of type {kind:?}"));
+                    add(
+                        ErrorType::Forbidden,
+                        "",
+                        format!("updates may not add a condition of type {kind:?}"),
+                    );
                 }
-                let all = new["status"]["conditions"].as_array_mut().into_iter().flatten();
-                all.filter(|condition| condition["type"] == kind).zip(was).for_each(|(condition, old)| *condition = old);
+                let all = new["status"]["conditions"]
+                    .as_array_mut()
+                    .into_iter()
+                    .flatten();
+                all.filter(|condition| condition["type"] == kind)
+                    .zip(was)
+                    .for_each(|(condition, old)| *condition = old);
             }
         }
         if DECISIONS.iter().all(|kind| !of(new, kind).is_empty()) {
-            add(ErrorType::Invalid, "\"Approved\"", "Approved and Denied conditions are mutually exclusive".to_owned());
+            add(
+                ErrorType::Invalid,
+                "\"Approved\"",
+                "Approved and Denied conditions are mutually exclusive".to_owned(),
+            );
         }
         if !errors.is_empty() {
             let error = ApiError::invalid_fields(&old.kind.group_kind(), &old.meta.name, &errors);
@@ -67,14 +104,32 @@ impl ApiServer {
         if decides && new["status"].is_object() {
             match before["status"].get("certificate") {
                 Some(certificate) => new["status"]["certificate"] = certificate.clone(),
-                None => drop(new["status"].as_object_mut().map(|status| status.remove("certificate"))),
+                None => drop(
+                    new["status"]
+                        .as_object_mut()
+                        .map(|status| status.remove("certificate")),
+                ),
             }
         }
         let now = self.wall().rfc3339();
-        for condition in new["status"]["conditions"].as_array_mut().into_iter().flatten() {
-            let same = |old: &Value| old["status"] == condition["status"] && !old["lastTransitionTime"].is_null();
-            let since = of(&before, condition["type"].as_str().unwrap_or("")).into_iter().find(same);
-            for (field, time) in [("lastUpdateTime", None), ("lastTransitionTime", since.map(|old| old["lastTransitionTime"].clone()))] {
+        for condition in new["status"]["conditions"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+        {
+            let same = |old: &Value| {
+                old["status"] == condition["status"] && !old["lastTransitionTime"].is_null()
+            };
+            let since = of(&before, condition["type"].as_str().unwrap_or(""))
+                .into_iter()
+                .find(same);
+            for (field, time) in [
+                ("lastUpdateTime", None),
+                (
+                    "lastTransitionTime",
+                    since.map(|old| old["lastTransitionTime"].clone()),
+                ),
+            ] {
                 if condition[field].is_null() {
                     condition[field] = time.unwrap_or_else(|| now.as_str().into());
                 }

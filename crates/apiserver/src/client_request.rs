@@ -66,13 +66,21 @@ pub struct DeleteOptions(Option<i64>, Propagation, Option<String>);
 
 impl From<Delete> for DeleteOptions {
     fn from(how: Delete) -> DeleteOptions {
-        DeleteOptions(how.grace_seconds, how.propagation, how.uid.map(|uid| uid.to_string()))
+        DeleteOptions(
+            how.grace_seconds,
+            how.propagation,
+            how.uid.map(|uid| uid.to_string()),
+        )
     }
 }
 
 impl DeleteOptions {
     fn delete(&self) -> Delete {
-        Delete { grace_seconds: self.0, propagation: self.1, uid: self.2.as_deref().and_then(Uid::parse) }
+        Delete {
+            grace_seconds: self.0,
+            propagation: self.1,
+            uid: self.2.as_deref().and_then(Uid::parse),
+        }
     }
 }
 
@@ -83,13 +91,25 @@ pub struct Name(String, String, String, String);
 impl Name {
     /// That of an object.
     pub fn of(key: &ObjectRef) -> Name {
-        Name(key.kind.api_version().to_string(), key.kind.name().to_owned(), key.namespace.to_string(), key.name.to_string())
+        Name(
+            key.kind.api_version().to_string(),
+            key.kind.name().to_owned(),
+            key.namespace.to_string(),
+            key.name.to_string(),
+        )
     }
 
     fn key(&self, server: &ApiServer) -> Result<ObjectRef, ApiError> {
         let Name(version, kind, namespace, name) = self;
-        let unknown = || ApiError::bad_request(format!("no matches for kind {kind:?} in version {version:?}"));
-        let kind = server.definitions().stored(version, kind).ok_or_else(unknown)?;
+        let unknown = || {
+            ApiError::bad_request(format!(
+                "no matches for kind {kind:?} in version {version:?}"
+            ))
+        };
+        let kind = server
+            .definitions()
+            .stored(version, kind)
+            .ok_or_else(unknown)?;
         Ok(ObjectRef::new(kind, namespace, name))
     }
 }
@@ -107,9 +127,9 @@ impl ClientWrite {
     /// The version of what is written.
     pub fn api_version(&self) -> &str {
         match self {
-            ClientWrite::Create(value) | ClientWrite::Update(value) | ClientWrite::Apply(value, _) => {
-                value["apiVersion"].as_str().unwrap_or("")
-            }
+            ClientWrite::Create(value)
+            | ClientWrite::Update(value)
+            | ClientWrite::Apply(value, _) => value["apiVersion"].as_str().unwrap_or(""),
             ClientWrite::Patch(name, ..)
             | ClientWrite::Scale(name, _)
             | ClientWrite::Delete(name, _)
@@ -123,10 +143,20 @@ impl ClientWrite {
 impl ClientRequest {
     /// The origin of its writes.
     pub fn origin(&self, origin: Origin) -> Origin {
-        let manager = Manager::update(&self.manager, self.part.word()).with_unknown(self.unknown).with_repeated(&self.repeated);
-        let named = if self.api_version.is_empty() { self.write.api_version() } else { &self.api_version };
+        let manager = Manager::update(&self.manager, self.part.word())
+            .with_unknown(self.unknown)
+            .with_repeated(&self.repeated);
+        let named = if self.api_version.is_empty() {
+            self.write.api_version()
+        } else {
+            &self.api_version
+        };
         let manager = manager.with_api_version(named);
-        Origin { manager: Some(Rc::new(manager)), user: self.user.clone().map(Rc::new), ..origin }
+        Origin {
+            manager: Some(Rc::new(manager)),
+            user: self.user.clone().map(Rc::new),
+            ..origin
+        }
     }
 
     /// Sends it to a server.
@@ -134,50 +164,78 @@ impl ClientRequest {
     /// # Errors
     /// Whatever the server refuses it with.
     pub fn send(&self, server: &mut ApiServer, origin: &Origin) -> Result<Written, ApiError> {
-        let written = |object| Written { object: Some(object), gone: false };
+        let written = |object| Written {
+            object: Some(object),
+            gone: false,
+        };
         match &self.write {
             ClientWrite::Create(value) => {
                 server.authorize_value(origin, &self.verb, value, "")?;
-                server.create_value(origin, value.clone(), Why::Asked).map(written)
+                server
+                    .create_value(origin, value.clone(), Why::Asked)
+                    .map(written)
             }
             ClientWrite::Update(value) => {
                 server.authorize_value(origin, &self.verb, value, "")?;
-                server.update_value(origin, value.clone(), Why::Asked).map(written)
+                server
+                    .update_value(origin, value.clone(), Why::Asked)
+                    .map(written)
             }
             ClientWrite::Apply(value, force) => {
                 server.authorize_value(origin, &self.verb, value, self.part.word())?;
-                server.apply(origin, value.clone(), *force, Why::Asked).map(written)
+                server
+                    .apply(origin, value.clone(), *force, Why::Asked)
+                    .map(written)
             }
             ClientWrite::Patch(name, how, change) => {
                 let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, self.part.word())?;
-                server.patch_part(origin, &key, self.part, (*how, change), Why::Asked).map(written)
+                server
+                    .patch_part(origin, &key, self.part, (*how, change), Why::Asked)
+                    .map(written)
             }
             ClientWrite::Scale(name, replicas) => {
                 let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, self.part.word())?;
-                server.scale(origin, &key, *replicas, Why::Asked).map(written)
+                server
+                    .scale(origin, &key, *replicas, Why::Asked)
+                    .map(written)
             }
             ClientWrite::Delete(name, how) => {
                 let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, "")?;
                 let object = server.delete(origin, &key, how.delete(), Why::Asked)?;
-                Ok(Written { gone: server.get(&key).is_none(), object: Some(object) })
+                Ok(Written {
+                    gone: server.get(&key).is_none(),
+                    object: Some(object),
+                })
             }
             ClientWrite::Bind(name, node) => {
                 let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, "binding")?;
-                server.bind(origin, &key, node, Why::Asked).map(|_| Written { object: None, gone: false })
+                server
+                    .bind(origin, &key, node, Why::Asked)
+                    .map(|_| Written {
+                        object: None,
+                        gone: false,
+                    })
             }
             ClientWrite::Finalize(name, held) => {
                 let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, "finalize")?;
-                server.finalize(origin, &key, *held, Why::Asked).map(written)
+                server
+                    .finalize(origin, &key, *held, Why::Asked)
+                    .map(written)
             }
             ClientWrite::Evict(name, how) => {
                 let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, "eviction")?;
-                server.evict(origin, &key, how.delete(), Why::Asked).map(|()| Written { object: None, gone: false })
+                server
+                    .evict(origin, &key, how.delete(), Why::Asked)
+                    .map(|()| Written {
+                        object: None,
+                        gone: false,
+                    })
             }
         }
     }

@@ -16,7 +16,8 @@ impl FaultTarget {
     /// Whether the object is a target.
     pub fn is(&self, object: &Object) -> bool {
         let here = || matches!(object.meta.namespace.as_str(), "" | "default");
-        self.kind == object.kind && (self.name.is_empty() || self.name == object.meta.name && here())
+        self.kind == object.kind
+            && (self.name.is_empty() || self.name == object.meta.name && here())
     }
 
     /// Whether every target of `other` is a target of this.

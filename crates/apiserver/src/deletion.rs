@@ -36,7 +36,13 @@ pub struct Delete {
 
 impl ApiServer {
     /// Deletes an object, or starts to: Pods get their grace period, finalizers block.
-    pub fn delete(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn delete(
+        &mut self,
+        origin: &Origin,
+        key: &ObjectRef,
+        how: Delete,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let Some(old) = self.get(key).cloned() else {
             let error = ApiError::absent(key);
             self.refuse(origin, key.clone(), &error, why);
@@ -47,12 +53,23 @@ impl ApiServer {
             self.refuse(origin, key.clone(), &error, why);
             return Err(error);
         }
-        if key.kind == Kind::Namespace && matches!(key.name.as_str(), "default" | "kube-system" | "kube-public") {
-            let error = ApiError::forbidden(format!("namespaces {:?} is forbidden: this namespace may not be deleted", key.name.as_str()));
+        if key.kind == Kind::Namespace
+            && matches!(key.name.as_str(), "default" | "kube-system" | "kube-public")
+        {
+            let error = ApiError::forbidden(format!(
+                "namespaces {:?} is forbidden: this namespace may not be deleted",
+                key.name.as_str()
+            ));
             self.refuse(origin, key.clone(), &error, why);
             return Err(error);
         }
-        let request = AdmissionRequest { operation: "DELETE", subresource: "", object: &old, old: Some(&old), api_version: None };
+        let request = AdmissionRequest {
+            operation: "DELETE",
+            subresource: "",
+            object: &old,
+            old: Some(&old),
+            api_version: None,
+        };
         if let Err(error) = self.admit_by_webhooks(origin, request) {
             self.refuse(origin, key.clone(), &error, why);
             return Err(error);
@@ -61,9 +78,14 @@ impl ApiServer {
         if key.kind == Kind::CustomResourceDefinition && !old.meta.is_deleting() {
             self.end_definition(&mut new);
         }
-        if let (Kind::Namespace, Body::Other(body), false) = (key.kind, &mut new.body, old.meta.is_deleting()) {
+        if let (Kind::Namespace, Body::Other(body), false) =
+            (key.kind, &mut new.body, old.meta.is_deleting())
+        {
             new.meta.finalizers.push(Str::new_static(FINALIZED_BY_LOOP));
-            body.insert("status".into(), serde_json::json!({ "phase": "Terminating" }));
+            body.insert(
+                "status".into(),
+                serde_json::json!({ "phase": "Terminating" }),
+            );
         }
         match how.propagation {
             Propagation::Foreground => add_finalizer(&mut new, "foregroundDeletion"),
@@ -80,7 +102,11 @@ impl ApiServer {
         }
         let begun = old.meta.deletion_timestamp.is_some();
         if !begun || earlier.is_some_and(|g| grace < g) {
-            new.meta.deletion_timestamp = Some(Timestamp::new(self.wall().seconds().saturating_add(grace.clamp(0, MAX_GRACE_S))));
+            new.meta.deletion_timestamp = Some(Timestamp::new(
+                self.wall()
+                    .seconds()
+                    .saturating_add(grace.clamp(0, MAX_GRACE_S)),
+            ));
             new.meta.deletion_grace_period_seconds = Some(grace);
         }
         if !begun && new.meta.generation > 0 {
@@ -90,7 +116,13 @@ impl ApiServer {
     }
 
     /// Removes an object; a Pod first gets a deletion timestamp with a grace period of 0.
-    fn delete_now(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
+    fn delete_now(
+        &mut self,
+        origin: &Origin,
+        old: &Rc<Object>,
+        mut new: Object,
+        why: Why,
+    ) -> Rc<Object> {
         if old.kind == Kind::Pod && old.meta.deletion_grace_period_seconds.is_none_or(|g| g > 0) {
             if old.meta.deletion_timestamp.is_none() {
                 new.meta.deletion_timestamp = Some(self.wall());
@@ -105,11 +137,15 @@ impl ApiServer {
 
     /// Grace period of a Pod in seconds: 0 without a kubelet or if its containers have ended.
     fn grace(&self, object: &Object, asked: Option<i64>) -> i64 {
-        let Body::Pod(pod) = &object.body else { return 0 };
+        let Body::Pod(pod) = &object.body else {
+            return 0;
+        };
         if pod.node_name.is_empty() || pod.is_terminal() {
             return 0;
         }
-        let wanted = asked.or(pod.spec.termination_grace_period_seconds).unwrap_or(30);
+        let wanted = asked
+            .or(pod.spec.termination_grace_period_seconds)
+            .unwrap_or(30);
         // A negative period counts as the shortest one.
         let wanted = if wanted < 0 { 1 } else { wanted };
         match object.meta.deletion_grace_period_seconds {
@@ -120,7 +156,11 @@ impl ApiServer {
 
     /// Whether a kubelet still has to stop this Pod.
     pub(super) fn is_graceful(&self, object: &Object) -> bool {
-        object.kind == Kind::Pod && object.meta.deletion_grace_period_seconds.is_some_and(|g| g > 0)
+        object.kind == Kind::Pod
+            && object
+                .meta
+                .deletion_grace_period_seconds
+                .is_some_and(|g| g > 0)
     }
 }
 

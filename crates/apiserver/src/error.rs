@@ -72,10 +72,22 @@ pub struct ExceededResource {
 impl fmt::Display for ExceededQuota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |amount: fn(&ExceededResource) -> Quantity| {
-            self.resources.iter().map(|one| format!("{}={}", one.name, amount(one))).collect::<Vec<_>>().join(",")
+            self.resources
+                .iter()
+                .map(|one| format!("{}={}", one.name, amount(one)))
+                .collect::<Vec<_>>()
+                .join(",")
         };
-        let (requested, used, limited) = (list(|one| one.requested), list(|one| one.used), list(|one| one.hard));
-        write!(f, "exceeded quota: {}, requested: {requested}, used: {used}, limited: {limited}", self.name)
+        let (requested, used, limited) = (
+            list(|one| one.requested),
+            list(|one| one.used),
+            list(|one| one.hard),
+        );
+        write!(
+            f,
+            "exceeded quota: {}, requested: {requested}, used: {used}, limited: {limited}",
+            self.name
+        )
     }
 }
 
@@ -101,30 +113,48 @@ impl std::error::Error for ApiError {}
 impl ApiError {
     /// There is no such object.
     pub fn not_found(kind: Kind, name: &str) -> Self {
-        ApiError { reason: StatusReason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()), cause: None }
+        ApiError {
+            reason: StatusReason::NotFound,
+            message: format!("{} {name:?} not found", kind.group_resource()),
+            cause: None,
+        }
     }
 
     /// Nothing is stored under a key that is to be written.
     pub fn absent(key: &ObjectRef) -> Self {
-        if key.kind.is_stored() { ApiError::not_found(key.kind, &key.name) } else { ApiError::not_writable() }
+        if key.kind.is_stored() {
+            ApiError::not_found(key.kind, &key.name)
+        } else {
+            ApiError::not_writable()
+        }
     }
 
     /// Objects of this kind cannot be written.
     pub fn not_writable() -> Self {
         let message = "the server does not allow this method on the requested resource".to_owned();
-        ApiError { reason: StatusReason::MethodNotAllowed, message, cause: None }
+        ApiError {
+            reason: StatusReason::MethodNotAllowed,
+            message,
+            cause: None,
+        }
     }
 
     /// Every generated name is in use.
     pub fn no_unique_name(kind: Kind, name: &str) -> ApiError {
         let mut error = ApiError::already_exists(kind, name);
-        error.message.push_str(", the server was not able to generate a unique name for the object");
+        error
+            .message
+            .push_str(", the server was not able to generate a unique name for the object");
         error
     }
 
     /// There is one already.
     pub fn already_exists(kind: Kind, name: &str) -> Self {
-        ApiError { reason: StatusReason::AlreadyExists, message: format!("{} {name:?} already exists", kind.group_resource()), cause: None }
+        ApiError {
+            reason: StatusReason::AlreadyExists,
+            message: format!("{} {name:?} already exists", kind.group_resource()),
+            cause: None,
+        }
     }
 
     /// Whether it was refused because its namespace is going away: loops are silent about that.
@@ -146,17 +176,37 @@ impl ApiError {
 
     /// Why a Pod cannot be bound, if it has changed since it was read: `setPodHostAndAnnotations`.
     pub fn not_bound(stored: &Object, read: &Object) -> Option<Self> {
-        let (name, node) = (&read.meta.name, stored.pod().map(|pod| &pod.node_name).filter(|node| !node.is_empty()));
+        let (name, node) = (
+            &read.meta.name,
+            stored
+                .pod()
+                .map(|pod| &pod.node_name)
+                .filter(|node| !node.is_empty()),
+        );
         let (resource, what) = if stored.meta.uid != read.meta.uid {
             let (asked, is) = (read.meta.uid, stored.meta.uid);
-            let precondition = format!("Precondition failed: UID in precondition: {asked}, UID in object meta: {is}");
+            let precondition = format!(
+                "Precondition failed: UID in precondition: {asked}, UID in object meta: {is}"
+            );
             let key = format!("/registry/pods/{}/{name}", read.meta.namespace);
             let error = "StorageError: invalid object, Code: 4, Key: ";
-            ("pods", format!("{error}{key}, ResourceVersion: 0, AdditionalErrorMessage: {precondition}"))
+            (
+                "pods",
+                format!("{error}{key}, ResourceVersion: 0, AdditionalErrorMessage: {precondition}"),
+            )
         } else if stored.meta.is_deleting() {
-            ("pods/binding", format!("pod {name} is being deleted, cannot be assigned to a host"))
+            (
+                "pods/binding",
+                format!("pod {name} is being deleted, cannot be assigned to a host"),
+            )
         } else {
-            ("pods/binding", format!("pod {name} is already assigned to node {:?}", node?.as_str()))
+            (
+                "pods/binding",
+                format!(
+                    "pod {name} is already assigned to node {:?}",
+                    node?.as_str()
+                ),
+            )
         };
         Some(ApiError {
             reason: StatusReason::Conflict,
@@ -167,7 +217,11 @@ impl ApiError {
 
     /// The request breaks a rule that is not about a field; the message is complete.
     pub fn invalid(message: String) -> Self {
-        ApiError { reason: StatusReason::Invalid, message, cause: None }
+        ApiError {
+            reason: StatusReason::Invalid,
+            message,
+            cause: None,
+        }
     }
 
     /// Fields of the object break rules.
@@ -181,28 +235,48 @@ impl ApiError {
             }
         }
         let message = invalid_message(group_kind, name, &causes);
-        let invalid = InvalidObject { group_kind: group_kind.to_owned(), name: name.to_owned(), causes };
-        ApiError { reason: StatusReason::Invalid, message, cause: Some(Box::new(Cause::Fields(invalid))) }
+        let invalid = InvalidObject {
+            group_kind: group_kind.to_owned(),
+            name: name.to_owned(),
+            causes,
+        };
+        ApiError {
+            reason: StatusReason::Invalid,
+            message,
+            cause: Some(Box::new(Cause::Fields(invalid))),
+        }
     }
 
     /// A body names another kind or version (`kind`, `apiVersion`) than its path.
     pub fn of_other_type(field: &str, found: &str, expected: &str) -> Self {
         ApiError::bad_request(match field {
-            "apiVersion" => format!("the API version in the data ({found}) does not match the expected API version ({expected})"),
-            _ => format!("the {field} of the provided object ({found:?}) does not match the expected {field} ({expected:?})"),
+            "apiVersion" => format!(
+                "the API version in the data ({found}) does not match the expected API version ({expected})"
+            ),
+            _ => format!(
+                "the {field} of the provided object ({found:?}) does not match the expected {field} ({expected:?})"
+            ),
         })
     }
 
     /// The request could not be read.
     pub fn bad_request(message: String) -> Self {
-        ApiError { reason: StatusReason::BadRequest, message, cause: None }
+        ApiError {
+            reason: StatusReason::BadRequest,
+            message,
+            cause: None,
+        }
     }
 
     /// Custom objects have no strategic patches.
     pub fn unsupported_patch() -> Self {
         let message = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, \
                        application/merge-patch+json, application/apply-patch+yaml";
-        ApiError { reason: StatusReason::UnsupportedMediaType, message: message.to_owned(), cause: None }
+        ApiError {
+            reason: StatusReason::UnsupportedMediaType,
+            message: message.to_owned(),
+            cause: None,
+        }
     }
 
     /// The body of a request is in a form that is not read.
@@ -210,21 +284,37 @@ impl ApiError {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf (found {found:?})"
         );
-        ApiError { reason: StatusReason::UnsupportedMediaType, message, cause: None }
+        ApiError {
+            reason: StatusReason::UnsupportedMediaType,
+            message,
+            cause: None,
+        }
     }
 
     /// The client may retry later.
     pub fn too_many_requests(message: &str) -> Self {
-        ApiError { reason: StatusReason::TooManyRequests, message: message.into(), cause: None }
+        ApiError {
+            reason: StatusReason::TooManyRequests,
+            message: message.into(),
+            cause: None,
+        }
     }
 
     /// The server or a loop cannot do it.
     pub fn internal(message: &str) -> Self {
-        ApiError { reason: StatusReason::InternalError, message: message.into(), cause: None }
+        ApiError {
+            reason: StatusReason::InternalError,
+            message: message.into(),
+            cause: None,
+        }
     }
 
     /// The request is not allowed.
     pub fn forbidden(message: String) -> Self {
-        ApiError { reason: StatusReason::Forbidden, message, cause: None }
+        ApiError {
+            reason: StatusReason::Forbidden,
+            message,
+            cause: None,
+        }
     }
 }

@@ -21,7 +21,13 @@ const MAX_DISRUPTED_PODS: usize = 2000;
 
 impl ApiServer {
     /// Evicts a Pod if its budget allows it.
-    pub fn evict(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: Why) -> Result<(), ApiError> {
+    pub fn evict(
+        &mut self,
+        origin: &Origin,
+        key: &ObjectRef,
+        how: Delete,
+        why: Why,
+    ) -> Result<(), ApiError> {
         let result = self.try_evict(origin, key, how, &why);
         if let Err(error) = &result {
             self.refuse(origin, key.clone(), error, why);
@@ -29,15 +35,36 @@ impl ApiServer {
         result
     }
 
-    fn try_evict(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: &Why) -> Result<(), ApiError> {
-        let Some(object) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
-        let Some(pod) = object.pod() else { return Err(ApiError::not_found(Kind::Pod, &key.name)) };
-        let request = AdmissionRequest { operation: "CREATE", subresource: "eviction", object: &object, old: None, api_version: None };
+    fn try_evict(
+        &mut self,
+        origin: &Origin,
+        key: &ObjectRef,
+        how: Delete,
+        why: &Why,
+    ) -> Result<(), ApiError> {
+        let Some(object) = self.get(key).cloned() else {
+            return Err(ApiError::not_found(key.kind, &key.name));
+        };
+        let Some(pod) = object.pod() else {
+            return Err(ApiError::not_found(Kind::Pod, &key.name));
+        };
+        let request = AdmissionRequest {
+            operation: "CREATE",
+            subresource: "eviction",
+            object: &object,
+            old: None,
+            api_version: None,
+        };
         self.admit_by_webhooks(origin, request)?;
         // A Pod that has ended, is pending or is terminating needs no budget.
         if !(pod.is_terminal() || pod.status.phase == "Pending" || object.meta.is_deleting()) {
-            let budgets = self.list(Kind::PodDisruptionBudget).filter(|b| b.meta.namespace == key.namespace);
-            let budgets: Vec<Rc<Object>> = budgets.filter(|b| BudgetSpec::of(b).selects(&object)).cloned().collect();
+            let budgets = self
+                .list(Kind::PodDisruptionBudget)
+                .filter(|b| b.meta.namespace == key.namespace);
+            let budgets: Vec<Rc<Object>> = budgets
+                .filter(|b| BudgetSpec::of(b).selects(&object))
+                .cloned()
+                .collect();
             if budgets.len() > 1 {
                 return Err(ApiError::internal(SEVERAL));
             }
@@ -49,39 +76,63 @@ impl ApiServer {
         let mut marked = (*object).clone();
         if let Body::Pod(pod) = &mut marked.body {
             let message = "Eviction API: evicting";
-            pod.status.set_condition(PodCondition::disruption("EvictionByEvictionAPI", message, wall, generation));
+            pod.status.set_condition(PodCondition::disruption(
+                "EvictionByEvictionAPI",
+                message,
+                wall,
+                generation,
+            ));
         }
         self.update_status(origin, marked, why.clone())?;
         self.delete(origin, key, how, why.clone()).map(drop)
     }
 
     /// Charges one disruption to the budget, if the Pod needs one and one is left.
-    fn spend(&mut self, origin: &Origin, budget: &Rc<Object>, pod: &Object, healthy: bool, why: &Why) -> Result<(), ApiError> {
+    fn spend(
+        &mut self,
+        origin: &Origin,
+        budget: &Rc<Object>,
+        pod: &Object,
+        healthy: bool,
+        why: &Why,
+    ) -> Result<(), ApiError> {
         let (spec, mut status) = (BudgetSpec::of(budget), BudgetStatus::of(budget));
         if !healthy {
-            let enough = status.current_healthy >= status.desired_healthy && status.desired_healthy > 0;
+            let enough =
+                status.current_healthy >= status.desired_healthy && status.desired_healthy > 0;
             if spec.unhealthy_pod_eviction_policy == "AlwaysAllow" || enough {
                 return Ok(());
             }
         }
         if status.observed_generation < budget.meta.generation || status.disruptions_allowed == 0 {
             let cause = Some(Box::new(Cause::Budget(budget.meta.name.clone())));
-            return Err(ApiError { cause, ..ApiError::too_many_requests(REFUSED) });
+            return Err(ApiError {
+                cause,
+                ..ApiError::too_many_requests(REFUSED)
+            });
         }
-        let forbidden =
-            |text: &str| Err(ApiError::forbidden(format!("poddisruptionbudget.policy {:?} is forbidden: {text}", budget.meta.name)));
+        let forbidden = |text: &str| {
+            Err(ApiError::forbidden(format!(
+                "poddisruptionbudget.policy {:?} is forbidden: {text}",
+                budget.meta.name
+            )))
+        };
         if status.disruptions_allowed < 0 {
             return forbidden("pdb disruptions allowed is negative");
         }
         if status.disrupted_pods.len() > MAX_DISRUPTED_PODS {
-            return forbidden("DisruptedPods map too big - too many evictions not confirmed by PDB controller");
+            return forbidden(
+                "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+            );
         }
         status.disruptions_allowed -= 1;
         let wall = self.wall();
         if status.disruptions_allowed == 0 {
             status.set_condition(None, status.observed_generation, wall);
         }
-        status.disrupted_pods.insert(pod.meta.name.to_string(), Value::String(wall.rfc3339()));
+        status
+            .disrupted_pods
+            .insert(pod.meta.name.to_string(), Value::String(wall.rfc3339()));
         let mut spent = (**budget).clone();
         status.put(&mut spent);
         self.update_status(origin, spent, why.clone()).map(drop)
@@ -99,7 +150,13 @@ mod tests {
     /// What evicting a running Pod gives, and the disruptions left.
     fn evict(ready: bool, budgets: &[Value]) -> (Result<(), StatusReason>, i32) {
         let mut server = ApiServer::new(Timestamp::new(0), 1);
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
+        let origin = Origin {
+            actor: Actor::SERVER,
+            cause: None,
+            pass: 0,
+            manager: None,
+            user: None,
+        };
         let status = if ready { "True" } else { "False" };
         let pod = json!({"metadata": {"name": "p", "labels": {"app": "web"}}, "spec": {"nodeName": "n", "containers": []}});
         let pod = Object::from_value(Kind::Pod, pod).unwrap();
@@ -107,45 +164,89 @@ mod tests {
         let mut running = (*pod).clone();
         if let Body::Pod(body) = &mut running.body {
             body.status.phase = "Running".into();
-            body.status.set_condition(PodCondition { kind: "Ready".into(), status: status.into(), ..Default::default() });
+            body.status.set_condition(PodCondition {
+                kind: "Ready".into(),
+                status: status.into(),
+                ..Default::default()
+            });
         }
         server.update_status(&origin, running, Why::Asked).unwrap();
         for (i, budget) in budgets.iter().enumerate() {
             let mut value = json!({"metadata": {"name": format!("b{i}")}, "spec": {"selector": {"matchLabels": {"app": "web"}}},
                 "status": {"observedGeneration": 1}});
             for (key, field) in budget.as_object().unwrap() {
-                let part = if key == "unhealthyPodEvictionPolicy" { "spec" } else { "status" };
+                let part = if key == "unhealthyPodEvictionPolicy" {
+                    "spec"
+                } else {
+                    "status"
+                };
                 value[part][key] = field.clone();
             }
             let object = Object::from_value(Kind::PodDisruptionBudget, value).unwrap();
             server.create(&origin, object, Why::Asked).unwrap();
         }
-        let result = server.evict(&origin, &pod.key(), Delete::default(), Why::Asked).map_err(|error| error.reason);
-        let left = server.list(Kind::PodDisruptionBudget).next().map_or(0, |b| BudgetStatus::of(b).disruptions_allowed);
+        let result = server
+            .evict(&origin, &pod.key(), Delete::default(), Why::Asked)
+            .map_err(|error| error.reason);
+        let left = server
+            .list(Kind::PodDisruptionBudget)
+            .next()
+            .map_or(0, |b| BudgetStatus::of(b).disruptions_allowed);
         (result, left)
     }
 
     #[test]
     fn a_budget_is_asked_and_spent() {
-        let allowed = |n: i32| json!({"disruptionsAllowed": n, "currentHealthy": 2, "desiredHealthy": 2});
+        let allowed =
+            |n: i32| json!({"disruptionsAllowed": n, "currentHealthy": 2, "desiredHealthy": 2});
         let always = json!({"disruptionsAllowed": 0, "unhealthyPodEvictionPolicy": "AlwaysAllow"});
         let short = json!({"disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 2});
         let cases = [
             ("no budget", true, vec![], (Ok(()), 0)),
             ("one is left", true, vec![allowed(1)], (Ok(()), 0)),
             ("two are left", true, vec![allowed(2)], (Ok(()), 1)),
-            ("none is left", true, vec![allowed(0)], (Err(StatusReason::TooManyRequests), 0)),
-            ("two budgets", true, vec![allowed(1), allowed(1)], (Err(StatusReason::InternalError), 1)),
+            (
+                "none is left",
+                true,
+                vec![allowed(0)],
+                (Err(StatusReason::TooManyRequests), 0),
+            ),
+            (
+                "two budgets",
+                true,
+                vec![allowed(1), allowed(1)],
+                (Err(StatusReason::InternalError), 1),
+            ),
             (
                 "not observed yet",
                 true,
                 vec![json!({"disruptionsAllowed": 1, "observedGeneration": 0})],
                 (Err(StatusReason::TooManyRequests), 1),
             ),
-            ("unready, enough others", false, vec![allowed(0)], (Ok(()), 0)),
-            ("unready, too few others", false, vec![short], (Err(StatusReason::TooManyRequests), 0)),
-            ("unready, always allowed", false, vec![always.clone()], (Ok(()), 0)),
-            ("ready, the policy does not count", true, vec![always], (Err(StatusReason::TooManyRequests), 0)),
+            (
+                "unready, enough others",
+                false,
+                vec![allowed(0)],
+                (Ok(()), 0),
+            ),
+            (
+                "unready, too few others",
+                false,
+                vec![short],
+                (Err(StatusReason::TooManyRequests), 0),
+            ),
+            (
+                "unready, always allowed",
+                false,
+                vec![always.clone()],
+                (Ok(()), 0),
+            ),
+            (
+                "ready, the policy does not count",
+                true,
+                vec![always],
+                (Err(StatusReason::TooManyRequests), 0),
+            ),
         ];
         for (name, ready, budgets, expected) in cases {
             assert_eq!(evict(ready, &budgets), expected, "{name}");

@@ -33,12 +33,18 @@ impl Actor {
 
     /// A component of the control plane.
     pub const fn component(name: &'static str) -> Actor {
-        Actor { name, node: Str::new_static("") }
+        Actor {
+            name,
+            node: Str::new_static(""),
+        }
     }
 
     /// The kubelet of a node.
     pub fn kubelet(node: &Str) -> Actor {
-        Actor { name: "kubelet", node: node.clone() }
+        Actor {
+            name: "kubelet",
+            node: node.clone(),
+        }
     }
 }
 
@@ -125,11 +131,18 @@ impl Entry {
     /// Whether it only records a Kubernetes Event, or belongs to the cluster's bootstrap.
     pub fn is_event(&self) -> bool {
         // The reason alone is enough most of the time; reading the object may miss the CPU cache.
-        matches!(self.why, Why::Bootstrap | Why::Said { .. }) || self.write().is_some_and(|(_, object)| object.kind == Kind::Event)
+        matches!(self.why, Why::Bootstrap | Why::Said { .. })
+            || self
+                .write()
+                .is_some_and(|(_, object)| object.kind == Kind::Event)
     }
 
     /// The write, if it is one.
     pub fn write(&self) -> Option<(Op, &Rc<Object>)> {
-        if let Record::Write { op, object, .. } = &self.record { Some((*op, object)) } else { None }
+        if let Record::Write { op, object, .. } = &self.record {
+            Some((*op, object))
+        } else {
+            None
+        }
     }
 }

@@ -47,11 +47,19 @@ impl Requirement {
     /// A condition whose key and values have the form of labels.
     fn new(key: &str, operator: Operator, mut values: Vec<String>) -> Result<Requirement, String> {
         let invalid = |field: String, value: &str, detail: String| {
-            FieldError { field, fault: ErrorType::Invalid, value: format!("{value:?}"), detail }.to_string()
+            FieldError {
+                field,
+                fault: ErrorType::Invalid,
+                value: format!("{value:?}"),
+                detail,
+            }
+            .to_string()
         };
         let mut errors = Vec::new();
         for (index, value) in values.iter().enumerate() {
-            if matches!(operator, Operator::GreaterThan | Operator::LessThan) && value.parse::<i64>().is_err() {
+            if matches!(operator, Operator::GreaterThan | Operator::LessThan)
+                && value.parse::<i64>().is_err()
+            {
                 let detail = "for 'Gt', 'Lt' operators, the value must be an integer".to_owned();
                 errors.push(invalid(format!("values[{index}]"), value, detail));
             }
@@ -59,10 +67,17 @@ impl Requirement {
         k8s_model::sort::sort(&mut values);
         values.dedup();
         for (index, value) in values.iter().enumerate() {
-            errors.extend(is_label_value(value).map(|detail| invalid(format!("values[{index}][{key}]"), value, detail)));
+            errors.extend(
+                is_label_value(value)
+                    .map(|detail| invalid(format!("values[{index}][{key}]"), value, detail)),
+            );
         }
         match &errors[..] {
-            [] => Ok(Requirement { key: key.to_owned(), operator, values }),
+            [] => Ok(Requirement {
+                key: key.to_owned(),
+                operator,
+                values,
+            }),
             [one] => Err(one.clone()),
             several => Err(format!("[{}]", several.join(", "))),
         }
@@ -75,7 +90,12 @@ impl Requirement {
 /// The API server's message.
 pub fn read(text: &str) -> Result<LabelSelector, String> {
     let mut selector = LabelSelector::default();
-    for Requirement { key, operator, values } in parse(text)? {
+    for Requirement {
+        key,
+        operator,
+        values,
+    } in parse(text)?
+    {
         let operator = match (operator, &values[..]) {
             (Operator::In, [value]) => {
                 Rc::make_mut(&mut selector.match_labels).insert(key.into(), value.into());
@@ -89,21 +109,34 @@ pub fn read(text: &str) -> Result<LabelSelector, String> {
             (Operator::LessThan, _) => "Lt",
         };
         let values = values.into_iter().map(Into::into).collect();
-        selector.match_expressions.push(Expression { key: key.into(), operator: operator.into(), values });
+        selector.match_expressions.push(Expression {
+            key: key.into(),
+            operator: operator.into(),
+            values,
+        });
     }
     Ok(selector)
 }
 
 /// A selector of objects as text, by key.
 pub fn show(selector: &LabelSelector) -> String {
-    let labels = selector.match_labels.iter().map(|(key, value)| (key.clone(), format!("{key}={value}")));
+    let labels = selector
+        .match_labels
+        .iter()
+        .map(|(key, value)| (key.clone(), format!("{key}={value}")));
     let expressions = selector.match_expressions.iter().map(|expression| {
-        let one = LabelSelector { match_expressions: vec![expression.clone()], ..LabelSelector::default() };
+        let one = LabelSelector {
+            match_expressions: vec![expression.clone()],
+            ..LabelSelector::default()
+        };
         (expression.key.clone(), one.to_string())
     });
     let mut all: Vec<_> = labels.chain(expressions).collect();
     k8s_model::sort::sort_by_key(&mut all, |(key, _)| key.clone());
-    all.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(",")
+    all.into_iter()
+        .map(|(_, text)| text)
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 /// Splits a selector into symbols and words; a symbol that is none is an error where it is read.
@@ -116,7 +149,9 @@ fn tokens(text: &str) -> Vec<&str> {
         let length = match first {
             _ if rest.starts_with("==") || rest.starts_with("!=") => 2,
             first if is_symbol(first) => first.len_utf8(),
-            _ => rest.find(|c| is_symbol(c) || is_space(c)).unwrap_or(rest.len()),
+            _ => rest
+                .find(|c| is_symbol(c) || is_space(c))
+                .unwrap_or(rest.len()),
         };
         let (token, after) = rest.split_at(length);
         tokens.push(token);
@@ -130,15 +165,26 @@ fn tokens(text: &str) -> Vec<&str> {
 /// # Errors
 /// The API server's message.
 pub fn parse(text: &str) -> Result<Vec<Requirement>, String> {
-    let mut parser = Parser { tokens: tokens(text), position: 0 };
+    let mut parser = Parser {
+        tokens: tokens(text),
+        position: 0,
+    };
     let mut requirements = Vec::new();
     loop {
         match parser.peek() {
             "" => return Ok(requirements),
             token if token == "!" || is_identifier(token) => {
-                requirements.push(parser.requirement().map_err(|problem| format!("unable to parse requirement: {problem}"))?);
+                requirements.push(
+                    parser
+                        .requirement()
+                        .map_err(|problem| format!("unable to parse requirement: {problem}"))?,
+                );
             }
-            token => return Err(format!("found '{token}', expected: !, identifier, or 'end of string'")),
+            token => {
+                return Err(format!(
+                    "found '{token}', expected: !, identifier, or 'end of string'"
+                ));
+            }
         }
         match parser.next() {
             "" => return Ok(requirements),
@@ -154,7 +200,10 @@ pub fn parse(text: &str) -> Result<Vec<Requirement>, String> {
 }
 
 fn is_identifier(token: &str) -> bool {
-    !matches!(token, "" | "=" | "==" | "!=" | "!" | "(" | ")" | "," | ">" | "<")
+    !matches!(
+        token,
+        "" | "=" | "==" | "!=" | "!" | "(" | ")" | "," | ">" | "<"
+    )
 }
 
 struct Parser<'a> {
@@ -184,7 +233,13 @@ impl<'a> Parser<'a> {
         let faults = is_qualified_name(key);
         if !faults.is_empty() {
             let detail = faults.join("; ");
-            return Err(FieldError { field: "<nil>".to_owned(), fault: ErrorType::Invalid, value: format!("{key:?}"), detail }.to_string());
+            return Err(FieldError {
+                field: "<nil>".to_owned(),
+                fault: ErrorType::Invalid,
+                value: format!("{key:?}"),
+                detail,
+            }
+            .to_string());
         }
         if negated {
             return Requirement::new(key, Operator::DoesNotExist, Vec::new());
@@ -201,7 +256,11 @@ impl<'a> Parser<'a> {
             token => return Err(format!("found '{token}', expected: {OPERATORS}")),
         };
         let is_set = matches!(self.tokens[self.position - 1], "in" | "notin");
-        let values = if is_set { self.values()? } else { vec![self.value()?] };
+        let values = if is_set {
+            self.values()?
+        } else {
+            vec![self.value()?]
+        };
         Requirement::new(key, operator, values)
     }
 

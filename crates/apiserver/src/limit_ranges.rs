@@ -14,14 +14,28 @@ const MARK: &str = "kubernetes.io/limit-ranger";
 impl ApiServer {
     /// The bodies of the LimitRanges of a namespace.
     fn ranges(&self, namespace: &str) -> Vec<Value> {
-        let ranges = self.list(Kind::LimitRange).filter(|r| r.meta.namespace == namespace);
-        ranges.filter_map(|r| if let Body::Other(body) = &r.body { Some(Value::Object((**body).clone())) } else { None }).collect()
+        let ranges = self
+            .list(Kind::LimitRange)
+            .filter(|r| r.meta.namespace == namespace);
+        ranges
+            .filter_map(|r| {
+                if let Body::Other(body) = &r.body {
+                    Some(Value::Object((**body).clone()))
+                } else {
+                    None
+                }
+            })
+            .collect()
     }
 
     /// Fills in the defaults of a client's new Pod, before validation.
     pub(super) fn fill_limits(&self, kind: Kind, value: &mut Value) {
         if kind == Kind::Pod {
-            let namespace = value["metadata"]["namespace"].as_str().filter(|n| !n.is_empty()).unwrap_or("default").to_owned();
+            let namespace = value["metadata"]["namespace"]
+                .as_str()
+                .filter(|n| !n.is_empty())
+                .unwrap_or("default")
+                .to_owned();
             fill_limits(value, &self.ranges(&namespace));
         }
     }
@@ -68,23 +82,43 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
 }
 
 fn limits_of<'a>(ranges: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
-    ranges.iter().flat_map(|range| list(&range["spec"], "limits")).filter(move |limit| limit["type"] == kind)
+    ranges
+        .iter()
+        .flat_map(|range| list(&range["spec"], "limits"))
+        .filter(move |limit| limit["type"] == kind)
 }
 
 /// Fills in missing requests and limits of a Pod's containers, and records that in an annotation.
 fn fill_limits(pod: &mut Value, ranges: &[Value]) {
     let mut said = Vec::new();
     for kind in ["containers", "initContainers"] {
-        for container in pod["spec"].get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
-            for (field, source, word) in [("requests", "defaultRequest", "request"), ("limits", "default", "limit")] {
+        for container in pod["spec"]
+            .get_mut(kind)
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object_mut)
+        {
+            for (field, source, word) in [
+                ("requests", "defaultRequest", "request"),
+                ("limits", "default", "limit"),
+            ] {
                 let mut set = Vec::new();
                 for limit in limits_of(ranges, "Container") {
                     set.extend(fill(container, field, &limit[source]));
                 }
                 if !set.is_empty() {
                     k8s_model::sort::sort(&mut set);
-                    let init = if kind == "initContainers" { "init container" } else { "container" };
-                    said.push(format!("{} {word} for {init} {}", set.join(", "), container["name"].as_str().unwrap_or("")));
+                    let init = if kind == "initContainers" {
+                        "init container"
+                    } else {
+                        "container"
+                    };
+                    said.push(format!(
+                        "{} {word} for {init} {}",
+                        set.join(", "),
+                        container["name"].as_str().unwrap_or("")
+                    ));
                 }
             }
         }
@@ -119,13 +153,20 @@ fn fill(container: &mut Map<String, Value>, field: &str, defaults: &Value) -> Ve
 fn check_pod(pod: &Value, ranges: &[Value]) -> Result<(), String> {
     let mut errors = Vec::new();
     for limit in limits_of(ranges, "Container") {
-        for container in list(&pod["spec"], "containers").iter().chain(list(&pod["spec"], "initContainers")) {
-            check(&mut errors, limit, "Container", &|kind, name| amount(&container["resources"][kind][name]));
+        for container in list(&pod["spec"], "containers")
+            .iter()
+            .chain(list(&pod["spec"], "initContainers"))
+        {
+            check(&mut errors, limit, "Container", &|kind, name| {
+                amount(&container["resources"][kind][name])
+            });
         }
     }
     for limit in limits_of(ranges, "Pod") {
         let sum = |kind: &str, name: &str| {
-            let mut all = list(&pod["spec"], "containers").iter().filter_map(|c| amount(&c["resources"][kind][name]));
+            let mut all = list(&pod["spec"], "containers")
+                .iter()
+                .filter_map(|c| amount(&c["resources"][kind][name]));
             let first = all.next()?;
             Some(all.fold(first, Quantity::plus))
         };
@@ -137,10 +178,13 @@ fn check_pod(pod: &Value, ranges: &[Value]) -> Result<(), String> {
 /// Why a claim is outside the ranges of its namespace.
 fn check_claim(claim: &Value, ranges: &[Value]) -> Result<(), String> {
     let mut errors = Vec::new();
-    let request = amount(&claim["spec"]["resources"]["requests"]["storage"]).unwrap_or(Quantity::ZERO);
+    let request =
+        amount(&claim["spec"]["resources"]["requests"]["storage"]).unwrap_or(Quantity::ZERO);
     for limit in limits_of(ranges, "PersistentVolumeClaim") {
         for (bound, word, outside) in [("min", "minimum", -1), ("max", "maximum", 1)] {
-            let Some(bound) = amount(&limit[bound]["storage"]) else { continue };
+            let Some(bound) = amount(&limit[bound]["storage"]) else {
+                continue;
+            };
             if request.cmp(&bound) as i32 == outside {
                 errors.push(format!("{word} storage usage per PersistentVolumeClaim is {bound}, but request is {request}"));
             }
@@ -158,14 +202,26 @@ fn aggregate(errors: Vec<String>) -> Result<(), String> {
 }
 
 /// Compares the amounts asked for (by `requests` or `limits` and resource) with one range.
-fn check(errors: &mut Vec<String>, limit: &Value, kind: &str, asked: &dyn Fn(&str, &str) -> Option<Quantity>) {
-    let bounds =
-        |name: &str| limit[name].as_object().into_iter().flatten().filter_map(|(name, value)| Some((name.clone(), amount(value)?)));
+fn check(
+    errors: &mut Vec<String>,
+    limit: &Value,
+    kind: &str,
+    asked: &dyn Fn(&str, &str) -> Option<Quantity>,
+) {
+    let bounds = |name: &str| {
+        limit[name]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, value)| Some((name.clone(), amount(value)?)))
+    };
     for (name, least) in bounds("min") {
         let head = format!("minimum {name} usage per {kind} is {least}");
         match (asked("requests", &name), asked("limits", &name)) {
             (None, _) => errors.push(format!("{head}.  No request is specified")),
-            (Some(request), _) if request < least => errors.push(format!("{head}, but request is {request}")),
+            (Some(request), _) if request < least => {
+                errors.push(format!("{head}, but request is {request}"))
+            }
             (_, Some(most)) if most < least => errors.push(format!("{head}, but limit is {most}")),
             _ => {}
         }
@@ -174,15 +230,23 @@ fn check(errors: &mut Vec<String>, limit: &Value, kind: &str, asked: &dyn Fn(&st
         let head = format!("maximum {name} usage per {kind} is {most}");
         match (asked("limits", &name), asked("requests", &name)) {
             (None, _) => errors.push(format!("{head}.  No limit is specified")),
-            (Some(limit), _) if limit > most => errors.push(format!("{head}, but limit is {limit}")),
-            (_, Some(request)) if request > most => errors.push(format!("{head}, but request is {request}")),
+            (Some(limit), _) if limit > most => {
+                errors.push(format!("{head}, but limit is {limit}"))
+            }
+            (_, Some(request)) if request > most => {
+                errors.push(format!("{head}, but request is {request}"))
+            }
             _ => {}
         }
     }
     for (name, most) in bounds("maxLimitRequestRatio") {
         let head = format!("{name} max limit to request ratio per {kind} is {most}, but");
-        let above_zero = |amount: Option<Quantity>| amount.map(Quantity::as_f64).filter(|amount| *amount > 0.0);
-        match (above_zero(asked("requests", &name)), above_zero(asked("limits", &name))) {
+        let above_zero =
+            |amount: Option<Quantity>| amount.map(Quantity::as_f64).filter(|amount| *amount > 0.0);
+        match (
+            above_zero(asked("requests", &name)),
+            above_zero(asked("limits", &name)),
+        ) {
             (None, _) => errors.push(format!("{head} no request is specified or request is 0")),
             (_, None) => errors.push(format!("{head} no limit is specified or limit is 0")),
             (Some(request), Some(limit)) if limit / request > most.as_f64() => {
@@ -226,23 +290,37 @@ mod tests {
     #[test]
     fn what_is_outside_a_range_is_refused() {
         for (resources, error) in [
-            (json!({"requests": {"cpu": "50m"}}), "minimum cpu usage per Container is 100m, but request is 50m"),
-            (json!({"limits": {"cpu": "2"}, "requests": {"cpu": "500m"}}), "maximum cpu usage per Container is 1, but limit is 2"),
+            (
+                json!({"requests": {"cpu": "50m"}}),
+                "minimum cpu usage per Container is 100m, but request is 50m",
+            ),
+            (
+                json!({"limits": {"cpu": "2"}, "requests": {"cpu": "500m"}}),
+                "maximum cpu usage per Container is 1, but limit is 2",
+            ),
         ] {
             let mut pod = pod(resources);
             fill_limits(&mut pod, &[range()]);
             assert_eq!(check_pod(&pod, &[range()]), Err(error.to_owned()));
         }
         let mut limited = range();
-        limited["spec"]["limits"] = json!([{"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}}]);
+        limited["spec"]["limits"] =
+            json!([{"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}}]);
         let asks = pod(json!({"limits": {"cpu": "2"}, "requests": {"cpu": "500m"}}));
-        let error = "cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000";
+        let error =
+            "cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000";
         assert_eq!(check_pod(&asks, &[limited]), Err(error.to_owned()));
         let claim = |size: &str| json!({"spec": {"resources": {"requests": {"storage": size}}}});
         let error = "maximum storage usage per PersistentVolumeClaim is 5Gi, but request is 10Gi";
-        assert_eq!(check_claim(&claim("10Gi"), &[range()]), Err(error.to_owned()));
+        assert_eq!(
+            check_claim(&claim("10Gi"), &[range()]),
+            Err(error.to_owned())
+        );
         let error = "minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 500Mi";
-        assert_eq!(check_claim(&claim("500Mi"), &[range()]), Err(error.to_owned()));
+        assert_eq!(
+            check_claim(&claim("500Mi"), &[range()]),
+            Err(error.to_owned())
+        );
         assert_eq!(check_claim(&claim("2Gi"), &[range()]), Ok(()));
     }
 }

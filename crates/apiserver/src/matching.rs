@@ -43,12 +43,20 @@ impl Selector {
     }
 
     fn selects(&self, labels: &Labels) -> bool {
-        self.0.as_ref().is_some_and(|selector| selector.matches(labels))
+        self.0
+            .as_ref()
+            .is_some_and(|selector| selector.matches(labels))
     }
 }
 
 fn texts(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Whether a list has a word, or all words by `*`.
@@ -58,7 +66,12 @@ fn lists(list: &[String], word: &str) -> bool {
 
 impl Rule {
     fn read_all(rules: &Value) -> Vec<Rule> {
-        rules.as_array().into_iter().flatten().map(Rule::read).collect()
+        rules
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(Rule::read)
+            .collect()
     }
 
     fn read(rule: &Value) -> Rule {
@@ -80,20 +93,39 @@ impl Rule {
         }
     }
 
-    fn matches(&self, exact: bool, definitions: &Definitions, request: AdmissionRequest<'_>) -> bool {
+    fn matches(
+        &self,
+        exact: bool,
+        definitions: &Definitions,
+        request: AdmissionRequest<'_>,
+    ) -> bool {
         let info = request.object.kind.info();
         lists(&self.operations, request.operation)
             && self.resources.iter().any(|(resource, subresource)| {
-                (resource == "*" || resource == info.plural) && (subresource == "*" || subresource == request.subresource)
+                (resource == "*" || resource == info.plural)
+                    && (subresource == "*" || subresource == request.subresource)
             })
-            && self.namespaced.is_none_or(|namespaced| namespaced == info.namespaced)
-            && (self.names.is_empty() || self.names.iter().any(|name| *name == *request.object.meta.name))
+            && self
+                .namespaced
+                .is_none_or(|namespaced| namespaced == info.namespaced)
+            && (self.names.is_empty()
+                || self
+                    .names
+                    .iter()
+                    .any(|name| *name == *request.object.meta.name))
             && self.has_version(exact, definitions, request)
     }
 
-    fn has_version(&self, exact: bool, definitions: &Definitions, request: AdmissionRequest<'_>) -> bool {
+    fn has_version(
+        &self,
+        exact: bool,
+        definitions: &Definitions,
+        request: AdmissionRequest<'_>,
+    ) -> bool {
         let kind = request.object.kind;
-        let has = |group: &str, version: &str| lists(&self.groups, group) && lists(&self.versions, version);
+        let has = |group: &str, version: &str| {
+            lists(&self.groups, group) && lists(&self.versions, version)
+        };
         let (group, version) = request.group_version();
         if has(group, version) {
             return true;
@@ -102,7 +134,13 @@ impl Rule {
             return false;
         }
         let info = kind.info();
-        let custom = || definitions.of(kind).is_some_and(|kind| kind.versions.iter().any(|version| has(info.group, &version.name)));
+        let custom = || {
+            definitions.of(kind).is_some_and(|kind| {
+                kind.versions
+                    .iter()
+                    .any(|version| has(info.group, &version.name))
+            })
+        };
         has(info.group, info.version)
             || match kind {
                 Kind::Event => has("events.k8s.io", "v1"),
@@ -131,19 +169,33 @@ impl Matcher {
     }
 
     /// Matches a request against the rules and selectors; `namespace` is the one of the object, if it exists.
-    pub fn matches(&self, definitions: &Definitions, namespace: Option<&Object>, request: AdmissionRequest<'_>) -> bool {
-        let any = |rules: &[Rule]| rules.iter().any(|rule| rule.matches(self.exact, definitions, request));
+    pub fn matches(
+        &self,
+        definitions: &Definitions,
+        namespace: Option<&Object>,
+        request: AdmissionRequest<'_>,
+    ) -> bool {
+        let any = |rules: &[Rule]| {
+            rules
+                .iter()
+                .any(|rule| rule.matches(self.exact, definitions, request))
+        };
         self.rules.as_deref().is_none_or(any)
             && !any(&self.excluded)
             && self.selects_namespace(namespace, request.object)
-            && (self.objects.selects(&request.object.meta.labels) || request.old.is_some_and(|old| self.objects.selects(&old.meta.labels)))
+            && (self.objects.selects(&request.object.meta.labels)
+                || request
+                    .old
+                    .is_some_and(|old| self.objects.selects(&old.meta.labels)))
     }
 
     /// Whether the labels of an object's namespace are selected; objects of no namespace always are.
     fn selects_namespace(&self, namespace: Option<&Object>, object: &Object) -> bool {
         match object.kind {
             Kind::Namespace => self.namespaces.selects(&object.meta.labels),
-            kind if kind.info().namespaced => namespace.is_none_or(|namespace| self.namespaces.selects(&namespace.meta.labels)),
+            kind if kind.info().namespaced => {
+                namespace.is_none_or(|namespace| self.namespaces.selects(&namespace.meta.labels))
+            }
             _ => true,
         }
     }

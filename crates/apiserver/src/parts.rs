@@ -14,10 +14,13 @@ pub(super) fn spec_changed(old: &Object, new: &Object) -> bool {
         (Body::StatefulSet(a), Body::StatefulSet(b)) => a.spec != b.spec,
         (Body::Job(a), Body::Job(b)) => a.spec != b.spec,
         (Body::DaemonSet(a), Body::DaemonSet(b)) => a.spec != b.spec,
-        (Body::EndpointSlice(a), Body::EndpointSlice(b)) => a != b || old.meta.labels != new.meta.labels,
-        (Body::Other(a), Body::Other(b)) if old.kind.is_custom() => {
-            a.keys().chain(b.keys()).any(|field| field != "status" && a.get(field) != b.get(field))
+        (Body::EndpointSlice(a), Body::EndpointSlice(b)) => {
+            a != b || old.meta.labels != new.meta.labels
         }
+        (Body::Other(a), Body::Other(b)) if old.kind.is_custom() => a
+            .keys()
+            .chain(b.keys())
+            .any(|field| field != "status" && a.get(field) != b.get(field)),
         (Body::Other(a), Body::Other(b)) => a.get("spec") != b.get("spec"),
         _ => false,
     }
@@ -33,7 +36,9 @@ pub(super) fn keep_status(new: &mut Object, old: &Object) {
         (Body::Job(n), Body::Job(o)) => n.status = o.status.clone(),
         (Body::DaemonSet(n), Body::DaemonSet(o)) => n.status = o.status.clone(),
         (Body::Service(n), Body::Service(o)) => n.status = o.status.clone(),
-        (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => n.status = o.status.clone(),
+        (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => {
+            n.status = o.status.clone()
+        }
         (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.status = o.status.clone(),
         (Body::Node(n), Body::Node(o)) => n.status = o.status.clone(),
         (Body::Other(n), Body::Other(o)) => {
@@ -58,7 +63,9 @@ pub(super) fn keep_spec(new: &mut Object, old: &Object) {
         (Body::Deployment(n), Body::Deployment(o)) => n.spec = o.spec.clone(),
         (Body::StatefulSet(n), Body::StatefulSet(o)) => n.spec = o.spec.clone(),
         (Body::Job(n), Body::Job(o)) => n.spec = o.spec.clone(),
-        (Body::DaemonSet(n), Body::DaemonSet(o)) => (n.spec, n.template) = (o.spec.clone(), o.template.clone()),
+        (Body::DaemonSet(n), Body::DaemonSet(o)) => {
+            (n.spec, n.template) = (o.spec.clone(), o.template.clone())
+        }
         (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => n.spec = o.spec.clone(),
         (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.spec = o.spec.clone(),
         (Body::Node(n), Body::Node(o)) => n.spec = o.spec.clone(),

@@ -36,19 +36,31 @@ pub type QuotaUsage = Vec<(String, Quantity)>;
 
 impl ApiServer {
     /// Charges a new object to every matching quota of its namespace, or refuses it.
-    pub(super) fn charge_quotas(&mut self, origin: &Origin, object: &Object) -> Result<(), ApiError> {
+    pub(super) fn charge_quotas(
+        &mut self,
+        origin: &Origin,
+        object: &Object,
+    ) -> Result<(), ApiError> {
         if object.kind == Kind::Event {
             return Ok(());
         }
-        let quotas: Vec<Rc<Object>> =
-            self.list(Kind::ResourceQuota).filter(|q| q.meta.namespace == object.meta.namespace).cloned().collect();
+        let quotas: Vec<Rc<Object>> = self
+            .list(Kind::ResourceQuota)
+            .filter(|q| q.meta.namespace == object.meta.namespace)
+            .cloned()
+            .collect();
         if quotas.is_empty() {
             return Ok(());
         }
         self.charge_each(origin, object, quotas)
     }
 
-    fn charge_each(&mut self, origin: &Origin, object: &Object, quotas: Vec<Rc<Object>>) -> Result<(), ApiError> {
+    fn charge_each(
+        &mut self,
+        origin: &Origin,
+        object: &Object,
+        quotas: Vec<Rc<Object>>,
+    ) -> Result<(), ApiError> {
         let wanted = usage(object);
         let mut charged = Vec::new();
         let quotas = quotas.iter().filter_map(|quota| match &quota.body {
@@ -57,17 +69,26 @@ impl ApiServer {
         });
         let quotas: Vec<_> = quotas.collect();
         // All of them are asked whether the object says enough before any is asked for room.
-        let unspecified = quotas.iter().filter_map(|(quota, body)| unspecified(&quota.meta.name, body, object.pod()).map(Err));
-        let charges = quotas.iter().map(|(quota, body)| charge(&quota.meta.name, body, &wanted).map(|used| (*quota, used)));
+        let unspecified = quotas
+            .iter()
+            .filter_map(|(quota, body)| unspecified(&quota.meta.name, body, object.pod()).map(Err));
+        let charges = quotas.iter().map(|(quota, body)| {
+            charge(&quota.meta.name, body, &wanted).map(|used| (*quota, used))
+        });
         for result in unspecified.chain(charges) {
             match result {
                 Ok((quota, Some(used))) => charged.push((quota.clone(), used)),
                 Ok((_, None)) => {}
                 Err(refusal) => {
-                    let (resource, name) = (object.kind.group_resource(), object.meta.name.as_str());
-                    let error = ApiError::forbidden(format!("{resource} {name:?} is forbidden: {refusal}"));
+                    let (resource, name) =
+                        (object.kind.group_resource(), object.meta.name.as_str());
+                    let error =
+                        ApiError::forbidden(format!("{resource} {name:?} is forbidden: {refusal}"));
                     return Err(match refusal {
-                        Refusal::Exceeded(exceeded) => ApiError { cause: Some(Box::new(Cause::Quota(exceeded))), ..error },
+                        Refusal::Exceeded(exceeded) => ApiError {
+                            cause: Some(Box::new(Cause::Quota(exceeded))),
+                            ..error
+                        },
                         Refusal::Unspecified(_) => error,
                     });
                 }
@@ -78,8 +99,17 @@ impl ApiServer {
             if let Body::Other(body) = &mut new.body {
                 body["status"]["used"] = used;
             }
-            let origin = Origin { actor: Actor::SERVER, ..origin.clone() };
-            self.update_status(&origin, new, Why::QuotaCharged { object: object.key().to_string().into() })?;
+            let origin = Origin {
+                actor: Actor::SERVER,
+                ..origin.clone()
+            };
+            self.update_status(
+                &origin,
+                new,
+                Why::QuotaCharged {
+                    object: object.key().to_string().into(),
+                },
+            )?;
         }
         Ok(())
     }
@@ -94,11 +124,18 @@ fn items(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn entries(value: &Value) -> impl Iterator<Item = (&String, Quantity)> {
-    value.as_object().into_iter().flatten().filter_map(|(name, value)| Some((name, Quantity::parse(value.as_str()?).ok()?)))
+    value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, value)| Some((name, Quantity::parse(value.as_str()?).ok()?)))
 }
 
 fn of<'a>(usage: &'a QuotaUsage, name: &str) -> Option<&'a Quantity> {
-    usage.iter().find(|(n, _)| n == name).map(|(_, amount)| amount)
+    usage
+        .iter()
+        .find(|(n, _)| n == name)
+        .map(|(_, amount)| amount)
 }
 
 fn add(usage: &mut QuotaUsage, name: String, more: Quantity) {
@@ -110,14 +147,22 @@ fn add(usage: &mut QuotaUsage, name: String, more: Quantity) {
 
 /// Whether a quota counts objects like this one at all; quotas with scopes count only some Pods.
 pub fn in_scope(quota: &Map<String, Value>, object: &Object) -> bool {
-    let Some(spec) = quota.get("spec") else { return true };
-    let mut scopes: Vec<(&str, &str, &Value)> =
-        items(&spec["scopes"]).filter_map(|s| Some((s.as_str()?, "Exists", &Value::Null))).collect();
-    scopes.extend(items(&spec["scopeSelector"]["matchExpressions"]).map(|e| (text(e, "scopeName"), text(e, "operator"), &e["values"])));
+    let Some(spec) = quota.get("spec") else {
+        return true;
+    };
+    let mut scopes: Vec<(&str, &str, &Value)> = items(&spec["scopes"])
+        .filter_map(|s| Some((s.as_str()?, "Exists", &Value::Null)))
+        .collect();
+    scopes.extend(
+        items(&spec["scopeSelector"]["matchExpressions"])
+            .map(|e| (text(e, "scopeName"), text(e, "operator"), &e["values"])),
+    );
     if scopes.is_empty() {
         return true;
     }
-    let Some(pod) = object.pod() else { return false };
+    let Some(pod) = object.pod() else {
+        return false;
+    };
     let raw = &pod.spec.raw;
     scopes.iter().all(|(scope, operator, values)| match *scope {
         "Terminating" => !raw["activeDeadlineSeconds"].is_null(),
@@ -159,8 +204,13 @@ pub fn usage(object: &Object) -> QuotaUsage {
         Body::PersistentVolumeClaim(claim) => {
             let raw = &claim.spec.raw;
             let class = text(raw, "storageClassName");
-            let size = raw["resources"]["requests"]["storage"].as_str().and_then(|s| Quantity::parse(s).ok());
-            for head in [String::new(), format!("{class}.storageclass.storage.k8s.io/")] {
+            let size = raw["resources"]["requests"]["storage"]
+                .as_str()
+                .and_then(|s| Quantity::parse(s).ok());
+            for head in [
+                String::new(),
+                format!("{class}.storageclass.storage.k8s.io/"),
+            ] {
                 used.push((format!("{head}persistentvolumeclaims"), one));
                 used.extend(size.map(|size| (format!("{head}requests.storage"), size)));
             }
@@ -172,10 +222,17 @@ pub fn usage(object: &Object) -> QuotaUsage {
                 used.push(("services.loadbalancers".to_owned(), one));
             }
             if matches!(spec.kind.as_str(), "NodePort" | "LoadBalancer") {
-                used.push(("services.nodeports".to_owned(), Quantity::units(spec.ports.len() as i64)));
+                used.push((
+                    "services.nodeports".to_owned(),
+                    Quantity::units(spec.ports.len() as i64),
+                ));
             }
         }
-        _ if matches!(object.kind, Kind::ConfigMap | Kind::Secret | Kind::ReplicationController | Kind::ResourceQuota) => {
+        _ if matches!(
+            object.kind,
+            Kind::ConfigMap | Kind::Secret | Kind::ReplicationController | Kind::ResourceQuota
+        ) =>
+        {
             used.push((resource, one));
         }
         _ => {}
@@ -213,9 +270,17 @@ fn pod_amounts(pod: &Pod, field: &str) -> QuotaUsage {
 }
 
 /// The `status` of a quota that counts these objects.
-pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item = &'a Rc<Object>>) -> Value {
-    let hard = quota.get("spec").map(|spec| spec["hard"].clone()).unwrap_or_default();
-    let mut used: QuotaUsage = entries(&hard).map(|(name, _)| (name.clone(), Quantity::ZERO)).collect();
+pub fn quota_status<'a>(
+    quota: &Map<String, Value>,
+    objects: impl Iterator<Item = &'a Rc<Object>>,
+) -> Value {
+    let hard = quota
+        .get("spec")
+        .map(|spec| spec["hard"].clone())
+        .unwrap_or_default();
+    let mut used: QuotaUsage = entries(&hard)
+        .map(|(name, _)| (name.clone(), Quantity::ZERO))
+        .collect();
     for object in objects.filter(|object| in_scope(quota, object)) {
         for (name, more) in usage(object) {
             if let Some((_, sum)) = used.iter_mut().find(|(n, _)| *n == name) {
@@ -223,7 +288,10 @@ pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item 
             }
         }
     }
-    let used = k8s_model::sort::map(used.into_iter().map(|(name, sum)| (name, Value::from(sum.to_string()))));
+    let used = k8s_model::sort::map(
+        used.into_iter()
+            .map(|(name, sum)| (name, Value::from(sum.to_string()))),
+    );
     let mut status = Map::new();
     status.insert("hard".to_owned(), hard);
     status.insert("used".to_owned(), Value::Object(used));
@@ -232,23 +300,43 @@ pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item 
 
 /// Charges one more object to a quota; returns the resulting `used`, or the refusal. `None` if the quota
 /// does not count such objects. Before its loop has written its status, a quota limits nothing.
-fn charge(name: &Str, quota: &Map<String, Value>, wanted: &QuotaUsage) -> Result<Option<Value>, Refusal> {
-    let Some(status) = quota.get("status") else { return Ok(None) };
+fn charge(
+    name: &Str,
+    quota: &Map<String, Value>,
+    wanted: &QuotaUsage,
+) -> Result<Option<Value>, Refusal> {
+    let Some(status) = quota.get("status") else {
+        return Ok(None);
+    };
     let hard = &status["hard"];
     // Whoever writes the status may have left it out.
-    let mut used = Some(status["used"].clone()).filter(Value::is_object).unwrap_or_else(|| Value::Object(Map::new()));
+    let mut used = Some(status["used"].clone())
+        .filter(Value::is_object)
+        .unwrap_or_else(|| Value::Object(Map::new()));
     let (mut resources, mut counts) = (Vec::new(), false);
     for (resource, most) in entries(hard) {
-        let Some(more) = of(wanted, resource) else { continue };
-        let now = entries(&used).find(|(n, _)| *n == resource).map_or(Quantity::ZERO, |(_, amount)| amount);
+        let Some(more) = of(wanted, resource) else {
+            continue;
+        };
+        let now = entries(&used)
+            .find(|(n, _)| *n == resource)
+            .map_or(Quantity::ZERO, |(_, amount)| amount);
         counts = true;
         if now.plus(*more) > most {
-            resources.push(ExceededResource { name: resource.clone(), requested: *more, used: now, hard: most });
+            resources.push(ExceededResource {
+                name: resource.clone(),
+                requested: *more,
+                used: now,
+                hard: most,
+            });
         }
         used[resource.as_str()] = Value::from(now.plus(*more).to_string());
     }
     if !resources.is_empty() {
-        return Err(Refusal::Exceeded(ExceededQuota { name: name.clone(), resources }));
+        return Err(Refusal::Exceeded(ExceededQuota {
+            name: name.clone(),
+            resources,
+        }));
     }
     Ok(counts.then_some(used))
 }
@@ -256,7 +344,9 @@ fn charge(name: &Str, quota: &Map<String, Value>, wanted: &QuotaUsage) -> Result
 /// The refusal of a Pod that does not say what the quota counts.
 fn unspecified(name: &Str, quota: &Map<String, Value>, pod: Option<&Pod>) -> Option<Refusal> {
     let missing = missing(&quota.get("status")?["hard"], pod?)?;
-    Some(Refusal::Unspecified(format!("failed quota: {name}: {missing}")))
+    Some(Refusal::Unspecified(format!(
+        "failed quota: {name}: {missing}"
+    )))
 }
 
 /// A quota on CPU or memory requires every container to have requests or limits.
@@ -265,11 +355,15 @@ fn missing(hard: &Value, pod: &Pod) -> Option<String> {
     for (resource, _) in entries(hard) {
         let (field, name) = match resource.split_once('.') {
             Some((field @ ("requests" | "limits"), name @ ("cpu" | "memory"))) => (field, name),
-            None if matches!(resource.as_str(), "cpu" | "memory") => ("requests", resource.as_str()),
+            None if matches!(resource.as_str(), "cpu" | "memory") => {
+                ("requests", resource.as_str())
+            }
             _ => continue,
         };
         let raw = &pod.spec.raw;
-        let without = items(&raw["containers"]).chain(items(&raw["initContainers"])).filter(|c| c["resources"][field][name].is_null());
+        let without = items(&raw["containers"])
+            .chain(items(&raw["initContainers"]))
+            .filter(|c| c["resources"][field][name].is_null());
         let names: Vec<&str> = without.map(|c| text(c, "name")).collect();
         if !names.is_empty() {
             faults.push(format!("{resource} for: {}", names.join(",")));
@@ -284,7 +378,8 @@ mod tests {
     use serde_json::json;
 
     fn pod(resources: Value) -> Rc<Object> {
-        let spec = json!({"containers": [{"name": "nginx", "image": "nginx", "resources": resources}]});
+        let spec =
+            json!({"containers": [{"name": "nginx", "image": "nginx", "resources": resources}]});
         let value = json!({"metadata": {"name": "p", "namespace": "default"}, "spec": spec});
         Rc::new(Object::from_value(Kind::Pod, value).unwrap())
     }
@@ -296,22 +391,41 @@ mod tests {
     #[test]
     fn a_quota_counts_and_refuses() {
         let one = pod(json!({"requests": {"cpu": "1"}}));
-        let mut quota = map(json!({"spec": {"hard": {"pods": "2", "requests.cpu": "1500m", "services": "1"}}}));
+        let mut quota =
+            map(json!({"spec": {"hard": {"pods": "2", "requests.cpu": "1500m", "services": "1"}}}));
         let name = Str::new_static("rq");
-        assert_eq!(charge(&name, &quota, &usage(&one)), Ok(None), "before its loop has seen it");
+        assert_eq!(
+            charge(&name, &quota, &usage(&one)),
+            Ok(None),
+            "before its loop has seen it"
+        );
         quota.insert("status".into(), quota_status(&quota, [&one].into_iter()));
         let hard = json!({"pods": "2", "requests.cpu": "1500m", "services": "1"});
-        assert_eq!(quota["status"], json!({"hard": hard, "used": {"pods": "1", "requests.cpu": "1", "services": "0"}}));
+        assert_eq!(
+            quota["status"],
+            json!({"hard": hard, "used": {"pods": "1", "requests.cpu": "1", "services": "0"}})
+        );
         let small = pod(json!({"requests": {"cpu": "500m"}}));
         let used = charge(&name, &quota, &usage(&small)).unwrap().unwrap();
-        assert_eq!(used, json!({"pods": "2", "requests.cpu": "1500m", "services": "0"}));
+        assert_eq!(
+            used,
+            json!({"pods": "2", "requests.cpu": "1500m", "services": "0"})
+        );
         quota["status"]["used"] = used;
         let refusal = "exceeded quota: rq, requested: pods=1,requests.cpu=500m, used: pods=2,requests.cpu=1500m, \
                        limited: pods=2,requests.cpu=1500m";
-        assert_eq!(charge(&name, &quota, &usage(&small)).unwrap_err().to_string(), refusal);
+        assert_eq!(
+            charge(&name, &quota, &usage(&small))
+                .unwrap_err()
+                .to_string(),
+            refusal
+        );
         let plain = pod(json!({}));
         let refusal = "failed quota: rq: must specify requests.cpu for: nginx";
-        assert_eq!(unspecified(&name, &quota, plain.pod()).unwrap().to_string(), refusal);
+        assert_eq!(
+            unspecified(&name, &quota, plain.pod()).unwrap().to_string(),
+            refusal
+        );
     }
 
     #[test]

@@ -30,10 +30,16 @@ impl Patch {
             return change.pointer(field).is_some();
         }
         let about = |operation: &Value| {
-            let is = |place: &str| operation[place].as_str().is_some_and(|path| path.starts_with(field));
+            let is = |place: &str| {
+                operation[place]
+                    .as_str()
+                    .is_some_and(|path| path.starts_with(field))
+            };
             is("path") || is("from")
         };
-        change.as_array().is_some_and(|operations| operations.iter().any(about))
+        change
+            .as_array()
+            .is_some_and(|operations| operations.iter().any(about))
     }
 
     /// An object with the change in it.
@@ -41,7 +47,11 @@ impl Patch {
         match self {
             Patch::Json => {
                 // The server tells no more about an operation that it cannot carry out.
-                let rejected = |_| ApiError::invalid("the server rejected our request due to an error in our request".to_owned());
+                let rejected = |_| {
+                    ApiError::invalid(
+                        "the server rejected our request due to an error in our request".to_owned(),
+                    )
+                };
                 patch::json_patch(&mut object, change).map_err(rejected)?;
                 Ok(object)
             }
@@ -61,8 +71,13 @@ impl Patch {
 /// A strategic merge patch must have the types of the kind's fields: its result is converted to the object.
 fn convertible(kind: Kind, change: &Value) -> Result<(), ApiError> {
     let problems = schema::strict_errors(&kind.api_version(), kind.name(), change);
-    let Some(reason) = problems.into_iter().find_map(|problem| problem.unconverted) else { return Ok(()) };
-    Err(ApiError::invalid(format!("patch: Invalid value: \"{}\": {reason}", go(change))))
+    let Some(reason) = problems.into_iter().find_map(|problem| problem.unconverted) else {
+        return Ok(());
+    };
+    Err(ApiError::invalid(format!(
+        "patch: Invalid value: \"{}\": {reason}",
+        go(change)
+    )))
 }
 
 /// A patch must leave the object its name and namespace. Models `checkName` of the API server's handlers.
@@ -70,11 +85,20 @@ fn check_name(key: &ObjectRef, patched: &Value) -> Result<(), ApiError> {
     let text = |field: &str| patched["metadata"][field].as_str().unwrap_or("");
     let (namespace, name) = (text("namespace"), text("name"));
     let message = if name.is_empty() {
-        format!("the name of the object ({} based on URL) was undeterminable: name must be provided", key.name)
+        format!(
+            "the name of the object ({} based on URL) was undeterminable: name must be provided",
+            key.name
+        )
     } else if name != key.name.as_str() {
-        format!("the name of the object ({name}) does not match the name on the URL ({})", key.name)
+        format!(
+            "the name of the object ({name}) does not match the name on the URL ({})",
+            key.name
+        )
     } else if !namespace.is_empty() && namespace != key.namespace.as_str() {
-        format!("the namespace of the object ({namespace}) does not match the namespace on the request ({})", key.namespace)
+        format!(
+            "the namespace of the object ({namespace}) does not match the namespace on the request ({})",
+            key.namespace
+        )
     } else {
         return Ok(());
     };
@@ -121,35 +145,70 @@ impl Subresource {
 
 impl ApiServer {
     /// Creates an object from the JSON a client sent: decoding, defaults and validation included.
-    pub fn create_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn create_value(
+        &mut self,
+        origin: &Origin,
+        value: Value,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let object = self.read(origin, value, None)?;
         if object.meta.resource_version != 0 {
             let message = "resourceVersion should not be set on objects to be created".to_owned();
-            let error = ApiError { reason: StatusReason::Unknown, message, cause: None };
+            let error = ApiError {
+                reason: StatusReason::Unknown,
+                message,
+                cause: None,
+            };
             self.refuse(origin, object.key(), &error, why);
             return Err(error);
         }
-        let Some(manager) = &origin.manager else { return self.create(origin, object, why) };
+        let Some(manager) = &origin.manager else {
+            return self.create(origin, object, why);
+        };
         // Fields that admission adds later do not belong to the client.
         let fields = managers::Fields::Created(Rc::new(object.clone()));
-        let origin = Origin { manager: managers::with_fields(manager, fields, false), ..origin.clone() };
+        let origin = Origin {
+            manager: managers::with_fields(manager, fields, false),
+            ..origin.clone()
+        };
         self.create(&origin, object, why)
     }
 
     /// Replaces an object by the JSON a client sent.
-    pub fn update_value(&mut self, origin: &Origin, mut value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn update_value(
+        &mut self,
+        origin: &Origin,
+        mut value: Value,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let kind = self.kind_of(&value)?;
-        let meta = |key: &str| value.pointer(&format!("/metadata/{key}")).and_then(Value::as_str).unwrap_or("");
+        let meta = |key: &str| {
+            value
+                .pointer(&format!("/metadata/{key}"))
+                .and_then(Value::as_str)
+                .unwrap_or("")
+        };
         let key = ObjectRef::new(kind, or_default(meta("namespace")), meta("name"));
-        let Some(old) = self.get(&key).cloned() else { return self.create_on_update(origin, &key, value, why) };
+        let Some(old) = self.get(&key).cloned() else {
+            return self.create_on_update(origin, &key, value, why);
+        };
         let origin = self.with_given(origin, &key, &mut value);
         let object = self.read(&origin, value, Some(&old))?;
         self.update(&origin, object, why)
     }
 
     /// Patches an object.
-    pub fn patch(&mut self, origin: &Origin, key: &ObjectRef, how: Patch, change: &Value, why: Why) -> Result<Rc<Object>, ApiError> {
-        let Some(old) = self.get(key).cloned() else { return Err(ApiError::absent(key)) };
+    pub fn patch(
+        &mut self,
+        origin: &Origin,
+        key: &ObjectRef,
+        how: Patch,
+        change: &Value,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
+        let Some(old) = self.get(key).cloned() else {
+            return Err(ApiError::absent(key));
+        };
         let mut current = old.to_value();
         if how.concerns(change, "/metadata/managedFields") {
             current["metadata"]["managedFields"] = self.managed_fields(key);
@@ -173,14 +232,18 @@ impl ApiServer {
         if part == Subresource::Main {
             return self.patch(origin, key, how, change, why);
         }
-        let Some(old) = self.get(key).cloned() else { return Err(ApiError::absent(key)) };
+        let Some(old) = self.get(key).cloned() else {
+            return Err(ApiError::absent(key));
+        };
         let patched = how.merged(key.kind, old.to_value(), change)?;
         check_name(key, &patched)?;
         if matches!(part, Subresource::Status | Subresource::Approval) {
             let object = self.read_part(origin, part, patched, &old)?;
             return self.update_status(origin, object, why);
         }
-        if let Some(problem) = schema::type_error(&key.kind.api_version(), key.kind.name(), &patched) {
+        if let Some(problem) =
+            schema::type_error(&key.kind.api_version(), key.kind.name(), &patched)
+        {
             return Err(ApiError::bad_request(problem));
         }
         match part {
@@ -194,11 +257,18 @@ impl ApiServer {
     }
 
     /// JSON to an object with another status, as a part of it is written.
-    pub(super) fn read_part(&mut self, origin: &Origin, part: Subresource, mut value: Value, old: &Rc<Object>) -> Result<Object, ApiError> {
+    pub(super) fn read_part(
+        &mut self,
+        origin: &Origin,
+        part: Subresource,
+        mut value: Value,
+        old: &Rc<Object>,
+    ) -> Result<Object, ApiError> {
         if old.kind.is_custom() {
             return self.read_custom_status(origin, value, old);
         }
-        if let Some(problem) = schema::type_error(&old.kind.api_version(), old.kind.name(), &value) {
+        if let Some(problem) = schema::type_error(&old.kind.api_version(), old.kind.name(), &value)
+        {
             return Err(ApiError::bad_request(problem));
         }
         if old.kind == Kind::CertificateSigningRequest {
@@ -210,7 +280,9 @@ impl ApiServer {
     /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
     fn identify_job(&mut self, value: &mut Value) {
         let uid = self.rng.uid().to_string();
-        let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+        let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut) else {
+            return;
+        };
         let text = |key: &str| meta.get(key).and_then(Value::as_str).unwrap_or("");
         if text("name").is_empty() && !text("generateName").is_empty() {
             let name = text("generateName").to_owned() + &self.rng.suffix();
@@ -221,29 +293,57 @@ impl ApiServer {
     }
 
     /// JSON to an object: decoded, defaulted and validated, against the stored one if there is one.
-    pub(super) fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
+    pub(super) fn read(
+        &mut self,
+        origin: &Origin,
+        mut value: Value,
+        old: Option<&Rc<Object>>,
+    ) -> Result<Object, ApiError> {
         // A stored custom object names the version that it was stored with, which may not be served any more.
-        let stored = old
-            .map(|old| old.kind)
-            .filter(|kind| kind.is_custom() && value["apiVersion"] == *kind.api_version() && value["kind"] == kind.name());
+        let stored = old.map(|old| old.kind).filter(|kind| {
+            kind.is_custom()
+                && value["apiVersion"] == *kind.api_version()
+                && value["kind"] == kind.name()
+        });
         let kind = stored.map_or_else(|| self.kind_of(&value), Ok)?;
-        let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
+        let name = value
+            .pointer("/metadata/name")
+            .and_then(Value::as_str)
+            .unwrap_or("")
+            .to_string();
         if kind.is_custom() {
             return self.read_custom(origin, kind, value, old);
         }
-        let unknown = origin.manager.as_ref().map_or(Unknown::Refuse, |m| m.unknown);
-        let repeated = origin.manager.as_ref().map(|manager| manager.repeated.clone()).unwrap_or_default();
+        let unknown = origin
+            .manager
+            .as_ref()
+            .map_or(Unknown::Refuse, |m| m.unknown);
+        let repeated = origin
+            .manager
+            .as_ref()
+            .map(|manager| manager.repeated.clone())
+            .unwrap_or_default();
         if unknown == Unknown::Warn {
-            self.warnings.extend(repeated.iter().map(DuplicateField::to_string));
+            self.warnings
+                .extend(repeated.iter().map(DuplicateField::to_string));
         }
         if unknown != Unknown::Refuse {
             let dropped = unknown_fields::drop(&kind.api_version(), kind.name(), &mut value);
-            self.warnings.extend(dropped.into_iter().filter(|_| unknown == Unknown::Warn));
+            self.warnings
+                .extend(dropped.into_iter().filter(|_| unknown == Unknown::Warn));
         }
         self.warnings.extend(kind.deprecation().map(str::to_owned));
         // Strict decoding: unknown fields and wrong types are refused before anything else is checked.
-        let strict = |problems| if unknown == Unknown::Refuse { DuplicateField::strict(&repeated, problems) } else { problems };
-        if let Some(message) = schema::strict_decode_error(&kind.api_version(), kind.name(), &value, strict) {
+        let strict = |problems| {
+            if unknown == Unknown::Refuse {
+                DuplicateField::strict(&repeated, problems)
+            } else {
+                problems
+            }
+        };
+        if let Some(message) =
+            schema::strict_decode_error(&kind.api_version(), kind.name(), &value, strict)
+        {
             let error = ApiError::bad_request(message);
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
             return Err(error);
@@ -264,12 +364,21 @@ impl ApiServer {
             defaults::admit_pod_update(&mut value, &old.to_value(), self.toleration_seconds);
         }
         if let Err(error) = self.check_grant(origin, &value) {
-            let namespace = value.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or("");
-            self.refuse(origin, ObjectRef::new(kind, namespace, &name), &error, Why::Asked);
+            let namespace = value
+                .pointer("/metadata/namespace")
+                .and_then(Value::as_str)
+                .unwrap_or("");
+            self.refuse(
+                origin,
+                ObjectRef::new(kind, namespace, &name),
+                &error,
+                Why::Asked,
+            );
             return Err(error);
         }
         if let (Kind::StatefulSet, false) = (kind, self.max_unavailable_statefulset)
-            && let Some(Value::Object(rolling)) = value.pointer_mut("/spec/updateStrategy/rollingUpdate")
+            && let Some(Value::Object(rolling)) =
+                value.pointer_mut("/spec/updateStrategy/rollingUpdate")
         {
             rolling.remove("maxUnavailable");
         }
@@ -314,12 +423,22 @@ impl ApiServer {
     pub(super) fn kind_of(&self, value: &Value) -> Result<Kind, ApiError> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
         let found = self.definitions.named(text("apiVersion"), text("kind"));
-        found.ok_or_else(|| ApiError::bad_request(format!("no matches for kind {:?} in version {:?}", text("kind"), text("apiVersion"))))
+        found.ok_or_else(|| {
+            ApiError::bad_request(format!(
+                "no matches for kind {:?} in version {:?}",
+                text("kind"),
+                text("apiVersion")
+            ))
+        })
     }
 }
 
 fn or_default(namespace: &str) -> &str {
-    if namespace.is_empty() { "default" } else { namespace }
+    if namespace.is_empty() {
+        "default"
+    } else {
+        namespace
+    }
 }
 
 /// Resets fields that a client may not set on creation.
@@ -341,9 +460,15 @@ pub(super) fn reset_metadata(value: &mut Value) {
 
 fn reset_fields(meta: &mut Value) {
     if let Some(meta) = meta.as_object_mut() {
-        for field in
-            ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "selfLink"]
-        {
+        for field in [
+            "uid",
+            "creationTimestamp",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "generation",
+            "managedFields",
+            "selfLink",
+        ] {
             meta.remove(field);
         }
     }

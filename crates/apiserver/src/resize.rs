@@ -13,7 +13,13 @@ use std::rc::Rc;
 
 impl ApiServer {
     /// Sets the resources of a Pod's containers to those of a patched copy of it.
-    pub(super) fn resize(&mut self, origin: &Origin, old: &Rc<Object>, mut patched: Value, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub(super) fn resize(
+        &mut self,
+        origin: &Origin,
+        old: &Rc<Object>,
+        mut patched: Value,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let (kind, name) = (old.kind, old.meta.name.as_str());
         if let Some(message) = schema::decode_error(&kind.api_version(), kind.name(), &patched) {
             return Err(ApiError::bad_request(message));
@@ -24,8 +30,13 @@ impl ApiServer {
         let mut dropped = false;
         for list in ["containers", "initContainers"] {
             let path = format!("/spec/{list}");
-            let (Some(new), Some(wanted)) = (value.pointer_mut(&path), patched.pointer_mut(&path)) else { continue };
-            let (Some(new), Some(wanted)) = (new.as_array_mut(), wanted.as_array_mut()) else { continue };
+            let (Some(new), Some(wanted)) = (value.pointer_mut(&path), patched.pointer_mut(&path))
+            else {
+                continue;
+            };
+            let (Some(new), Some(wanted)) = (new.as_array_mut(), wanted.as_array_mut()) else {
+                continue;
+            };
             for (new, wanted) in new.iter_mut().zip(wanted.iter_mut()) {
                 if new["name"] == wanted["name"] {
                     new["resources"] = wanted["resources"].take();
@@ -46,6 +57,10 @@ impl ApiServer {
         let version = old.meta.resource_version;
         let resized = self.update(origin, object, why.clone())?;
         // The client counts as manager of the dropped fields, which is a write of its own.
-        Ok(if dropped && resized.meta.resource_version == version { self.write(origin, old, (**old).clone(), why) } else { resized })
+        Ok(if dropped && resized.meta.resource_version == version {
+            self.write(origin, old, (**old).clone(), why)
+        } else {
+            resized
+        })
     }
 }

@@ -38,17 +38,38 @@ impl ObjectScale {
     fn of_workload(object: &Value) -> ObjectScale {
         let selector = LabelSelector::of_pods(&object["spec"]["selector"]);
         let replicas = |part: &str| object[part]["replicas"].as_i64().unwrap_or(0);
-        ObjectScale { replicas: replicas("spec"), status_replicas: replicas("status"), selector: label_selector::show(&selector) }
+        ObjectScale {
+            replicas: replicas("spec"),
+            status_replicas: replicas("status"),
+            selector: label_selector::show(&selector),
+        }
     }
 
     /// The scale of a custom object.
     fn at(paths: &ScalePaths, object: &Value) -> Result<ObjectScale, ApiError> {
         let at = |path: &str| object.pointer(&pointer(path));
-        let missing = || format!("Internal error occurred: the spec replicas field {:?} does not exist", paths.replicas);
-        let replicas = at(&paths.replicas).and_then(Value::as_i64).ok_or_else(|| ApiError::internal(&missing()))?;
-        let selector = if paths.selector.is_empty() { None } else { at(&paths.selector).and_then(Value::as_str) };
-        let status_replicas = at(&paths.status_replicas).and_then(Value::as_i64).unwrap_or(0);
-        Ok(ObjectScale { replicas, status_replicas, selector: selector.unwrap_or("").to_owned() })
+        let missing = || {
+            format!(
+                "Internal error occurred: the spec replicas field {:?} does not exist",
+                paths.replicas
+            )
+        };
+        let replicas = at(&paths.replicas)
+            .and_then(Value::as_i64)
+            .ok_or_else(|| ApiError::internal(&missing()))?;
+        let selector = if paths.selector.is_empty() {
+            None
+        } else {
+            at(&paths.selector).and_then(Value::as_str)
+        };
+        let status_replicas = at(&paths.status_replicas)
+            .and_then(Value::as_i64)
+            .unwrap_or(0);
+        Ok(ObjectScale {
+            replicas,
+            status_replicas,
+            selector: selector.unwrap_or("").to_owned(),
+        })
     }
 }
 
@@ -59,23 +80,40 @@ fn pointer(path: &str) -> String {
 
 /// The API server serves nothing there.
 fn not_served() -> ApiError {
-    ApiError { reason: StatusReason::NotFound, message: "the server could not find the requested resource".into(), cause: None }
+    ApiError {
+        reason: StatusReason::NotFound,
+        message: "the server could not find the requested resource".into(),
+        cause: None,
+    }
 }
 
 /// Faults of the numbers that a custom object is scaled by, in its spec or in its status.
 pub(super) fn validate_replicas_path(path: &str, object: &Value) -> Option<FieldError> {
     let value = object.pointer(&pointer(path))?;
-    let invalid = |value: String, detail: String| FieldError { field: path.to_owned(), fault: ErrorType::Invalid, value, detail };
+    let invalid = |value: String, detail: String| FieldError {
+        field: path.to_owned(),
+        fault: ErrorType::Invalid,
+        value,
+        detail,
+    };
     match value {
         Value::Number(number) if !number.is_f64() => {
-            return number.as_i64().filter(|n| *n < 0).map(|n| invalid(n.to_string(), "should be a non-negative integer".into()));
+            return number
+                .as_i64()
+                .filter(|n| *n < 0)
+                .map(|n| invalid(n.to_string(), "should be a non-negative integer".into()));
         }
         Value::Null => return None,
         _ => {}
     }
     let kind = go_type(value);
-    let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Some(invalid("0".into(), format!("{path} accessor error: {shown} is of the type {kind}, expected int64")))
+    let shown = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
+    Some(invalid(
+        "0".into(),
+        format!("{path} accessor error: {shown} is of the type {kind}, expected int64"),
+    ))
 }
 
 impl ApiServer {
@@ -85,23 +123,33 @@ impl ApiServer {
     /// Its kind has none, or it has no number of replicas.
     pub fn scale_of(&self, object: &Object) -> Result<ObjectScale, ApiError> {
         match object.kind {
-            Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController => {
-                Ok(ObjectScale::of_workload(&object.to_value()))
-            }
+            Kind::Deployment
+            | Kind::ReplicaSet
+            | Kind::StatefulSet
+            | Kind::ReplicationController => Ok(ObjectScale::of_workload(&object.to_value())),
             Kind::Custom(_) => ObjectScale::at(&self.scale_paths(object.kind)?, &object.to_value()),
             _ => Err(not_served()),
         }
     }
 
     fn scale_paths(&self, kind: Kind) -> Result<ScalePaths, ApiError> {
-        self.definitions.of(kind).and_then(|definition| definition.version("").scale.clone()).ok_or_else(not_served)
+        self.definitions
+            .of(kind)
+            .and_then(|definition| definition.version("").scale.clone())
+            .ok_or_else(not_served)
     }
 
     /// Sets the desired replicas.
     ///
     /// # Errors
     /// Its kind has none, or the object would be invalid.
-    pub fn scale(&mut self, origin: &Origin, key: &ObjectRef, replicas: i64, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn scale(
+        &mut self,
+        origin: &Origin,
+        key: &ObjectRef,
+        replicas: i64,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let paths = match key.kind {
             Kind::Custom(_) => self.scale_paths(key.kind)?,
             _ if replicas < 0 => {
@@ -115,9 +163,16 @@ impl ApiServer {
                 self.refuse(origin, key.clone(), &error, why);
                 return Err(error);
             }
-            _ => ScalePaths { replicas: ".spec.replicas".into(), ..ScalePaths::default() },
+            _ => ScalePaths {
+                replicas: ".spec.replicas".into(),
+                ..ScalePaths::default()
+            },
         };
-        let change = paths.replicas.trim_start_matches('.').rsplit('.').fold(json!(replicas), |inner, name| json!({ name: inner }));
+        let change = paths
+            .replicas
+            .trim_start_matches('.')
+            .rsplit('.')
+            .fold(json!(replicas), |inner, name| json!({ name: inner }));
         self.patch(origin, key, Patch::Merge, &change, why)
     }
 }

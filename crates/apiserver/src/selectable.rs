@@ -20,7 +20,11 @@ pub struct SelectableField {
 
 impl SelectableField {
     fn at(name: &str, zero: &'static str) -> SelectableField {
-        SelectableField { pointer: format!("/{}", name.replace('.', "/")), fallback: "", zero }
+        SelectableField {
+            pointer: format!("/{}", name.replace('.', "/")),
+            fallback: "",
+            zero,
+        }
     }
 
     /// The value of an object's field as selectors compare it.
@@ -31,8 +35,16 @@ impl SelectableField {
             _ => String::new(),
         };
         let own = text(&self.pointer);
-        let found = if own.is_empty() && !self.fallback.is_empty() { text(self.fallback) } else { own };
-        if found.is_empty() { self.zero.to_owned() } else { found }
+        let found = if own.is_empty() && !self.fallback.is_empty() {
+            text(self.fallback)
+        } else {
+            own
+        };
+        if found.is_empty() {
+            self.zero.to_owned()
+        } else {
+            found
+        }
     }
 }
 
@@ -91,7 +103,12 @@ fn own_fields(kind: Kind, api_version: &str) -> Option<&'static [&'static str]> 
         Kind::Namespace => &["metadata.name", "status.phase"],
         Kind::ReplicationController => &["metadata.name", "metadata.namespace", "status.replicas"],
         Kind::Secret => &["type", "metadata.namespace", "metadata.name"],
-        Kind::Service => &["metadata.namespace", "metadata.name", "spec.clusterIP", "spec.type"],
+        Kind::Service => &[
+            "metadata.namespace",
+            "metadata.name",
+            "spec.clusterIP",
+            "spec.type",
+        ],
         Kind::Job => &["metadata.name", "metadata.namespace", "status.successful"],
         Kind::CertificateSigningRequest => &["metadata.name", "spec.signerName"],
         Kind::ResourceSlice => &["metadata.name", "spec.nodeName", "spec.driver"],
@@ -103,10 +120,17 @@ fn own_fields(kind: Kind, api_version: &str) -> Option<&'static [&'static str]> 
 fn stored_field(kind: Kind, name: &str) -> SelectableField {
     match (kind, name) {
         (Kind::Pod, "spec.host") => SelectableField::at("spec.nodeName", ""),
-        (Kind::Pod, "spec.hostNetwork") | (Kind::Node, "spec.unschedulable") => SelectableField::at(name, "false"),
-        (Kind::ReplicationController, _) if name == "status.replicas" => SelectableField::at(name, "0"),
+        (Kind::Pod, "spec.hostNetwork") | (Kind::Node, "spec.unschedulable") => {
+            SelectableField::at(name, "false")
+        }
+        (Kind::ReplicationController, _) if name == "status.replicas" => {
+            SelectableField::at(name, "0")
+        }
         (Kind::Job, "status.successful") => SelectableField::at("status.succeeded", "0"),
-        (Kind::Event, "source") => SelectableField { fallback: "/reportingComponent", ..SelectableField::at("source.component", "") },
+        (Kind::Event, "source") => SelectableField {
+            fallback: "/reportingComponent",
+            ..SelectableField::at("source.component", "")
+        },
         (Kind::Event, "reportingController") => SelectableField::at("reportingComponent", ""),
         (Kind::Event, _) => SelectableField::at(&name.replace("regarding.", "involvedObject."), ""),
         _ => SelectableField::at(name, ""),
@@ -118,22 +142,42 @@ impl Definitions {
     ///
     /// # Errors
     /// The API server's message if objects of the kind cannot be selected by it.
-    pub fn selectable(&self, kind: Kind, api_version: &str, name: &str) -> Result<SelectableField, String> {
+    pub fn selectable(
+        &self,
+        kind: Kind,
+        api_version: &str,
+        name: &str,
+    ) -> Result<SelectableField, String> {
         if let Some(definition) = self.of(kind) {
             let version = definition.version(api_version.rsplit('/').next().unwrap_or(""));
-            let usual = name == "metadata.name" || (name == "metadata.namespace" && kind.info().namespaced);
-            let is_known = usual || version.selectable.iter().any(|path| path.trim_start_matches('.') == name);
-            return if is_known { Ok(SelectableField::at(name, "")) } else { Err(format!("field label not supported: {name}")) };
+            let usual =
+                name == "metadata.name" || (name == "metadata.namespace" && kind.info().namespaced);
+            let is_known = usual
+                || version
+                    .selectable
+                    .iter()
+                    .any(|path| path.trim_start_matches('.') == name);
+            return if is_known {
+                Ok(SelectableField::at(name, ""))
+            } else {
+                Err(format!("field label not supported: {name}"))
+            };
         }
         match own_fields(kind, api_version) {
             Some(fields) if fields.contains(&name) => Ok(stored_field(kind, name)),
-            Some(_) if kind == Kind::Job => Err(format!("field label {name:?} not supported for Job")),
-            Some(_) if kind == Kind::ResourceSlice => {
-                Err(format!("field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}"))
+            Some(_) if kind == Kind::Job => {
+                Err(format!("field label {name:?} not supported for Job"))
             }
+            Some(_) if kind == Kind::ResourceSlice => Err(format!(
+                "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}"
+            )),
             Some(_) => Err(format!("field label not supported: {name}")),
-            None if matches!(name, "metadata.name" | "metadata.namespace") => Ok(SelectableField::at(name, "")),
-            None => Err(format!("{name:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"")),
+            None if matches!(name, "metadata.name" | "metadata.namespace") => {
+                Ok(SelectableField::at(name, ""))
+            }
+            None => Err(format!(
+                "{name:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            )),
         }
     }
 }

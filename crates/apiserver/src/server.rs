@@ -126,7 +126,10 @@ impl ApiServer {
 
     /// Whether this is the current version of an object.
     pub fn is_newest(&self, object: &Object) -> bool {
-        let now = self.objects.of(object.kind).get(&object.meta.namespace, &object.meta.name);
+        let now = self
+            .objects
+            .of(object.kind)
+            .get(&object.meta.namespace, &object.meta.name);
         now.is_some_and(|now| now.meta.resource_version == object.meta.resource_version)
     }
 
@@ -141,7 +144,12 @@ impl ApiServer {
     }
 
     /// The objects at up to `most` places starting at `from`; `None` beyond the last place.
-    pub fn some(&self, kind: Kind, from: usize, most: usize) -> Option<impl Iterator<Item = &Rc<Object>>> {
+    pub fn some(
+        &self,
+        kind: Kind,
+        from: usize,
+        most: usize,
+    ) -> Option<impl Iterator<Item = &Rc<Object>>> {
         self.objects.of(kind).some(from, most)
     }
 
@@ -170,7 +178,12 @@ impl ApiServer {
     }
 
     /// Stores a new object. Its fields must be defaulted; admission and metadata are done here.
-    pub fn create(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn create(
+        &mut self,
+        origin: &Origin,
+        mut object: Object,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         if let Err(error) = self.prepare_create(origin, &mut object) {
             self.refuse(origin, object.key(), &error, why);
             return Err(error);
@@ -179,7 +192,15 @@ impl ApiServer {
         object.meta.resource_version = self.version;
         let object = Rc::new(object);
         self.put(&object);
-        self.push(origin, Record::Write { op: Op::Added, object: object.clone(), before: None }, why);
+        self.push(
+            origin,
+            Record::Write {
+                op: Op::Added,
+                object: object.clone(),
+                before: None,
+            },
+            why,
+        );
         Ok(object)
     }
 
@@ -197,7 +218,8 @@ impl ApiServer {
         let generated = meta.name.is_empty() && !meta.generate_name.is_empty();
         let mut taken = !generated && self.get(&object.key()).is_some();
         for _ in 0..if generated { MAX_NAME_TRIES } else { 0 } {
-            object.meta.name = format_smolstr!("{}{}", object.meta.generate_name, self.rng.suffix());
+            object.meta.name =
+                format_smolstr!("{}{}", object.meta.generate_name, self.rng.suffix());
             taken = self.get(&object.key()).is_some();
             if !taken {
                 break;
@@ -215,14 +237,26 @@ impl ApiServer {
         }
         if object.kind == Kind::Pod && self.count(Kind::Pod) >= MAX_PODS {
             let name = object.meta.name.as_str();
-            return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: this cluster holds at most {MAX_PODS} Pods")));
+            return Err(ApiError::forbidden(format!(
+                "pods {name:?} is forbidden: this cluster holds at most {MAX_PODS} Pods"
+            )));
         }
         if taken {
-            let error = if generated { ApiError::no_unique_name } else { ApiError::already_exists };
+            let error = if generated {
+                ApiError::no_unique_name
+            } else {
+                ApiError::already_exists
+            };
             return Err(error(object.kind, &object.meta.name));
         }
         self.admit(object)?;
-        let request = AdmissionRequest { operation: "CREATE", subresource: "", object, old: None, api_version: None };
+        let request = AdmissionRequest {
+            operation: "CREATE",
+            subresource: "",
+            object,
+            old: None,
+            api_version: None,
+        };
         self.admit_in_phase(AdmissionPhase::Mutating, origin, request)?;
         self.check_pod_security(object)?;
         self.admit_in_phase(AdmissionPhase::Validating, origin, request)?;
@@ -230,33 +264,69 @@ impl ApiServer {
     }
 
     /// Replaces spec and metadata; the status stays as it is. The object must carry the version it was made from.
-    pub fn update(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn update(
+        &mut self,
+        origin: &Origin,
+        mut object: Object,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let old = self.read_before(origin, &object, &why)?;
-        let subresource = origin.manager.as_ref().map_or("", |manager| manager.subresource);
+        let subresource = origin
+            .manager
+            .as_ref()
+            .map_or("", |manager| manager.subresource);
         self.admit_update_by_webhooks(origin, subresource, (&object, &old), &why)?;
         if !self.updates_status(object.kind) {
             keep_status(&mut object, &old);
         }
         if let (Body::DaemonSet(new), Body::DaemonSet(before)) = (&object.body, &old.body) {
-            let count = old.meta.annotation(TEMPLATE_GENERATION).and_then(|n| n.parse::<i64>().ok()).unwrap_or(1);
+            let count = old
+                .meta
+                .annotation(TEMPLATE_GENERATION)
+                .and_then(|n| n.parse::<i64>().ok())
+                .unwrap_or(1);
             let changed = new.template != before.template;
-            object.meta.annotate(TEMPLATE_GENERATION, &(count + i64::from(changed)).to_string());
+            object.meta.annotate(
+                TEMPLATE_GENERATION,
+                &(count + i64::from(changed)).to_string(),
+            );
         }
         // Deployments alone count changes of their annotations too.
-        let annotated = old.kind == Kind::Deployment && old.meta.annotations != object.meta.annotations;
+        let annotated =
+            old.kind == Kind::Deployment && old.meta.annotations != object.meta.annotations;
         let generation = old.meta.generation + i64::from(annotated || spec_changed(&old, &object));
         self.replace(origin, &old, object, generation, why)
     }
 
     /// Replaces status and annotations; spec and labels stay as they are.
-    pub fn update_status(&mut self, origin: &Origin, mut new: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn update_status(
+        &mut self,
+        origin: &Origin,
+        mut new: Object,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let old = self.read_before(origin, &new, &why)?;
-        let subresource = origin.manager.as_ref().map_or("", |manager| manager.subresource);
-        self.admit_update_by_webhooks(origin, if subresource.is_empty() { "status" } else { subresource }, (&new, &old), &why)?;
+        let subresource = origin
+            .manager
+            .as_ref()
+            .map_or("", |manager| manager.subresource);
+        self.admit_update_by_webhooks(
+            origin,
+            if subresource.is_empty() {
+                "status"
+            } else {
+                subresource
+            },
+            (&new, &old),
+            &why,
+        )?;
         new.meta.labels = old.meta.labels.clone();
         keep_spec(&mut new, &old);
         if let Body::Job(job) = &new.body
-            && job.status.ready.is_some_and(|ready| ready > job.status.active)
+            && job
+                .status
+                .ready
+                .is_some_and(|ready| ready > job.status.active)
         {
             let name = &new.meta.name;
             let ready = job.status.ready.unwrap_or_default();
@@ -275,13 +345,23 @@ impl ApiServer {
     }
 
     /// Replaces spec, status and metadata at once: bindings and other subresources.
-    pub fn update_all(&mut self, origin: &Origin, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn update_all(
+        &mut self,
+        origin: &Origin,
+        object: Object,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let old = self.current(origin, &object, &why)?;
         self.replace(origin, &old, object, old.meta.generation, why)
     }
 
     /// The same for updates, which a fault may refuse with a conflict.
-    fn read_before(&mut self, origin: &Origin, object: &Object, why: &Why) -> Result<Rc<Object>, ApiError> {
+    fn read_before(
+        &mut self,
+        origin: &Origin,
+        object: &Object,
+        why: &Why,
+    ) -> Result<Rc<Object>, ApiError> {
         if self.is_disturbed(origin.actor.name, object) {
             let error = ApiError::conflict(object.kind, &object.meta.name);
             self.refuse(origin, object.key(), &error, why.clone());
@@ -291,11 +371,21 @@ impl ApiServer {
     }
 
     /// The stored object of a write, if the write is based on its current version.
-    fn current(&mut self, origin: &Origin, object: &Object, why: &Why) -> Result<Rc<Object>, ApiError> {
+    fn current(
+        &mut self,
+        origin: &Origin,
+        object: &Object,
+        why: &Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let key = object.key();
         let error = match self.get(&key) {
-            Some(old) if object.meta.uid.0 != 0 && object.meta.uid != old.meta.uid => ApiError::conflict(key.kind, &key.name),
-            Some(old) if object.meta.resource_version == 0 || object.meta.resource_version == old.meta.resource_version => {
+            Some(old) if object.meta.uid.0 != 0 && object.meta.uid != old.meta.uid => {
+                ApiError::conflict(key.kind, &key.name)
+            }
+            Some(old)
+                if object.meta.resource_version == 0
+                    || object.meta.resource_version == old.meta.resource_version =>
+            {
                 return Ok(old.clone());
             }
             Some(_) => ApiError::conflict(key.kind, &key.name),
@@ -305,7 +395,14 @@ impl ApiServer {
         Err(error)
     }
 
-    fn replace(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, generation: i64, why: Why) -> Result<Rc<Object>, ApiError> {
+    fn replace(
+        &mut self,
+        origin: &Origin,
+        old: &Rc<Object>,
+        mut new: Object,
+        generation: i64,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         new.meta.uid = old.meta.uid;
         new.meta.creation_timestamp = old.meta.creation_timestamp;
         new.meta.deletion_timestamp = old.meta.deletion_timestamp;
@@ -314,42 +411,73 @@ impl ApiServer {
         new.meta.resource_version = old.meta.resource_version;
         new.meta.generation = old.meta.generation;
         // An apply makes its client a manager even of unchanged fields, and a client may name managers.
-        if new == **old && !origin.manager.as_ref().is_some_and(|m| m.applies || m.given.is_some()) {
+        if new == **old
+            && !origin
+                .manager
+                .as_ref()
+                .is_some_and(|m| m.applies || m.given.is_some())
+        {
             return Ok(old.clone());
         }
         if old.kind.has_generation() {
             new.meta.generation = generation;
         }
-        let released = new.meta.is_deleting() && new.meta.finalizers.is_empty() && !old.meta.finalizers.is_empty();
+        let released = new.meta.is_deleting()
+            && new.meta.finalizers.is_empty()
+            && !old.meta.finalizers.is_empty();
         if released && !self.is_graceful(&new) {
             return Ok(self.remove(origin, old, new, why));
         }
         Ok(self.write(origin, old, new, why))
     }
 
-    pub(super) fn write(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
+    pub(super) fn write(
+        &mut self,
+        origin: &Origin,
+        old: &Rc<Object>,
+        mut new: Object,
+        why: Why,
+    ) -> Rc<Object> {
         self.version += 1;
         new.meta.resource_version = self.version;
         let object = Rc::new(new);
         self.put(&object);
-        let record = Record::Write { op: Op::Modified, object: object.clone(), before: Some(old.clone()) };
+        let record = Record::Write {
+            op: Op::Modified,
+            object: object.clone(),
+            before: Some(old.clone()),
+        };
         self.push(origin, record, why);
         object
     }
 
-    pub(super) fn remove(&mut self, origin: &Origin, old: &Rc<Object>, mut last: Object, why: Why) -> Rc<Object> {
+    pub(super) fn remove(
+        &mut self,
+        origin: &Origin,
+        old: &Rc<Object>,
+        mut last: Object,
+        why: Why,
+    ) -> Rc<Object> {
         self.version += 1;
         last.meta.resource_version = self.version;
         let object = Rc::new(last);
         if object.kind == Kind::CustomResourceDefinition {
             self.definitions.forget(&object);
         }
-        if let Some((place, old)) = self.objects.of_mut(old.kind).remove(&old.meta.namespace, &old.meta.name) {
+        if let Some((place, old)) = self
+            .objects
+            .of_mut(old.kind)
+            .remove(&old.meta.namespace, &old.meta.name)
+        {
             self.references.change(Some(&old), None, place);
             self.addresses.change(Some(&old), None);
         }
         self.refresh_admission_plugins(object.kind);
-        let record = Record::Write { op: Op::Deleted, object: object.clone(), before: Some(old.clone()) };
+        let record = Record::Write {
+            op: Op::Deleted,
+            object: object.clone(),
+            before: Some(old.clone()),
+        };
         self.push(origin, record, why);
         object
     }
@@ -365,7 +493,14 @@ impl ApiServer {
     }
 
     pub fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {
-        self.push(origin, Record::Refused(Box::new(RefusedWrite { key, error: error.clone() })), why);
+        self.push(
+            origin,
+            Record::Refused(Box::new(RefusedWrite {
+                key,
+                error: error.clone(),
+            })),
+            why,
+        );
     }
 
     fn push(&mut self, origin: &Origin, record: Record, why: Why) -> EntryId {
@@ -391,16 +526,27 @@ mod tests {
 
     #[test]
     fn a_generated_name_in_use_is_generated_again() {
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
+        let origin = Origin {
+            actor: Actor::SERVER,
+            cause: None,
+            pass: 0,
+            manager: None,
+            user: None,
+        };
         let made = |taken: &[Str]| {
             let mut server = ApiServer::new(Timestamp::new(0), 1);
             for (at, name) in taken.iter().enumerate() {
                 let meta = json!({"name": name.as_str(), "uid": format!("00000000-0000-4000-8000-00000000000{}", at + 1)});
-                let object = Object::from_value(Kind::ConfigMap, json!({ "metadata": meta })).unwrap();
+                let object =
+                    Object::from_value(Kind::ConfigMap, json!({ "metadata": meta })).unwrap();
                 server.create(&origin, object, Why::Asked).unwrap();
             }
-            let object = Object::from_value(Kind::ConfigMap, json!({"metadata": {"generateName": "a-"}})).unwrap();
-            server.create(&origin, object, Why::Asked).map(|object| object.meta.name.clone())
+            let object =
+                Object::from_value(Kind::ConfigMap, json!({"metadata": {"generateName": "a-"}}))
+                    .unwrap();
+            server
+                .create(&origin, object, Why::Asked)
+                .map(|object| object.meta.name.clone())
         };
         let mut taken = Vec::new();
         for _ in 0..MAX_NAME_TRIES {
@@ -410,6 +556,11 @@ mod tests {
         }
         let error = made(&taken).unwrap_err();
         assert_eq!(error.reason, super::super::StatusReason::AlreadyExists);
-        assert!(error.message.ends_with("already exists, the server was not able to generate a unique name for the object"), "{error}");
+        assert!(
+            error.message.ends_with(
+                "already exists, the server was not able to generate a unique name for the object"
+            ),
+            "{error}"
+        );
     }
 }

@@ -11,13 +11,23 @@ use serde_json::Value;
 impl ApiServer {
     /// The EndpointSlices of a Service.
     pub fn slices_of<'a>(&'a self, service: &'a Object) -> impl Iterator<Item = &'a EndpointSlice> {
-        let found = self.references.slices(&service.meta.namespace, &service.meta.name, self.objects.of(Kind::EndpointSlice));
-        found.into_iter().filter(|slice| is_slice_of(slice, service)).filter_map(|slice| slice.get::<EndpointSlice>())
+        let found = self.references.slices(
+            &service.meta.namespace,
+            &service.meta.name,
+            self.objects.of(Kind::EndpointSlice),
+        );
+        found
+            .into_iter()
+            .filter(|slice| is_slice_of(slice, service))
+            .filter_map(|slice| slice.get::<EndpointSlice>())
     }
 }
 
 fn kind(spec: &Value) -> &str {
-    spec["type"].as_str().filter(|kind| !kind.is_empty()).unwrap_or("ClusterIP")
+    spec["type"]
+        .as_str()
+        .filter(|kind| !kind.is_empty())
+        .unwrap_or("ClusterIP")
 }
 
 fn has_address(spec: &Value) -> bool {
@@ -25,12 +35,16 @@ fn has_address(spec: &Value) -> bool {
 }
 
 fn has_node_ports(spec: &Value) -> bool {
-    kind(spec) == "NodePort" || kind(spec) == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != false
+    kind(spec) == "NodePort"
+        || kind(spec) == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != false
 }
 
 fn has_policy(spec: &Value) -> bool {
     matches!(kind(spec), "NodePort" | "LoadBalancer")
-        || kind(spec) == "ClusterIP" && spec["externalIPs"].as_array().is_some_and(|all| !all.is_empty())
+        || kind(spec) == "ClusterIP"
+            && spec["externalIPs"]
+                .as_array()
+                .is_some_and(|all| !all.is_empty())
 }
 
 fn is_watched(spec: &Value) -> bool {
@@ -38,12 +52,22 @@ fn is_watched(spec: &Value) -> bool {
 }
 
 fn ports(spec: &Value) -> Vec<i64> {
-    spec["ports"].as_array().into_iter().flatten().map(|port| port["nodePort"].as_i64().unwrap_or(0)).collect()
+    spec["ports"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|port| port["nodePort"].as_i64().unwrap_or(0))
+        .collect()
 }
 
 /// Prepares a Service that replaces another one for validation.
 pub(super) fn settle(new: &mut Value, old: &Value) {
-    let (Some(spec), before) = (new.get_mut("spec").filter(|spec| spec.is_object()), &old["spec"]) else { return };
+    let (Some(spec), before) = (
+        new.get_mut("spec").filter(|spec| spec.is_object()),
+        &old["spec"],
+    ) else {
+        return;
+    };
     keep(spec, before);
     let gone = |has: fn(&Value) -> bool, spec: &Value| has(before) && !has(spec);
     let mut dropped: Vec<&str> = Vec::new();
@@ -51,7 +75,11 @@ pub(super) fn settle(new: &mut Value, old: &Value) {
         if spec["clusterIP"] == before["clusterIP"] {
             dropped.extend(["clusterIP", "clusterIPs"]);
         }
-        dropped.extend(["ipFamilies", "ipFamilyPolicy"].into_iter().filter(|name| spec[*name] == before[*name]));
+        dropped.extend(
+            ["ipFamilies", "ipFamilyPolicy"]
+                .into_iter()
+                .filter(|name| spec[*name] == before[*name]),
+        );
     }
     let balanced: fn(&Value) -> bool = |spec| kind(spec) == "LoadBalancer";
     for (has, name) in [
@@ -65,17 +93,32 @@ pub(super) fn settle(new: &mut Value, old: &Value) {
         }
     }
     let unused = gone(has_node_ports, spec) && ports(spec) == ports(before);
-    let Some(map) = spec.as_object_mut() else { return };
+    let Some(map) = spec.as_object_mut() else {
+        return;
+    };
     map.retain(|name, _| !dropped.contains(&name.as_str()));
-    for port in map.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten().filter(|_| unused) {
-        port.as_object_mut().and_then(|port| port.remove("nodePort"));
+    for port in map
+        .get_mut("ports")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+        .filter(|_| unused)
+    {
+        port.as_object_mut()
+            .and_then(|port| port.remove("nodePort"));
     }
 }
 
 /// Copies addresses and ports that the new one leaves out from the old one.
 fn keep(spec: &mut Value, before: &Value) {
-    if has_address(before) && has_address(spec) && spec["clusterIP"].as_str().is_none_or(str::is_empty) {
-        for name in ["clusterIP", "clusterIPs"].into_iter().filter(|name| !before[*name].is_null()) {
+    if has_address(before)
+        && has_address(spec)
+        && spec["clusterIP"].as_str().is_none_or(str::is_empty)
+    {
+        for name in ["clusterIP", "clusterIPs"]
+            .into_iter()
+            .filter(|name| !before[*name].is_null())
+        {
             spec[name] = before[name].clone();
         }
     }
@@ -87,11 +130,23 @@ fn keep(spec: &mut Value, before: &Value) {
         return;
     }
     let mut used: Vec<i64> = ports(spec).into_iter().filter(|port| *port != 0).collect();
-    for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
+    for port in spec
+        .get_mut("ports")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
         let same = |other: &&Value| other["name"] == port["name"];
-        let known = before["ports"].as_array().into_iter().flatten().find(same).and_then(|other| other["nodePort"].as_i64());
-        if let (true, Some(number)) = (port["nodePort"].as_i64().unwrap_or(0) == 0 && port.is_object(), known.filter(|n| !used.contains(n)))
-        {
+        let known = before["ports"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(same)
+            .and_then(|other| other["nodePort"].as_i64());
+        if let (true, Some(number)) = (
+            port["nodePort"].as_i64().unwrap_or(0) == 0 && port.is_object(),
+            known.filter(|n| !used.contains(n)),
+        ) {
             port["nodePort"] = number.into();
             used.push(number);
         }

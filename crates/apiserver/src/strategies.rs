@@ -55,7 +55,9 @@ fn allows_create_on_update(kind: Kind) -> bool {
 fn storage_key(key: &ObjectRef) -> String {
     let info = key.kind.info();
     let resource = match key.kind {
-        Kind::Custom(_) | Kind::CustomResourceDefinition | Kind::APIService => format!("{}/{}", info.group, info.plural),
+        Kind::Custom(_) | Kind::CustomResourceDefinition | Kind::APIService => {
+            format!("{}/{}", info.group, info.plural)
+        }
         Kind::Service => "services/specs".to_owned(),
         Kind::Endpoints => "services/endpoints".to_owned(),
         Kind::Node => "minions".to_owned(),
@@ -63,14 +65,22 @@ fn storage_key(key: &ObjectRef) -> String {
         Kind::Ingress => "ingress".to_owned(),
         _ => info.plural.to_owned(),
     };
-    let namespace = if info.namespaced { format!("{}/", key.namespace) } else { String::new() };
+    let namespace = if info.namespaced {
+        format!("{}/", key.namespace)
+    } else {
+        String::new()
+    };
     format!("/registry/{resource}/{namespace}{}", key.name)
 }
 
 /// The conflict of a write that names another uid than the stored one.
 fn other_uid(key: &ObjectRef, asked: &str, stored: &str) -> ApiError {
-    let precondition = format!("Precondition failed: UID in precondition: {asked}, UID in object meta: {stored}");
-    let storage = format!("StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0", storage_key(key));
+    let precondition =
+        format!("Precondition failed: UID in precondition: {asked}, UID in object meta: {stored}");
+    let storage = format!(
+        "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0",
+        storage_key(key)
+    );
     ApiError {
         reason: StatusReason::Conflict,
         message: format!(
@@ -87,7 +97,11 @@ fn other_uid(key: &ObjectRef, asked: &str, stored: &str) -> ApiError {
 /// # Errors
 /// The API server's conflict.
 pub fn check_uid(key: &ObjectRef, asked: &str, stored: &str) -> Result<(), ApiError> {
-    if asked.is_empty() || asked == stored { Ok(()) } else { Err(other_uid(key, asked, stored)) }
+    if asked.is_empty() || asked == stored {
+        Ok(())
+    } else {
+        Err(other_uid(key, asked, stored))
+    }
 }
 
 fn meta<'a>(value: &'a Value, field: &str) -> &'a str {
@@ -96,8 +110,17 @@ fn meta<'a>(value: &'a Value, field: &str) -> &'a str {
 
 impl ApiServer {
     /// Refuses an update that names another object than the stored one, or another version of it, before it is validated.
-    pub fn check_preconditions(&mut self, origin: &Origin, value: &Value, old: &Object) -> Result<(), ApiError> {
-        let (uid, version, stored) = (meta(value, "uid"), meta(value, "resourceVersion"), old.meta.uid.to_string());
+    pub fn check_preconditions(
+        &mut self,
+        origin: &Origin,
+        value: &Value,
+        old: &Object,
+    ) -> Result<(), ApiError> {
+        let (uid, version, stored) = (
+            meta(value, "uid"),
+            meta(value, "resourceVersion"),
+            old.meta.uid.to_string(),
+        );
         let error = if let Err(error) = check_uid(&old.key(), uid, &stored) {
             error
         } else if matches!(version, "" | "0") {

@@ -51,35 +51,65 @@ enum Hook {
 
 impl AdmissionPlugins {
     fn of(server: &ApiServer) -> AdmissionPlugins {
-        let policies = |phase, policy, binding| {
-            let mut all = Vec::new();
-            for policy in server.list(policy).map(|policy| policy.to_value()) {
-                let bindings = server.list(binding).map(|binding| binding.to_value());
-                for binding in bindings.filter(|binding| binding["spec"]["policyName"] == policy["metadata"]["name"]) {
-                    let (constraints, bound) = (&policy["spec"]["matchConstraints"], &binding["spec"]["matchResources"]);
-                    let mut matchers = vec![Matcher::read(constraints, &constraints["resourceRules"])];
-                    matchers.extend(bound.is_object().then(|| Matcher::read(bound, &bound["resourceRules"]).or_every_rule()));
-                    all.push(AdmissionPlugin { phase, matchers, hook: Hook::Policy(Box::new([policy.clone(), binding])) });
+        let policies =
+            |phase, policy, binding| {
+                let mut all = Vec::new();
+                for policy in server.list(policy).map(|policy| policy.to_value()) {
+                    let bindings = server.list(binding).map(|binding| binding.to_value());
+                    for binding in bindings.filter(|binding| {
+                        binding["spec"]["policyName"] == policy["metadata"]["name"]
+                    }) {
+                        let (constraints, bound) = (
+                            &policy["spec"]["matchConstraints"],
+                            &binding["spec"]["matchResources"],
+                        );
+                        let mut matchers =
+                            vec![Matcher::read(constraints, &constraints["resourceRules"])];
+                        matchers.extend(bound.is_object().then(|| {
+                            Matcher::read(bound, &bound["resourceRules"]).or_every_rule()
+                        }));
+                        all.push(AdmissionPlugin {
+                            phase,
+                            matchers,
+                            hook: Hook::Policy(Box::new([policy.clone(), binding])),
+                        });
+                    }
                 }
-            }
-            all
-        };
+                all
+            };
         let webhooks = |phase, kind| {
-            let all = server.list(kind).flat_map(|configuration| match configuration.to_value()["webhooks"].take() {
-                Value::Array(webhooks) => webhooks,
-                _ => Vec::new(),
+            let all = server.list(kind).flat_map(|configuration| {
+                match configuration.to_value()["webhooks"].take() {
+                    Value::Array(webhooks) => webhooks,
+                    _ => Vec::new(),
+                }
             });
             let plugin = move |hook: Value| {
                 let matchers = vec![Matcher::read(&hook, &hook["rules"])];
-                AdmissionPlugin { phase, matchers, hook: Hook::Webhook(hook) }
+                AdmissionPlugin {
+                    phase,
+                    matchers,
+                    hook: Hook::Webhook(hook),
+                }
             };
             all.map(plugin).collect::<Vec<_>>()
         };
         let all = [
-            policies(AdmissionPhase::Mutating, Kind::MutatingAdmissionPolicy, Kind::MutatingAdmissionPolicyBinding),
+            policies(
+                AdmissionPhase::Mutating,
+                Kind::MutatingAdmissionPolicy,
+                Kind::MutatingAdmissionPolicyBinding,
+            ),
             webhooks(AdmissionPhase::Mutating, Kind::MutatingWebhookConfiguration),
-            policies(AdmissionPhase::Validating, Kind::ValidatingAdmissionPolicy, Kind::ValidatingAdmissionPolicyBinding),
-            webhooks(AdmissionPhase::Validating, Kind::ValidatingWebhookConfiguration),
+            policies(
+                AdmissionPhase::Validating,
+                Kind::ValidatingAdmissionPolicy,
+                Kind::ValidatingAdmissionPolicyBinding,
+            ),
+            webhooks(
+                AdmissionPhase::Validating,
+                Kind::ValidatingWebhookConfiguration,
+            ),
         ];
         AdmissionPlugins(Rc::new(all.concat()))
     }
@@ -98,29 +128,59 @@ impl ApiServer {
     }
 
     /// Refuses a write that a webhook or a policy would have to admit, or warns of it.
-    pub(super) fn admit_by_webhooks(&mut self, origin: &Origin, request: AdmissionRequest<'_>) -> Result<(), ApiError> {
+    pub(super) fn admit_by_webhooks(
+        &mut self,
+        origin: &Origin,
+        request: AdmissionRequest<'_>,
+    ) -> Result<(), ApiError> {
         self.admit_in_phase(AdmissionPhase::Mutating, origin, request)?;
         self.admit_in_phase(AdmissionPhase::Validating, origin, request)
     }
 
     /// The webhooks and policies of one phase.
-    pub(super) fn admit_in_phase(&mut self, phase: AdmissionPhase, origin: &Origin, request: AdmissionRequest<'_>) -> Result<(), ApiError> {
-        if self.admission_plugins.0.is_empty() || EXEMPT.contains(&request.object.kind) || origin.actor == Actor::SERVER {
+    pub(super) fn admit_in_phase(
+        &mut self,
+        phase: AdmissionPhase,
+        origin: &Origin,
+        request: AdmissionRequest<'_>,
+    ) -> Result<(), ApiError> {
+        if self.admission_plugins.0.is_empty()
+            || EXEMPT.contains(&request.object.kind)
+            || origin.actor == Actor::SERVER
+        {
             return Ok(());
         }
-        let api_version = origin.manager.as_ref().and_then(|manager| manager.api_version.as_deref());
-        let request = AdmissionRequest { api_version, ..request };
+        let api_version = origin
+            .manager
+            .as_ref()
+            .and_then(|manager| manager.api_version.as_deref());
+        let request = AdmissionRequest {
+            api_version,
+            ..request
+        };
         let plugins = self.admission_plugins.0.clone();
-        let namespace = self.get(&ObjectRef::new(Kind::Namespace, "", &request.object.meta.namespace)).cloned();
+        let namespace = self
+            .get(&ObjectRef::new(
+                Kind::Namespace,
+                "",
+                &request.object.meta.namespace,
+            ))
+            .cloned();
         for plugin in plugins.iter().filter(|plugin| plugin.phase == phase) {
-            if !plugin.matchers.iter().all(|matcher| matcher.matches(&self.definitions, namespace.as_deref(), request)) {
+            if !plugin
+                .matchers
+                .iter()
+                .all(|matcher| matcher.matches(&self.definitions, namespace.as_deref(), request))
+            {
                 continue;
             }
             let (warning, error) = match &plugin.hook {
                 Hook::Webhook(webhook) => self.webhook_call_error(webhook),
                 Hook::Policy(bound) => policy_decision(bound, request),
             };
-            if let Some(warning) = warning.filter(|warning| origin.actor == Actor::USER && !self.warnings.contains(warning)) {
+            if let Some(warning) = warning
+                .filter(|warning| origin.actor == Actor::USER && !self.warnings.contains(warning))
+            {
                 self.warnings.push(warning);
             }
             error.map_or(Ok(()), Err)?;
@@ -136,7 +196,13 @@ impl ApiServer {
         (object, old): (&Object, &Object),
         why: &Why,
     ) -> Result<(), ApiError> {
-        let request = AdmissionRequest { operation: "UPDATE", subresource, object, old: Some(old), api_version: None };
+        let request = AdmissionRequest {
+            operation: "UPDATE",
+            subresource,
+            object,
+            old: Some(old),
+            api_version: None,
+        };
         let result = self.admit_by_webhooks(origin, request);
         if let Err(error) = &result {
             self.refuse(origin, object.key(), error, why.clone());
@@ -149,13 +215,25 @@ impl ApiServer {
         let name = webhook["name"].as_str().unwrap_or("");
         let cannot = format!("webhook {name:?} is not called, since containers do not run here");
         if !fails_closed(webhook) {
-            return (Some(format!("{cannot}: its failurePolicy Ignore lets the request through")), None);
+            return (
+                Some(format!(
+                    "{cannot}: its failurePolicy Ignore lets the request through"
+                )),
+                None,
+            );
         }
         let (url, problem) = self.unreachable(&webhook["clientConfig"]);
         let timeout = webhook["timeoutSeconds"].as_i64().unwrap_or(10);
         let call = format!("failed to call webhook: Post \"{url}?timeout={timeout}s\": {problem}");
-        let error = ApiError::internal(&format!("Internal error occurred: failed calling webhook {name:?}: {call}"));
-        (Some(format!("{cannot}: its failurePolicy Fail refuses the request")), Some(error))
+        let error = ApiError::internal(&format!(
+            "Internal error occurred: failed calling webhook {name:?}: {call}"
+        ));
+        (
+            Some(format!(
+                "{cannot}: its failurePolicy Fail refuses the request"
+            )),
+            Some(error),
+        )
     }
 
     /// The address of a webhook, and why nothing answers there.
@@ -164,16 +242,32 @@ impl ApiServer {
         let service = &config["service"];
         if !service.is_object() {
             let url = text(&config["url"]);
-            let host = url.split("://").nth(1).unwrap_or("").split(['/', ':']).next().unwrap_or("").to_owned();
+            let host = url
+                .split("://")
+                .nth(1)
+                .unwrap_or("")
+                .split(['/', ':'])
+                .next()
+                .unwrap_or("")
+                .to_owned();
             return (url, format!("dial tcp: lookup {host}: no such host"));
         }
-        let (namespace, name, path) = (text(&service["namespace"]), text(&service["name"]), text(&service["path"]));
+        let (namespace, name, path) = (
+            text(&service["namespace"]),
+            text(&service["name"]),
+            text(&service["path"]),
+        );
         let port = service["port"].as_i64().unwrap_or(443);
         let problem = match self.get(&ObjectRef::new(Kind::Service, &namespace, &name)) {
             None => format!("service {name:?} not found"),
             Some(found) => {
-                let address = found.to_value()["spec"]["clusterIP"].as_str().unwrap_or("").to_owned();
-                let ready = self.slices_of(found).any(|slice| !slice.endpoints.is_empty());
+                let address = found.to_value()["spec"]["clusterIP"]
+                    .as_str()
+                    .unwrap_or("")
+                    .to_owned();
+                let ready = self
+                    .slices_of(found)
+                    .any(|slice| !slice.endpoints.is_empty());
                 if ready {
                     format!("dial tcp {address}:{port}: connect: connection refused")
                 } else {
@@ -181,29 +275,50 @@ impl ApiServer {
                 }
             }
         };
-        (format!("https://{name}.{namespace}.svc:{port}{path}"), problem)
+        (
+            format!("https://{name}.{namespace}.svc:{port}{path}"),
+            problem,
+        )
     }
 }
 
 /// What a client is warned of for a policy that is not evaluated, or the refusal if its failure policy is `Fail` and its binding denies.
-fn policy_decision([policy, binding]: &[Value; 2], request: AdmissionRequest<'_>) -> (Option<String>, Option<ApiError>) {
+fn policy_decision(
+    [policy, binding]: &[Value; 2],
+    request: AdmissionRequest<'_>,
+) -> (Option<String>, Option<ApiError>) {
     let name = |value: &Value| value["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let kind = policy["kind"].as_str().unwrap_or("");
     let what = format!("{kind} '{}' with binding '{}'", name(policy), name(binding));
     let mutates = kind == Kind::MutatingAdmissionPolicy.name();
-    let denies =
-        mutates || binding["spec"]["validationActions"].as_array().is_some_and(|actions| actions.iter().any(|action| action == "Deny"));
+    let denies = mutates
+        || binding["spec"]["validationActions"]
+            .as_array()
+            .is_some_and(|actions| actions.iter().any(|action| action == "Deny"));
     if !denies || !fails_closed(&policy["spec"]) {
         return (Some(format!("{what} is not evaluated here")), None);
     }
     let spec = &policy["spec"];
-    let first = if mutates { &spec["mutations"][0]["applyConfiguration"] } else { &spec["validations"][0] };
+    let first = if mutates {
+        &spec["mutations"][0]["applyConfiguration"]
+    } else {
+        &spec["validations"][0]
+    };
     let expression = first["expression"].as_str().unwrap_or("");
-    let fault = format!("expression '{expression}' resulted in error: admission policies are not evaluated here");
+    let fault = format!(
+        "expression '{expression}' resulted in error: admission policies are not evaluated here"
+    );
     let message = format!(
         "{} {:?} is forbidden: {what} denied request: {fault}",
         request.object.kind.group_resource(),
         request.object.meta.name.as_str()
     );
-    (None, Some(ApiError { reason: StatusReason::Invalid, message, cause: None }))
+    (
+        None,
+        Some(ApiError {
+            reason: StatusReason::Invalid,
+            message,
+            cause: None,
+        }),
+    )
 }

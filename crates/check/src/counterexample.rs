@@ -49,20 +49,43 @@ impl Counterexample {
         };
         let repeated = Repeated::of(run, sim)?;
         let then = repeated.at(violation.at);
-        let about: Vec<&ObjectRef> = found.about.iter().filter(|key| then.get(key).is_some()).collect();
-        let standing = about.iter().map(|key| format!("{} {}: {}", key.kind.name(), key.name, standing::of(&then, key).sentence.english()));
+        let about: Vec<&ObjectRef> = found
+            .about
+            .iter()
+            .filter(|key| then.get(key).is_some())
+            .collect();
+        let standing = about.iter().map(|key| {
+            format!(
+                "{} {}: {}",
+                key.kind.name(),
+                key.name,
+                standing::of(&then, key).sentence.english()
+            )
+        });
         let reasons = match (found.entry, about.first()) {
             (Some(entry), _) => words::chain_of(sim.journal(), sim.delays(), entry),
             (None, Some(key)) => {
-                let root = diagnose::chain_of_waiting(&then, key).last().map(|found| found.object.clone());
+                let root = diagnose::chain_of_waiting(&then, key)
+                    .last()
+                    .map(|found| found.object.clone());
                 let of = |key: &ObjectRef| standing::chain(&then, then.journal(), key);
-                root.map(|root| of(&root)).filter(|chain| !chain.is_empty()).unwrap_or_else(|| of(key))
+                root.map(|root| of(&root))
+                    .filter(|chain| !chain.is_empty())
+                    .unwrap_or_else(|| of(key))
             }
             (None, None) => Vec::new(),
         };
-        let wrote = found.entry.and_then(|entry| sim.journal().get(entry as usize)?.key());
+        let wrote = found
+            .entry
+            .and_then(|entry| sim.journal().get(entry as usize)?.key());
         let link = repeated.link(run, violation.at, wrote.as_ref().or(about.first().copied()));
-        let faults = run.faults.iter().flatten().filter(|(at, _)| *at <= violation.at).cloned().collect();
+        let faults = run
+            .faults
+            .iter()
+            .flatten()
+            .filter(|(at, _)| *at <= violation.at)
+            .cloned()
+            .collect();
         let standing = standing.collect();
         Some(Counterexample {
             seed: run.seed,
@@ -78,35 +101,67 @@ impl Counterexample {
 }
 
 /// The write of an instant that decided an expression, and its values there.
-fn by_expression(run: &Watched<'_>, sim: &Sim, plan: usize, item: usize, at: Time) -> Option<Found> {
+fn by_expression(
+    run: &Watched<'_>,
+    sim: &Sim,
+    plan: usize,
+    item: usize,
+    at: Time,
+) -> Option<Found> {
     let plan_of = &run.plans[plan];
     let (_, began) = run.histories[plan].as_ref()?;
     let (over, expr) = &plan_of.over.over[plan_of.items[item].slot];
     let journal = sim.journal();
-    let first = journal.iter().position(|entry| entry.time >= at).unwrap_or(journal.len()).max(began.1);
-    let end = journal.iter().position(|entry| entry.time > at).unwrap_or(journal.len());
-    let bad = |history: &ObservedHistory| history.value_then(expr).is_true() == (*over == Aggregation::Never);
+    let first = journal
+        .iter()
+        .position(|entry| entry.time >= at)
+        .unwrap_or(journal.len())
+        .max(began.1);
+    let end = journal
+        .iter()
+        .position(|entry| entry.time > at)
+        .unwrap_or(journal.len());
+    let bad = |history: &ObservedHistory| {
+        history.value_then(expr).is_true() == (*over == Aggregation::Never)
+    };
     let mut history = ObservedHistory::of(journal.first(first), *began, plan_of.over.clone(), at);
     let (mut was, mut entry) = (bad(&history), None);
     if *over != Aggregation::Ever {
         for id in first..end {
             history.read_on(journal.first(id + 1), at);
             let is = bad(&history);
-            entry = if is && !was { Some(id as EntryId) } else { entry };
+            entry = if is && !was {
+                Some(id as EntryId)
+            } else {
+                entry
+            };
             was = is;
         }
     }
     history.read_on(journal.first(end), at);
     let value = |call: &Expr| (told(call), history.value_then(call).to_string());
     let calls = calls(expr);
-    Some(Found { entry, values: calls.iter().map(value).collect(), about: named(&history, &calls) })
+    Some(Found {
+        entry,
+        values: calls.iter().map(value).collect(),
+        about: named(&history, &calls),
+    })
 }
 
 /// The objects that calls name.
 fn named(history: &ObservedHistory, calls: &[Expr]) -> Vec<ObjectRef> {
-    let words = calls.iter().filter_map(|call| if let Expr::Call(_, words) = call { words.first() } else { None });
+    let words = calls.iter().filter_map(|call| {
+        if let Expr::Call(_, words) = call {
+            words.first()
+        } else {
+            None
+        }
+    });
     let mut found: Vec<ObjectRef> = Vec::new();
-    for key in words.filter_map(|word| history.find(word)).map(|object| object.key()) {
+    for key in words
+        .filter_map(|word| history.find(word))
+        .map(|object| object.key())
+    {
         if !found.contains(&key) {
             found.push(key);
         }
@@ -117,17 +172,30 @@ fn named(history: &ObservedHistory, calls: &[Expr]) -> Vec<ObjectRef> {
 /// The last refusal that a command got, and what its line names.
 fn by_command(run: &Watched<'_>, sim: &Sim, violation: &Violation) -> Found {
     let during = |time: Time| (violation.began..=violation.at).contains(&time);
-    let refused = sim
-        .journal()
-        .iter()
-        .rposition(|entry| during(entry.time) && entry.actor == Actor::USER && matches!(entry.record, Record::Refused(_)));
+    let refused = sim.journal().iter().rposition(|entry| {
+        during(entry.time)
+            && entry.actor == Actor::USER
+            && matches!(entry.record, Record::Refused(_))
+    });
     let line = &run.scenario.expected[violation.expected].text;
     let name = |word: &str| {
         let (kind, name) = word.split_once('/')?;
         let kind = Kind::from_word(kind)?;
-        Some(ObjectRef::new(kind, if kind.info().namespaced { "default" } else { "" }, name))
+        Some(ObjectRef::new(
+            kind,
+            if kind.info().namespaced {
+                "default"
+            } else {
+                ""
+            },
+            name,
+        ))
     };
-    Found { entry: refused.map(|id| id as EntryId), values: Vec::new(), about: line.split(' ').filter_map(name).collect() }
+    Found {
+        entry: refused.map(|id| id as EntryId),
+        values: Vec::new(),
+        about: line.split(' ').filter_map(name).collect(),
+    }
 }
 
 /// The run as a page repeats it.
@@ -136,11 +204,17 @@ struct Repeated(Run);
 impl Repeated {
     /// Nothing if it would be another history: then there is nothing to open.
     fn of(run: &Watched<'_>, sim: &Sim) -> Option<Repeated> {
-        let mut repeated = Run::recalled(run.scenario.cluster.clone(), run.seed, run.commands.clone(), (u64::MAX, sim.now()));
+        let mut repeated = Run::recalled(
+            run.scenario.cluster.clone(),
+            run.seed,
+            run.commands.clone(),
+            (u64::MAX, sim.now()),
+        );
         while repeated.recalls() {
             repeated.advance(sim.now(), usize::MAX);
         }
-        let same = repeated.journal().len() == sim.journal().len() && repeated.sim().server().version() == sim.server().version();
+        let same = repeated.journal().len() == sim.journal().len()
+            && repeated.sim().server().version() == sim.server().version();
         same.then_some(Repeated(repeated))
     }
 
@@ -156,7 +230,8 @@ impl Repeated {
         let shown = at.0.div_ceil(1000);
         let shown = (shown * 1000 < end.1.0).then_some(shown);
         permalink::encode(&Link {
-            selected: selected.map(|key| format!("{}/{}/{}", key.kind.name(), key.namespace, key.name)),
+            selected: selected
+                .map(|key| format!("{}/{}/{}", key.kind.name(), key.namespace, key.name)),
             ..Link::of_scenario(run.scenario, run.seed, commands, end, shown)
         })
     }

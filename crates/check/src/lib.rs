@@ -96,13 +96,23 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
         location: scenario.locate(expected),
     };
     let checked = scenario.expected.iter().map(blank).collect();
-    let mut report = Report { name: scenario.name.clone(), options, checked, failed: BTreeMap::new() };
+    let mut report = Report {
+        name: scenario.name.clone(),
+        options,
+        checked,
+        failed: BTreeMap::new(),
+    };
     if options.faults {
         // In a disturbed run the target of a fault may be gone.
         reject_mistakes(scenario, &Watched::run(scenario, &[], options.seed, None))?;
     }
     for seed in options.seed..options.seed.saturating_add(options.seeds) {
-        let run = Watched::run(scenario, &plans, seed, options.faults.then(|| Disturbance::new(seed)));
+        let run = Watched::run(
+            scenario,
+            &plans,
+            seed,
+            options.faults.then(|| Disturbance::new(seed)),
+        );
         note_failures(scenario, &run, &mut report)?;
         if !options.faults {
             reject_mistakes(scenario, &run)?;
@@ -115,7 +125,9 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
             } else {
                 checked.unknown.retain(|call| unknown.contains(call));
             }
-            let Some(violation) = run.violation(at) else { continue };
+            let Some(violation) = run.violation(at) else {
+                continue;
+            };
             checked.violated += 1;
             if checked.first.is_none() {
                 checked.first = shrink::smallest(&run, violation);
@@ -126,11 +138,19 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
 }
 
 /// A manifest that is refused makes what is expected meaningless; other steps may fail because of the faults.
-fn note_failures(scenario: &Scenario, run: &Watched<'_>, report: &mut Report) -> Result<(), String> {
+fn note_failures(
+    scenario: &Scenario,
+    run: &Watched<'_>,
+    report: &mut Report,
+) -> Result<(), String> {
     for step in run.finished.iter().filter(|step| step.exit != 0) {
         let said = said(step);
         if matches!(scenario.steps[step.step], ScenarioStep::Apply(_)) {
-            return Err(format!("seed {}: the manifest of step {} was refused: {said}", run.seed, step.step + 1));
+            return Err(format!(
+                "seed {}: the manifest of step {} was refused: {said}",
+                run.seed,
+                step.step + 1
+            ));
         }
         report.failed.entry(step.step).or_insert((said, 0)).1 += 1;
     }
@@ -139,12 +159,19 @@ fn note_failures(scenario: &Scenario, run: &Watched<'_>, report: &mut Report) ->
 
 /// Rejects a scenario with a fault whose target does not exist.
 fn reject_mistakes(scenario: &Scenario, run: &Watched<'_>) -> Result<(), String> {
-    run.finished.iter().find_map(|step| scenario.mistake(step)).map_or(Ok(()), Err)
+    run.finished
+        .iter()
+        .find_map(|step| scenario.mistake(step))
+        .map_or(Ok(()), Err)
 }
 
 /// What a step that failed said last.
 fn said(step: &Finished) -> String {
-    let last = step.stderr.lines().chain(step.stdout.lines()).rfind(|line| !line.trim().is_empty());
+    let last = step
+        .stderr
+        .lines()
+        .chain(step.stdout.lines())
+        .rfind(|line| !line.trim().is_empty());
     last.map_or_else(|| format!("exit code {}", step.exit), str::to_owned)
 }
 
@@ -158,12 +185,20 @@ fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
             How::Eventually => Aggregation::Ever,
             How::Finishes(_) => continue,
         };
-        let wrong =
-            |error: ExprError| format!("{}: {}: {}", scenario.locate(expected), expected.how.word(), of_expression(&error).english());
+        let wrong = |error: ExprError| {
+            format!(
+                "{}: {}: {}",
+                scenario.locate(expected),
+                expected.how.word(),
+                of_expression(&error).english()
+            )
+        };
         if plans.last().is_none_or(|(step, ..)| *step != expected.step) {
             plans.push((expected.step, Expressions::default(), Vec::new()));
         }
-        let Some((_, expressions, items)) = plans.last_mut() else { continue };
+        let Some((_, expressions, items)) = plans.last_mut() else {
+            continue;
+        };
         let slot = expressions.read_over(over, &expected.text).map_err(wrong)?;
         let calls = watch::calls(&expressions.over[slot].1);
         let mut objects = Vec::new();
@@ -176,9 +211,21 @@ fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
             expressions.over.push((Aggregation::Max, call.clone()));
             (expressions.over.len() - 1, call)
         });
-        items.push(watch::WatchedItem { expected: at, slot, calls: calls.collect(), objects });
+        items.push(watch::WatchedItem {
+            expected: at,
+            slot,
+            calls: calls.collect(),
+            objects,
+        });
     }
-    Ok(plans.into_iter().map(|(step, over, items)| Plan { step, over: Rc::new(over), items }).collect())
+    Ok(plans
+        .into_iter()
+        .map(|(step, over, items)| Plan {
+            step,
+            over: Rc::new(over),
+            items,
+        })
+        .collect())
 }
 
 #[cfg(test)]

@@ -12,7 +12,11 @@ const MOST_FAULTS: usize = 20;
 /// An expectation as it is told: `never: ready(web) < 2`.
 fn title(one: &Checked) -> String {
     match one.expected.how {
-        How::Finishes(span) => format!("finishes within {} s: {}", span as f64 / 1e6, one.expected.text),
+        How::Finishes(span) => format!(
+            "finishes within {} s: {}",
+            span as f64 / 1e6,
+            one.expected.text
+        ),
         how => format!("{}: {}", how.word(), one.expected.text),
     }
 }
@@ -20,7 +24,15 @@ fn title(one: &Checked) -> String {
 fn runs(report: &Report) -> String {
     let (first, count) = (report.options.seed, report.options.seeds);
     let plural = if count == 1 { "run" } else { "runs" };
-    format!("{count} {plural}{}, seeds {first} to {}", if report.options.faults { " with faults" } else { "" }, first + count.max(1) - 1)
+    format!(
+        "{count} {plural}{}, seeds {first} to {}",
+        if report.options.faults {
+            " with faults"
+        } else {
+            ""
+        },
+        first + count.max(1) - 1
+    )
 }
 
 /// The report as text.
@@ -34,16 +46,33 @@ pub fn text(report: &Report) -> String {
         };
         let _ = writeln!(out, "{found:<26} {}  ({})", title(one), one.location);
         if one.is_vacuous() {
-            let _ = writeln!(out, "{:<26} note: no object that it names existed at any instant of any run", "");
+            let _ = writeln!(
+                out,
+                "{:<26} note: no object that it names existed at any instant of any run",
+                ""
+            );
         }
         for call in &one.unknown {
-            let _ = writeln!(out, "{:<26} note: {call} had no value at any instant of any run", "");
+            let _ = writeln!(
+                out,
+                "{:<26} note: {call} had no value at any instant of any run",
+                ""
+            );
         }
     }
     for (step, (said, runs)) in &report.failed {
-        let _ = writeln!(out, "note: step {} failed in {runs} of {} runs: {said}", step + 1, report.options.seeds);
+        let _ = writeln!(
+            out,
+            "note: step {} failed in {runs} of {} runs: {said}",
+            step + 1,
+            report.options.seeds
+        );
     }
-    for (one, found) in report.checked.iter().filter_map(|one| Some((one, one.first.as_ref()?))) {
+    for (one, found) in report
+        .checked
+        .iter()
+        .filter_map(|one| Some((one, one.first.as_ref()?)))
+    {
         out += &format!("\n{}\n{}", title(one), counterexample(found));
     }
     out
@@ -56,11 +85,24 @@ fn counterexample(found: &Counterexample) -> String {
     }
     section(&mut out, "the command said", found.output.iter().cloned());
     section(&mut out, "where they stand", found.standing.iter().cloned());
-    section(&mut out, "how it came about, newest first", found.reasons.iter().take(MOST_REASONS).map(reason));
+    section(
+        &mut out,
+        "how it came about, newest first",
+        found.reasons.iter().take(MOST_REASONS).map(reason),
+    );
     let left = found.faults.len().saturating_sub(MOST_FAULTS);
     let more = (left > 0).then(|| format!("and {left} before these"));
-    let faults = found.faults.iter().rev().take(MOST_FAULTS).map(|(at, line)| format!("{}  {line}", at.clock()));
-    section(&mut out, "with these faults, newest first", faults.chain(more));
+    let faults = found
+        .faults
+        .iter()
+        .rev()
+        .take(MOST_FAULTS)
+        .map(|(at, line)| format!("{}  {line}", at.clock()));
+    section(
+        &mut out,
+        "with these faults, newest first",
+        faults.chain(more),
+    );
     let _ = writeln!(out, "  index.html{}", found.link);
     out
 }
@@ -77,12 +119,20 @@ fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
 
 fn reason(reason: &Reason) -> String {
     let clock = k8s_model::Time(reason.at * 1000).clock();
-    let mut line = format!("{clock}  {:<26} {}", reason.actor.english(), reason.effect.english());
+    let mut line = format!(
+        "{clock}  {:<26} {}",
+        reason.actor.english(),
+        reason.effect.english()
+    );
     let short = reason.short.english();
     if !short.is_empty() {
         let _ = write!(line, ": {short}");
     }
-    let saw: Vec<String> = reason.saw.iter().map(|(name, value)| format!("{} {}", name.english(), value.english())).collect();
+    let saw: Vec<String> = reason
+        .saw
+        .iter()
+        .map(|(name, value)| format!("{} {}", name.english(), value.english()))
+        .collect();
     if !saw.is_empty() {
         let _ = write!(line, " ({})", saw.join(", "));
     }
@@ -99,17 +149,33 @@ pub fn junit(report: &Report) -> String {
         report.checked.len()
     );
     for one in &report.checked {
-        let head = format!("  <testcase classname=\"{}\" name=\"{}\"", escaped(&report.name), escaped(&title(one)));
+        let head = format!(
+            "  <testcase classname=\"{}\" name=\"{}\"",
+            escaped(&report.name),
+            escaped(&title(one))
+        );
         match &one.first {
             None if one.is_vacuous() => {
-                let message = format!("{}: no object that it names existed at any instant of any run", one.location);
-                out += &format!("{head}>\n    <error message=\"{}\"/>\n  </testcase>\n", escaped(&message));
+                let message = format!(
+                    "{}: no object that it names existed at any instant of any run",
+                    one.location
+                );
+                out += &format!(
+                    "{head}>\n    <error message=\"{}\"/>\n  </testcase>\n",
+                    escaped(&message)
+                );
             }
             None if one.violated == 0 => out += &format!("{head}/>\n"),
             found => {
-                let message = format!("violated in {} of {} runs", one.violated, report.options.seeds);
+                let message = format!(
+                    "violated in {} of {} runs",
+                    one.violated, report.options.seeds
+                );
                 let body = found.as_ref().map(counterexample).unwrap_or_default();
-                out += &format!("{head}>\n    <failure message=\"{message}\">{}</failure>\n  </testcase>\n", escaped(&body));
+                out += &format!(
+                    "{head}>\n    <failure message=\"{message}\">{}</failure>\n  </testcase>\n",
+                    escaped(&body)
+                );
             }
         }
     }

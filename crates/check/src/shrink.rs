@@ -10,12 +10,23 @@ const MOST_RUNS: usize = 80;
 
 /// The counterexample with as few faults as are found.
 pub fn smallest(run: &Watched<'_>, violation: Violation) -> Option<Counterexample> {
-    let Some(faults) = &run.faults else { return Counterexample::of(run, violation) };
+    let Some(faults) = &run.faults else {
+        return Counterexample::of(run, violation);
+    };
     // What comes after the instant did not lead to it.
-    let mut kept: Vec<(Time, String)> = faults.iter().filter(|(at, _)| *at <= violation.at).cloned().collect();
+    let mut kept: Vec<(Time, String)> = faults
+        .iter()
+        .filter(|(at, _)| *at <= violation.at)
+        .cloned()
+        .collect();
     let expected = violation.expected;
     let again = |faults: &[(Time, String)]| {
-        let run = Watched::run(run.scenario, run.plans, run.seed, Some(Disturbance::of(faults)));
+        let run = Watched::run(
+            run.scenario,
+            run.plans,
+            run.seed,
+            Some(Disturbance::of(faults)),
+        );
         run.violation(expected).map(|violation| (run, violation))
     };
     let (mut runs, mut size) = (0, kept.len());

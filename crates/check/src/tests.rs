@@ -16,29 +16,63 @@ const WEB: &str = "steps:
 ";
 
 fn run(steps: &str, seeds: u64, faults: bool) -> Result<Report, String> {
-    check(&scenario::parse(&format!("name: t\n{WEB}{steps}")).unwrap(), CheckOptions { seed: 1, seeds, faults })
+    check(
+        &scenario::parse(&format!("name: t\n{WEB}{steps}")).unwrap(),
+        CheckOptions {
+            seed: 1,
+            seeds,
+            faults,
+        },
+    )
 }
 
 #[test]
 fn what_holds_is_not_found() {
-    let report = run("- always: ready(web) == 3\n- wait: 1m\n- eventually: exists(web)\n", 3, false).unwrap();
+    let report = run(
+        "- always: ready(web) == 3\n- wait: 1m\n- eventually: exists(web)\n",
+        3,
+        false,
+    )
+    .unwrap();
     assert!(report.is_clean() && report.failed.is_empty());
     let told = text(&report);
-    assert!(told.contains("t: 3 runs, seeds 1 to 3\nnot found in 3 runs "), "{told}");
-    assert!(!told.contains("VIOLATED") && !told.contains("impossible"), "{told}");
+    assert!(
+        told.contains("t: 3 runs, seeds 1 to 3\nnot found in 3 runs "),
+        "{told}"
+    );
+    assert!(
+        !told.contains("VIOLATED") && !told.contains("impossible"),
+        "{told}"
+    );
 }
 
 #[test]
 fn an_instant_between_two_steps_counts_and_is_told_with_its_reason() {
     // A Pod that is killed and replaced before the next step begins.
-    let report = run("- never: ready(web) < 3\n- kubectl: delete pod {{pod:web:0}}\n- wait: settled\n", 2, false).unwrap();
+    let report = run(
+        "- never: ready(web) < 3\n- kubectl: delete pod {{pod:web:0}}\n- wait: settled\n",
+        2,
+        false,
+    )
+    .unwrap();
     let [one] = &report.checked[..] else { panic!() };
     assert_eq!(one.violated, 2);
     let found = one.first.as_ref().unwrap();
-    assert_eq!((found.seed, &found.values[..]), (1, &[("ready(web)".to_owned(), "2".to_owned())][..]));
-    assert!(found.reasons.last().is_some_and(|reason| reason.user), "{:?}", found.reasons);
+    assert_eq!(
+        (found.seed, &found.values[..]),
+        (1, &[("ready(web)".to_owned(), "2".to_owned())][..])
+    );
+    assert!(
+        found.reasons.last().is_some_and(|reason| reason.user),
+        "{:?}",
+        found.reasons
+    );
     let told = text(&report);
-    assert!(told.contains("VIOLATED in 2 of 2 runs") && told.contains("Command: kubectl delete pod web-"), "{told}");
+    assert!(
+        told.contains("VIOLATED in 2 of 2 runs")
+            && told.contains("Command: kubectl delete pod web-"),
+        "{told}"
+    );
     assert!(told.contains("index.html#pako:"), "{told}");
 }
 
@@ -47,8 +81,17 @@ fn the_link_opens_the_run_at_that_instant() {
     let steps = "- never: ready(web) < 3\n- fault: delay pod 2s kube-controller-manager\n- kubectl: rollout status deployment/web --watch\n  \
         background: true\n- kubectl: delete pod {{pod:web:0}}\n- kubectl: drain node-1 --ignore-daemonsets\n- wait: 20s\n";
     for faults in [false, true] {
-        let text = format!("name: t\ncluster: {{nodes: 4, timing: {{podStart: 3s}}}}\n{WEB}{steps}");
-        let report = check(&scenario::parse(&text).unwrap(), CheckOptions { seed: 4, seeds: 1, faults }).unwrap();
+        let text =
+            format!("name: t\ncluster: {{nodes: 4, timing: {{podStart: 3s}}}}\n{WEB}{steps}");
+        let report = check(
+            &scenario::parse(&text).unwrap(),
+            CheckOptions {
+                seed: 4,
+                seeds: 1,
+                faults,
+            },
+        )
+        .unwrap();
         let found = report.checked[0].first.clone().unwrap();
         let link = permalink::decode(&found.link).unwrap().unwrap();
         let mut state = State::from_link(Some(&link));
@@ -58,8 +101,14 @@ fn the_link_opens_the_run_at_that_instant() {
         }
         let sim = state.timeline.run.sim();
         assert_eq!(sim.now().0 / 1000, found.at.0.div_ceil(1000));
-        assert_eq!((sim.list(Kind::Node).count(), state.timeline.run.seed()), (4, 4));
-        let ready = sim.list(Kind::Pod).filter(|pod| pod.pod().is_some_and(|pod| pod.is_ready()) && !pod.meta.is_deleting()).count();
+        assert_eq!(
+            (sim.list(Kind::Node).count(), state.timeline.run.seed()),
+            (4, 4)
+        );
+        let ready = sim
+            .list(Kind::Pod)
+            .filter(|pod| pod.pod().is_some_and(|pod| pod.is_ready()) && !pod.meta.is_deleting())
+            .count();
         assert!(ready < 3, "{ready}");
     }
 }
@@ -69,10 +118,32 @@ fn a_command_that_does_not_finish_says_why() {
     let steps = "- kubectl: set image deployment/web c=broken\n- kubectl: rollout status deployment/web\n  finishes: 30s\n";
     let report = run(steps, 1, false).unwrap();
     let found = report.checked[0].first.clone().unwrap();
-    assert!(found.output.last().is_some_and(|line| line.contains("1 out of 3 new replicas have been updated")), "{:?}", found.output);
-    assert!(found.standing.iter().any(|line| line.contains("Image broken cannot be pulled")), "{:?}", found.standing);
+    assert!(
+        found
+            .output
+            .last()
+            .is_some_and(|line| line.contains("1 out of 3 new replicas have been updated")),
+        "{:?}",
+        found.output
+    );
+    assert!(
+        found
+            .standing
+            .iter()
+            .any(|line| line.contains("Image broken cannot be pulled")),
+        "{:?}",
+        found.standing
+    );
     assert!(!found.reasons.is_empty());
-    assert!(run("- kubectl: rollout status deployment/web\n  finishes: 1s\n", 1, false).unwrap().is_clean());
+    assert!(
+        run(
+            "- kubectl: rollout status deployment/web\n  finishes: 1s\n",
+            1,
+            false
+        )
+        .unwrap()
+        .is_clean()
+    );
     let failed = run("- kubectl: get pods nope\n  finishes: 1s\n", 2, false).unwrap();
     assert_eq!((failed.checked[0].violated, failed.failed[&2].1), (2, 2));
 }
@@ -82,7 +153,11 @@ fn what_never_comes_is_missed_at_the_end() {
     let report = run("- eventually: ready(web) == 4\n- wait: 10s\n", 1, false).unwrap();
     let found = report.checked[0].first.clone().unwrap();
     assert_eq!(found.values, [("ready(web)".to_owned(), "3".to_owned())]);
-    assert!(found.standing[0].starts_with("Deployment web: "), "{:?}", found.standing);
+    assert!(
+        found.standing[0].starts_with("Deployment web: "),
+        "{:?}",
+        found.standing
+    );
     assert!(
         run("- eventually: ready(web) == 4\n- kubectl: scale deployment web --replicas=4\n- wait: 10s\n", 1, false).unwrap().is_clean()
     );
@@ -91,13 +166,26 @@ fn what_never_comes_is_missed_at_the_end() {
 #[test]
 fn expectation_about_a_misspelled_name_cannot_be_decided() {
     let report = run("- never: ready(wbe) < 3\n- wait: 1s\n", 2, false).unwrap();
-    assert_eq!((report.is_vacuous(), &report.checked[0].unknown[..]), (true, &["ready(wbe)".to_owned()][..]));
+    assert_eq!(
+        (report.is_vacuous(), &report.checked[0].unknown[..]),
+        (true, &["ready(wbe)".to_owned()][..])
+    );
     assert!(text(&report).contains("CANNOT BE DECIDED"));
     assert!(text(&report).contains("note: ready(wbe) had no value at any instant of any run"));
     assert!(junit(&report).contains("errors=\"1\"") && junit(&report).contains("<error message="));
     // An object without the field, and one that is there beside one that is not, can be asked about.
-    let field = run("- never: field(web, 'spec.paused') == 1\n- wait: 1s\n", 1, false).unwrap();
-    let either = run("- always: ready(web) <= 3 or ready(old) > 3\n- wait: 1s\n", 1, false).unwrap();
+    let field = run(
+        "- never: field(web, 'spec.paused') == 1\n- wait: 1s\n",
+        1,
+        false,
+    )
+    .unwrap();
+    let either = run(
+        "- always: ready(web) <= 3 or ready(old) > 3\n- wait: 1s\n",
+        1,
+        false,
+    )
+    .unwrap();
     assert_eq!((field.is_vacuous(), either.is_vacuous()), (false, false));
     // One that is missed says what it waited for.
     let missed = run("- eventually: ready(wbe) == 3\n- wait: 1s\n", 2, false).unwrap();
@@ -107,19 +195,45 @@ fn expectation_about_a_misspelled_name_cannot_be_decided() {
 #[test]
 fn faults_that_name_nothing_are_mistakes_with_and_without_disturbance() {
     for faults in [false, true] {
-        let error = run("- never: ready(web) > 3\n- fault: node-down node-77\n", 2, faults).unwrap_err();
-        assert!(error.ends_with("fault: nodes \"node-77\" not found") && error.starts_with("line "), "{error}");
+        let error = run(
+            "- never: ready(web) > 3\n- fault: node-down node-77\n",
+            2,
+            faults,
+        )
+        .unwrap_err();
+        assert!(
+            error.ends_with("fault: nodes \"node-77\" not found") && error.starts_with("line "),
+            "{error}"
+        );
     }
 }
 
 #[test]
 fn what_is_wrong_with_a_scenario_is_told() {
-    assert!(run("", 1, false).unwrap_err().starts_with("nothing is expected"));
-    assert_eq!(run("- always: redy(web) == 1\n", 1, false).unwrap_err().split(": ").nth(1), Some("steps[2]"));
+    assert!(
+        run("", 1, false)
+            .unwrap_err()
+            .starts_with("nothing is expected")
+    );
+    assert_eq!(
+        run("- always: redy(web) == 1\n", 1, false)
+            .unwrap_err()
+            .split(": ")
+            .nth(1),
+        Some("steps[2]")
+    );
     assert!(run("- always: max(ready(web)) == 1\n", 1, false).is_err());
     assert!(run("- always: ready(web) == 1) or (1 == 1\n", 1, false).is_err());
-    let refused = run("- always: ready(web) < 4\n- apply: |\n    kind: Nothing\n", 1, false).unwrap_err();
-    assert!(refused.starts_with("seed 1: the manifest of step 3 was refused: "), "{refused}");
+    let refused = run(
+        "- always: ready(web) < 4\n- apply: |\n    kind: Nothing\n",
+        1,
+        false,
+    )
+    .unwrap_err();
+    assert!(
+        refused.starts_with("seed 1: the manifest of step 3 was refused: "),
+        "{refused}"
+    );
 }
 
 /// What is scaled is not ready soon where a loop hears late of it, or is slow: only with the faults, and only in some runs.
@@ -143,12 +257,28 @@ fn what_only_faults_violate_is_told_with_those_that_it_needs() {
 
 #[test]
 fn a_program_reads_the_result() {
-    let report = run("- never: ready(web) < 4\n- wait: 1s\n- always: exists(web)\n", 2, false).unwrap();
+    let report = run(
+        "- never: ready(web) < 4\n- wait: 1s\n- always: exists(web)\n",
+        2,
+        false,
+    )
+    .unwrap();
     let xml = junit(&report);
     assert!(
         xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"t\" tests=\"2\" failures=\"1\" errors=\"0\">\n")
     );
-    assert!(xml.contains("name=\"never: ready(web) &lt; 4\">") && xml.contains("<failure message=\"violated in 2 of 2 runs\">"), "{xml}");
-    assert!(xml.contains("name=\"always: exists(web)\"/>") && xml.ends_with("</testsuite>\n"), "{xml}");
-    assert_eq!((xml.matches('<').count(), xml.matches('>').count()), (8, 8), "{xml}");
+    assert!(
+        xml.contains("name=\"never: ready(web) &lt; 4\">")
+            && xml.contains("<failure message=\"violated in 2 of 2 runs\">"),
+        "{xml}"
+    );
+    assert!(
+        xml.contains("name=\"always: exists(web)\"/>") && xml.ends_with("</testsuite>\n"),
+        "{xml}"
+    );
+    assert_eq!(
+        (xml.matches('<').count(), xml.matches('>').count()),
+        (8, 8),
+        "{xml}"
+    );
 }

@@ -70,7 +70,12 @@ pub struct Watched<'s> {
 
 impl<'s> Watched<'s> {
     /// Runs a scenario.
-    pub fn run(scenario: &'s Scenario, plans: &'s [Plan], seed: u64, disturbance: Option<Disturbance>) -> Watched<'s> {
+    pub fn run(
+        scenario: &'s Scenario,
+        plans: &'s [Plan],
+        seed: u64,
+        disturbance: Option<Disturbance>,
+    ) -> Watched<'s> {
         let mut run = Watched {
             scenario,
             plans,
@@ -94,23 +99,50 @@ impl<'s> Watched<'s> {
 
     fn item(&self, expected: usize) -> Option<(usize, usize, &WatchedItem)> {
         let mut all = self.plans.iter().enumerate();
-        all.find_map(|(plan, of)| of.items.iter().position(|item| item.expected == expected).map(|at| (plan, at, &of.items[at])))
+        all.find_map(|(plan, of)| {
+            of.items
+                .iter()
+                .position(|item| item.expected == expected)
+                .map(|at| (plan, at, &of.items[at]))
+        })
     }
 
     /// What an expectation asks about that had no value at any instant.
     pub fn unknown(&self, expected: usize) -> Vec<String> {
-        let Some((plan, _, item)) = self.item(expected) else { return Vec::new() };
-        let Some((history, _)) = &self.histories[plan] else { return Vec::new() };
-        let nothing = |slot: usize| history.over(slot).is_none_or(|(value, _)| *value == Value::Nothing);
-        item.calls.iter().filter(|(slot, _)| nothing(*slot)).map(|(_, call)| told(call)).collect()
+        let Some((plan, _, item)) = self.item(expected) else {
+            return Vec::new();
+        };
+        let Some((history, _)) = &self.histories[plan] else {
+            return Vec::new();
+        };
+        let nothing = |slot: usize| {
+            history
+                .over(slot)
+                .is_none_or(|(value, _)| *value == Value::Nothing)
+        };
+        item.calls
+            .iter()
+            .filter(|(slot, _)| nothing(*slot))
+            .map(|(_, call)| told(call))
+            .collect()
     }
 
     /// Reports that nothing that an expectation asks about ever had a value, since no object that it names ever existed.
     pub fn is_vacuous(&self, expected: usize) -> bool {
-        let Some((plan, _, item)) = self.item(expected) else { return false };
-        let Some((history, _)) = &self.histories[plan] else { return false };
-        let existed = |slot: &usize| history.over(*slot).is_some_and(|(value, _)| value.is_true());
-        !item.objects.is_empty() && self.unknown(expected).len() == item.calls.len() && !item.objects.iter().any(existed)
+        let Some((plan, _, item)) = self.item(expected) else {
+            return false;
+        };
+        let Some((history, _)) = &self.histories[plan] else {
+            return false;
+        };
+        let existed = |slot: &usize| {
+            history
+                .over(*slot)
+                .is_some_and(|(value, _)| value.is_true())
+        };
+        !item.objects.is_empty()
+            && self.unknown(expected).len() == item.calls.len()
+            && !item.objects.iter().any(existed)
     }
 
     /// Whether an expectation was violated.
@@ -123,18 +155,41 @@ impl<'s> Watched<'s> {
         let (history, (began, _)) = self.histories[plan].as_ref()?;
         let (value, since) = history.over(item.slot)?;
         // What never came is missed at the end.
-        let when = if one.how == How::Eventually { history.now } else { since };
-        (!value.is_true()).then(|| Violation { expected, began: *began, at: when, item: Some((plan, at)), output: Vec::new() })
+        let when = if one.how == How::Eventually {
+            history.now
+        } else {
+            since
+        };
+        (!value.is_true()).then(|| Violation {
+            expected,
+            began: *began,
+            at: when,
+            item: Some((plan, at)),
+            output: Vec::new(),
+        })
     }
 
     fn unfinished(&self, expected: usize, step: usize, span: u64) -> Option<Violation> {
-        let ended = self.finished.iter().find(|finished| finished.step == step)?;
+        let ended = self
+            .finished
+            .iter()
+            .find(|finished| finished.step == step)?;
         let limit = ended.began.after(span);
         let in_time = ended.exit == 0 && ended.ended <= limit;
-        let lines = ended.stdout.lines().chain(ended.stderr.lines()).filter(|line| !line.trim().is_empty());
+        let lines = ended
+            .stdout
+            .lines()
+            .chain(ended.stderr.lines())
+            .filter(|line| !line.trim().is_empty());
         let mut output: Vec<String> = lines.map(str::to_owned).collect();
         output.drain(..output.len().saturating_sub(LAST_LINES));
-        (!in_time).then(|| Violation { expected, began: ended.began, at: ended.ended.min(limit), item: None, output })
+        (!in_time).then(|| Violation {
+            expected,
+            began: ended.began,
+            at: ended.ended.min(limit),
+            item: None,
+            output,
+        })
     }
 }
 
@@ -153,7 +208,12 @@ impl Observer for Watched<'_> {
     }
 
     fn begins(&mut self, sim: &Sim, step: usize) {
-        for (at, plan) in self.plans.iter().enumerate().filter(|(_, plan)| plan.step == step) {
+        for (at, plan) in self
+            .plans
+            .iter()
+            .enumerate()
+            .filter(|(_, plan)| plan.step == step)
+        {
             let mut history = ObservedHistory::default();
             history.begin(sim, plan.over.clone());
             self.histories[at] = Some((history, (sim.now(), sim.journal().len())));
@@ -174,7 +234,9 @@ pub fn calls(expr: &Expr) -> Vec<Expr> {
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
         match expr {
-            Expr::Call(..) if !found.iter().any(|other| told(other) == told(expr)) => found.push(expr.clone()),
+            Expr::Call(..) if !found.iter().any(|other| told(other) == told(expr)) => {
+                found.push(expr.clone())
+            }
             Expr::Not(inner) => open.push(inner),
             Expr::Binary(_, left, right) => open.extend([&**right, left]),
             _ => {}
@@ -194,7 +256,10 @@ pub fn objects(calls: &[Expr]) -> Vec<Expr> {
         }
     }
     let exists = || functions::find("exists");
-    names.into_iter().filter_map(|name| Some(Expr::Call(exists()?, [name.clone()].into()))).collect()
+    names
+        .into_iter()
+        .filter_map(|name| Some(Expr::Call(exists()?, [name.clone()].into())))
+        .collect()
 }
 
 /// A call as it is written.

@@ -25,22 +25,54 @@ pub struct DnsRecord {
 }
 
 /// The records of a Service and its EndpointSlices.
-pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSlice>) -> Vec<DnsRecord> {
-    let Some(body) = service.get::<Service>() else { return Vec::new() };
+pub fn records<'a>(
+    service: &Object,
+    slices: impl Iterator<Item = &'a EndpointSlice>,
+) -> Vec<DnsRecord> {
+    let Some(body) = service.get::<Service>() else {
+        return Vec::new();
+    };
     let name = format!("{}.{}.{ZONE}", service.meta.name, service.meta.namespace);
     if body.spec.kind == "ExternalName" {
-        return vec![DnsRecord { name, address: body.spec.external_name.clone(), pod: Str::default() }];
+        return vec![DnsRecord {
+            name,
+            address: body.spec.external_name.clone(),
+            pod: Str::default(),
+        }];
     }
     if !body.is_headless() {
-        return vec![DnsRecord { name, address: body.spec.cluster_ip.clone(), pod: Str::default() }];
+        return vec![DnsRecord {
+            name,
+            address: body.spec.cluster_ip.clone(),
+            pod: Str::default(),
+        }];
     }
     let (mut all, mut own) = (Vec::new(), Vec::new());
-    for endpoint in slices.flat_map(|slice| &slice.endpoints).filter(|e| e.is_ready()) {
-        let pod = endpoint.target_ref.as_ref().map(|target| target.name.clone()).unwrap_or_default();
+    for endpoint in slices
+        .flat_map(|slice| &slice.endpoints)
+        .filter(|e| e.is_ready())
+    {
+        let pod = endpoint
+            .target_ref
+            .as_ref()
+            .map(|target| target.name.clone())
+            .unwrap_or_default();
         for address in &endpoint.addresses {
-            let host = if endpoint.hostname.is_empty() { address.replace('.', "-") } else { endpoint.hostname.to_string() };
-            all.push(DnsRecord { name: name.clone(), address: address.clone(), pod: pod.clone() });
-            own.push(DnsRecord { name: format!("{host}.{name}"), address: address.clone(), pod: pod.clone() });
+            let host = if endpoint.hostname.is_empty() {
+                address.replace('.', "-")
+            } else {
+                endpoint.hostname.to_string()
+            };
+            all.push(DnsRecord {
+                name: name.clone(),
+                address: address.clone(),
+                pod: pod.clone(),
+            });
+            own.push(DnsRecord {
+                name: format!("{host}.{name}"),
+                address: address.clone(),
+                pod: pod.clone(),
+            });
         }
     }
     all.append(&mut own);
@@ -66,23 +98,47 @@ pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<DnsRecord>
 /// The same with the names of the addresses.
 pub fn answer(server: &ApiServer, namespace: &str, name: &str) -> DnsAnswer {
     let name = name.trim_end_matches('.');
-    for search in [format!(".{namespace}.{ZONE}"), format!(".{ZONE}"), ".cluster.local".to_string(), String::new()] {
+    for search in [
+        format!(".{namespace}.{ZONE}"),
+        format!(".{ZONE}"),
+        ".cluster.local".to_string(),
+        String::new(),
+    ] {
         let full = format!("{name}{search}");
         // The last two labels before the zone name the Service: no other has a record of this name.
-        let Some(labels) = full.strip_suffix(&format!(".{ZONE}")) else { continue };
+        let Some(labels) = full.strip_suffix(&format!(".{ZONE}")) else {
+            continue;
+        };
         let mut labels = labels.rsplit('.');
-        let (Some(namespace), Some(service)) = (labels.next(), labels.next()) else { continue };
-        let Some(service) = server.get(&ObjectRef::new(Kind::Service, namespace, service)) else { continue };
+        let (Some(namespace), Some(service)) = (labels.next(), labels.next()) else {
+            continue;
+        };
+        let Some(service) = server.get(&ObjectRef::new(Kind::Service, namespace, service)) else {
+            continue;
+        };
         let all = records(service, server.slices_of(service));
         // The names of Pods come last: they stand above the name of the Service.
         let mut own: BTreeMap<&Str, &str> = BTreeMap::new();
         for record in &all {
             own.insert(&record.address, &record.name);
         }
-        let found: Vec<DnsRecord> = all.iter().filter(|record| record.name == full).cloned().collect();
+        let found: Vec<DnsRecord> = all
+            .iter()
+            .filter(|record| record.name == full)
+            .cloned()
+            .collect();
         if !found.is_empty() {
-            let own = found.iter().map(|record| own.get(&record.address).map_or(String::new(), |name| (*name).to_owned())).collect();
-            return DnsAnswer { records: found, own };
+            let own = found
+                .iter()
+                .map(|record| {
+                    own.get(&record.address)
+                        .map_or(String::new(), |name| (*name).to_owned())
+                })
+                .collect();
+            return DnsAnswer {
+                records: found,
+                own,
+            };
         }
     }
     DnsAnswer::default()
@@ -94,7 +150,11 @@ mod tests {
     use serde_json::json;
 
     fn service(spec: serde_json::Value) -> Object {
-        Object::from_value(Kind::Service, json!({"metadata": {"name": "nginx", "namespace": "default"}, "spec": spec})).unwrap()
+        Object::from_value(
+            Kind::Service,
+            json!({"metadata": {"name": "nginx", "namespace": "default"}, "spec": spec}),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -108,7 +168,12 @@ mod tests {
         )
         .unwrap();
         let slices = || std::iter::once(slice.body::<EndpointSlice>());
-        let names = |spec| records(&service(spec), slices()).into_iter().map(|r| format!("{} {}", r.name, r.address)).collect::<Vec<_>>();
+        let names = |spec| {
+            records(&service(spec), slices())
+                .into_iter()
+                .map(|r| format!("{} {}", r.name, r.address))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(
             names(json!({"clusterIP": "None"})),
             [
@@ -118,7 +183,13 @@ mod tests {
                 "10-244-3-2.nginx.default.svc.cluster.local 10.244.3.2"
             ]
         );
-        assert_eq!(names(json!({"clusterIP": "10.96.0.7"})), ["nginx.default.svc.cluster.local 10.96.0.7"]);
-        assert_eq!(names(json!({"type": "ExternalName", "externalName": "example.com"})), ["nginx.default.svc.cluster.local example.com"]);
+        assert_eq!(
+            names(json!({"clusterIP": "10.96.0.7"})),
+            ["nginx.default.svc.cluster.local 10.96.0.7"]
+        );
+        assert_eq!(
+            names(json!({"type": "ExternalName", "externalName": "example.com"})),
+            ["nginx.default.svc.cluster.local example.com"]
+        );
     }
 }

@@ -35,7 +35,11 @@ pub struct MachineFiles {
 /// A path seen from a folder, without its steps back: there is nothing above the root. Models Go's `path.Join`.
 pub fn joined(folder: &str, path: &str) -> String {
     let folder = if path.starts_with('/') { "" } else { folder };
-    let root = if path.starts_with('/') || folder.starts_with('/') { "/" } else { "" };
+    let root = if path.starts_with('/') || folder.starts_with('/') {
+        "/"
+    } else {
+        ""
+    };
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split('/')) {
         match part {
@@ -62,12 +66,20 @@ impl Disks {
     /// Paths and texts of a disk.
     pub fn list(&self, disk: &str) -> impl Iterator<Item = (&Str, &Str)> {
         let of = Str::from(disk);
-        self.files.range((of.clone(), Str::default())..).take_while(move |((d, _), _)| *d == of).map(|((_, path), text)| (path, text))
+        self.files
+            .range((of.clone(), Str::default())..)
+            .take_while(move |((d, _), _)| *d == of)
+            .map(|((_, path), text)| (path, text))
     }
 
     /// Writes a file; `false` if the limit is reached.
     pub fn write(&mut self, disk: &str, path: &str, text: &str) -> bool {
-        let others: usize = self.files.iter().filter(|((d, p), _)| d != disk || p != path).map(|((_, p), text)| p.len() + text.len()).sum();
+        let others: usize = self
+            .files
+            .iter()
+            .filter(|((d, p), _)| d != disk || p != path)
+            .map(|((_, p), text)| p.len() + text.len())
+            .sum();
         if others + path.len() + text.len() > MAX_TOTAL_BYTES {
             return false;
         }
@@ -82,8 +94,15 @@ impl Disks {
 
     /// Removes files on volumes and in Pods that no longer exist.
     pub fn sweep(&mut self, server: &ApiServer) {
-        let mut there: Vec<String> = server.list(Kind::Pod).map(|pod| pod.meta.uid.to_string()).collect();
-        there.extend(server.list(Kind::PersistentVolume).map(|volume| volume.meta.name.to_string()));
+        let mut there: Vec<String> = server
+            .list(Kind::Pod)
+            .map(|pod| pod.meta.uid.to_string())
+            .collect();
+        there.extend(
+            server
+                .list(Kind::PersistentVolume)
+                .map(|volume| volume.meta.name.to_string()),
+        );
         self.files.retain(|(disk, _), _| {
             let mut parts = disk.split('/');
             match (parts.next(), parts.next()) {
@@ -102,14 +121,22 @@ pub enum FilePlace {
     Disk { disk: String, path: String },
     /// A file of a volume that is made of other objects, read-only; `fixed`: with a `subPath`, which keeps what it had when the container
     /// was started.
-    Projected { sources: Vec<Projection>, path: String, fixed: bool },
+    Projected {
+        sources: Vec<Projection>,
+        path: String,
+        fixed: bool,
+    },
 }
 
 /// What a volume that is made of other objects has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Projection {
     /// Keys of a ConfigMap or Secret, each with its path; all of them under their own names if none is given.
-    Keys { kind: Kind, name: String, items: Vec<(String, String)> },
+    Keys {
+        kind: Kind,
+        name: String,
+        items: Vec<(String, String)>,
+    },
     /// A file with what is known of the Pod itself.
     File { path: String, text: String },
 }
@@ -118,25 +145,51 @@ pub enum Projection {
 fn projections(object: &Object, volume: &Value) -> Vec<Projection> {
     let mut found = Vec::new();
     let mut read = |source: &Value, secret: &str| {
-        for (field, kind, name) in [("configMap", Kind::ConfigMap, "name"), ("secret", Kind::Secret, secret)] {
+        for (field, kind, name) in [
+            ("configMap", Kind::ConfigMap, "name"),
+            ("secret", Kind::Secret, secret),
+        ] {
             if let Some(name) = source[field][name].as_str() {
                 let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
                 let items = source[field]["items"].as_array().into_iter().flatten();
-                let items = items.map(|item| (text(&item["key"]), text(&item["path"]))).collect();
-                found.push(Projection::Keys { kind, name: name.to_owned(), items });
+                let items = items
+                    .map(|item| (text(&item["key"]), text(&item["path"])))
+                    .collect();
+                found.push(Projection::Keys {
+                    kind,
+                    name: name.to_owned(),
+                    items,
+                });
             }
         }
-        for item in source["downwardAPI"]["items"].as_array().into_iter().flatten() {
+        for item in source["downwardAPI"]["items"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
             let path = item["path"].as_str().unwrap_or("").to_owned();
-            found.push(Projection::File { path, text: of_pod(object, item["fieldRef"]["fieldPath"].as_str().unwrap_or("")) });
+            found.push(Projection::File {
+                path,
+                text: of_pod(object, item["fieldRef"]["fieldPath"].as_str().unwrap_or("")),
+            });
         }
         if source["serviceAccountToken"].is_object() {
-            let path = source["serviceAccountToken"]["path"].as_str().unwrap_or("token").to_owned();
-            found.push(Projection::File { path, text: format!("token-of-{}", object.meta.uid) });
+            let path = source["serviceAccountToken"]["path"]
+                .as_str()
+                .unwrap_or("token")
+                .to_owned();
+            found.push(Projection::File {
+                path,
+                text: format!("token-of-{}", object.meta.uid),
+            });
         }
     };
     read(volume, "secretName");
-    for source in volume["projected"]["sources"].as_array().into_iter().flatten() {
+    for source in volume["projected"]["sources"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
         read(source, "name");
     }
     found
@@ -145,7 +198,11 @@ fn projections(object: &Object, volume: &Value) -> Vec<Projection> {
 /// A field of a Pod as a file of the downward API has it.
 fn of_pod(object: &Object, field: &str) -> String {
     let meta = &object.meta;
-    let lines = |map: &k8s_model::Labels| map.iter().map(|(key, value)| format!("{key}={:?}\n", value.as_str())).collect::<String>();
+    let lines = |map: &k8s_model::Labels| {
+        map.iter()
+            .map(|(key, value)| format!("{key}={:?}\n", value.as_str()))
+            .collect::<String>()
+    };
     match field {
         "metadata.name" => meta.name.to_string(),
         "metadata.namespace" => meta.namespace.to_string(),
@@ -154,10 +211,15 @@ fn of_pod(object: &Object, field: &str) -> String {
         "metadata.annotations" => lines(&meta.annotations),
         _ => {
             let one = |of: &str, map: &k8s_model::Labels| {
-                let key = field.strip_prefix(of)?.strip_prefix("['")?.strip_suffix("']")?;
+                let key = field
+                    .strip_prefix(of)?
+                    .strip_prefix("['")?
+                    .strip_suffix("']")?;
                 map.get(key).map(ToString::to_string)
             };
-            one("metadata.labels", &meta.labels).or_else(|| one("metadata.annotations", &meta.annotations)).unwrap_or_default()
+            one("metadata.labels", &meta.labels)
+                .or_else(|| one("metadata.annotations", &meta.annotations))
+                .unwrap_or_default()
         }
     }
 }
@@ -170,17 +232,31 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
     let under = |mount: &Value| {
         let at = mount["mountPath"].as_str()?.trim_end_matches('/');
         let rest = path.strip_prefix(at)?;
-        (rest.is_empty() || rest.starts_with('/')).then(|| (at.len(), rest.trim_start_matches('/').to_string(), mount.clone()))
+        (rest.is_empty() || rest.starts_with('/')).then(|| {
+            (
+                at.len(),
+                rest.trim_start_matches('/').to_string(),
+                mount.clone(),
+            )
+        })
     };
     // The longest mount point is the nearest.
     let mut nearest: Option<(usize, String, Value)> = None;
     for found in mounts.into_iter().flatten().filter_map(under) {
-        if nearest.as_ref().is_none_or(|(length, _, _)| *length < found.0) {
+        if nearest
+            .as_ref()
+            .is_none_or(|(length, _, _)| *length < found.0)
+        {
             nearest = Some(found);
         }
     }
-    let own = || FilePlace::Disk { disk: format!("container/{}/{container}", object.meta.uid), path: path.to_string() };
-    let Some((_, rest, mount)) = nearest else { return own() };
+    let own = || FilePlace::Disk {
+        disk: format!("container/{}/{container}", object.meta.uid),
+        path: path.to_string(),
+    };
+    let Some((_, rest, mount)) = nearest else {
+        return own();
+    };
     let fixed = mount["subPath"].is_string() || mount["subPathExpr"].is_string();
     let rest = match mount["subPath"].as_str() {
         Some(sub) if rest.is_empty() => sub.to_string(),
@@ -188,19 +264,47 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
         None => rest,
     };
     let name = mount["name"].as_str().unwrap_or("");
-    let Some(volume) = raw["volumes"].as_array().into_iter().flatten().find(|volume| volume["name"] == name) else { return own() };
-    let text = |pointer: &str| volume.pointer(pointer).and_then(Value::as_str).map(str::to_string);
+    let Some(volume) = raw["volumes"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|volume| volume["name"] == name)
+    else {
+        return own();
+    };
+    let text = |pointer: &str| {
+        volume
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .map(str::to_string)
+    };
     if let Some(claim) = text("/persistentVolumeClaim/claimName") {
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, &claim);
-        let bound = server.get(&key).and_then(|claim| claim.get::<PersistentVolumeClaim>()).map(|claim| claim.spec.volume_name.clone());
-        return FilePlace::Disk { disk: format!("volume/{}", bound.unwrap_or_default()), path: rest };
+        let bound = server
+            .get(&key)
+            .and_then(|claim| claim.get::<PersistentVolumeClaim>())
+            .map(|claim| claim.spec.volume_name.clone());
+        return FilePlace::Disk {
+            disk: format!("volume/{}", bound.unwrap_or_default()),
+            path: rest,
+        };
     }
     let sources = projections(object, volume);
     if !sources.is_empty() {
-        return FilePlace::Projected { sources, path: rest, fixed };
+        return FilePlace::Projected {
+            sources,
+            path: rest,
+            fixed,
+        };
     }
     if let Some(host) = text("/hostPath/path") {
-        return FilePlace::Disk { disk: format!("host/{}{host}", pod.node_name), path: rest };
+        return FilePlace::Disk {
+            disk: format!("host/{}{host}", pod.node_name),
+            path: rest,
+        };
     }
-    FilePlace::Disk { disk: format!("pod/{}/{name}", object.meta.uid), path: rest }
+    FilePlace::Disk {
+        disk: format!("pod/{}/{name}", object.meta.uid),
+        path: rest,
+    }
 }

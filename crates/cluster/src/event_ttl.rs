@@ -24,9 +24,15 @@ impl Sim {
     /// Grants a lease to an Event that was just written, if the newest takes no more.
     pub fn lease_event(&mut self, written: Time) {
         let leases = &mut self.recorder.leases;
-        if leases.granted.is_none_or(|granted| written > granted.after(LEASE_REUSE_US)) {
+        if leases
+            .granted
+            .is_none_or(|granted| written > granted.after(LEASE_REUSE_US))
+        {
             leases.granted = Some(written);
-            self.push(written.after(TTL_US + LEASE_REUSE_US), Task::ExpireEvents(written));
+            self.push(
+                written.after(TTL_US + LEASE_REUSE_US),
+                Task::ExpireEvents(written),
+            );
         }
     }
 
@@ -34,21 +40,40 @@ impl Sim {
     pub fn expire_events(&mut self, granted: Time) -> bool {
         let (ended, journal) = (granted.after(LEASE_REUSE_US), self.server.journal());
         let from = self.recorder.leases.read;
-        let due: Vec<_> = journal.from(from).iter().take(BATCH).take_while(|entry| entry.time <= ended).collect();
+        let due: Vec<_> = journal
+            .from(from)
+            .iter()
+            .take(BATCH)
+            .take_while(|entry| entry.time <= ended)
+            .collect();
         let (count, all) = (due.len(), due.len() < BATCH);
         // One that was written since has another lease.
         let newest = |object: &k8s_model::Object| {
             let stored = self.server.get(&object.key());
-            stored.is_some_and(|stored| stored.meta.resource_version == object.meta.resource_version)
+            stored
+                .is_some_and(|stored| stored.meta.resource_version == object.meta.resource_version)
         };
-        let events =
-            due.into_iter().filter_map(|entry| entry.write()).filter(|(op, object)| *op != Op::Deleted && object.kind == Kind::Event);
-        let keys: Vec<_> = events.filter(|(_, object)| newest(object)).map(|(_, object)| object.key()).collect();
+        let events = due
+            .into_iter()
+            .filter_map(|entry| entry.write())
+            .filter(|(op, object)| *op != Op::Deleted && object.kind == Kind::Event);
+        let keys: Vec<_> = events
+            .filter(|(_, object)| newest(object))
+            .map(|(_, object)| object.key())
+            .collect();
         self.recorder.leases.read += count;
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: self.pass, manager: None, user: None };
+        let origin = Origin {
+            actor: Actor::SERVER,
+            cause: None,
+            pass: self.pass,
+            manager: None,
+            user: None,
+        };
         for key in keys {
             // It is there, and nothing holds it.
-            let _ = self.server.delete(&origin, &key, Delete::default(), Why::EventExpired);
+            let _ = self
+                .server
+                .delete(&origin, &key, Delete::default(), Why::EventExpired);
         }
         all
     }

@@ -16,7 +16,12 @@ use std::rc::Rc;
 const SYNC_US: u64 = 60 * SECOND;
 
 /// The version that a container had when it was started.
-pub fn at_start(server: &ApiServer, pod: &Object, container: usize, key: &ObjectRef) -> Option<Rc<Object>> {
+pub fn at_start(
+    server: &ApiServer,
+    pod: &Object,
+    container: usize,
+    key: &ObjectRef,
+) -> Option<Rc<Object>> {
     version(server, key, started(server, pod, container))
 }
 
@@ -27,24 +32,47 @@ pub fn at_sync(server: &ApiServer, pod: &Object, key: &ObjectRef) -> Option<Rc<O
         let entries = server.journal();
         let (from, to) = (after(server, begin(server, pod)), after(server, sync));
         let writes = (from..to).rev().filter_map(|at| entries[at].write());
-        writes.filter(|(op, object)| *op == Op::Deleted && is(object, key)).map(|(_, object)| object.clone()).next()
+        writes
+            .filter(|(op, object)| *op == Op::Deleted && is(object, key))
+            .map(|(_, object)| object.clone())
+            .next()
     })
 }
 
 /// The end of the second that a timestamp names, since what happened in it came first.
 fn end_of(server: &ApiServer, time: Option<Timestamp>) -> Time {
     match time {
-        Some(time) => Time(time.since(server.wall_at(Time(0))) * 1_000 + SECOND - 1).min(server.now),
+        Some(time) => {
+            Time(time.since(server.wall_at(Time(0))) * 1_000 + SECOND - 1).min(server.now)
+        }
         None => server.now,
     }
 }
 
 fn started(server: &ApiServer, pod: &Object, container: usize) -> Time {
     let body: &Pod = pod.body();
-    let name = body.spec.containers.get(container).map(|container| &container.name);
-    let state = body.status.container_statuses.iter().find(|status| Some(&status.name) == name).map(|status| &status.state);
-    let running = state.and_then(|state| state.running.as_ref()).and_then(|running| running.started_at);
-    end_of(server, running.or_else(|| state.and_then(|state| state.terminated.as_ref()).and_then(|ended| ended.started_at)))
+    let name = body
+        .spec
+        .containers
+        .get(container)
+        .map(|container| &container.name);
+    let state = body
+        .status
+        .container_statuses
+        .iter()
+        .find(|status| Some(&status.name) == name)
+        .map(|status| &status.state);
+    let running = state
+        .and_then(|state| state.running.as_ref())
+        .and_then(|running| running.started_at);
+    end_of(
+        server,
+        running.or_else(|| {
+            state
+                .and_then(|state| state.terminated.as_ref())
+                .and_then(|ended| ended.started_at)
+        }),
+    )
 }
 
 /// When the kubelet first synced the Pod.
@@ -63,9 +91,11 @@ fn last_sync(server: &ApiServer, pod: &Object) -> Time {
     if !is_newer(server, pod, from) {
         return by_timer;
     }
-    let changed = (from..entries.len())
-        .rev()
-        .find(|at| entries[*at].write().is_some_and(|(_, object)| object.kind == pod.kind && object.meta.uid == pod.meta.uid));
+    let changed = (from..entries.len()).rev().find(|at| {
+        entries[*at]
+            .write()
+            .is_some_and(|(_, object)| object.kind == pod.kind && object.meta.uid == pod.meta.uid)
+    });
     changed.map_or(by_timer, |at| entries[at].time)
 }
 
@@ -82,7 +112,9 @@ fn is_newer(server: &ApiServer, object: &Object, from: usize) -> bool {
 }
 
 fn is(object: &Object, key: &ObjectRef) -> bool {
-    object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace
+    object.kind == key.kind
+        && object.meta.name == key.name
+        && object.meta.namespace == key.namespace
 }
 
 /// The version of an object at an instant.

@@ -131,9 +131,12 @@ impl Sim {
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             routes: Rc::new(controllers::routes()),
             written: vec![Tree::default(); controllers::ALL.len()],
-            limits: config
-                .client_limit
-                .map_or_else(Vec::new, |limit| controllers::ALL.iter().map(|c| Limit::of(c.name(), limit)).collect()),
+            limits: config.client_limit.map_or_else(Vec::new, |limit| {
+                controllers::ALL
+                    .iter()
+                    .map(|c| Limit::of(c.name(), limit))
+                    .collect()
+            }),
             memories: vec![Tree::default(); controllers::ALL.len()],
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
@@ -146,7 +149,13 @@ impl Sim {
         };
         sim.server.max_unavailable_statefulset = sim.config.max_unavailable_statefulset;
         sim.server.toleration_seconds = sim.config.default_toleration_seconds;
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
+        let origin = Origin {
+            actor: Actor::SERVER,
+            cause: None,
+            pass: 0,
+            manager: None,
+            user: None,
+        };
         for mut value in sim.config.objects() {
             defaults::apply_defaults(&mut value);
             let kind = (value["apiVersion"].as_str(), value["kind"].as_str());
@@ -222,9 +231,18 @@ impl Sim {
     pub fn command(&mut self, text: &str) -> Origin {
         self.pass += 1;
         self.server.now = self.now;
-        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass, manager: None, user: None };
+        let origin = Origin {
+            actor: Actor::USER,
+            cause: None,
+            pass: self.pass,
+            manager: None,
+            user: None,
+        };
         let cause = self.server.note(&origin, text, Why::Asked);
-        Origin { cause: Some(cause), ..origin }
+        Origin {
+            cause: Some(cause),
+            ..origin
+        }
     }
 
     /// Runs a client's requests against the API server and schedules the delivery of what they wrote.
@@ -236,9 +254,17 @@ impl Sim {
     }
 
     /// Sends a write of a client: what it has written, and what the server warns of.
-    pub fn client_request(&mut self, request: &ClientRequest) -> (Result<Written, ApiError>, Vec<String>) {
+    pub fn client_request(
+        &mut self,
+        request: &ClientRequest,
+    ) -> (Result<Written, ApiError>, Vec<String>) {
         let origin = request.origin(self.command(&request.told));
-        self.request(|server| (request.send(server, &origin), std::mem::take(&mut server.warnings)))
+        self.request(|server| {
+            (
+                request.send(server, &origin),
+                std::mem::take(&mut server.warnings),
+            )
+        })
     }
 
     /// Runs tasks until `to` or until the budget is spent; a task costs one, plus one for each entry it writes.
@@ -269,7 +295,9 @@ impl Sim {
 
     /// Runs the next task and returns its cost: one, plus one for each entry it wrote.
     pub fn step(&mut self) -> usize {
-        let Some(((time, number), task)) = self.tasks.pop_first() else { return 1 };
+        let Some(((time, number), task)) = self.tasks.pop_first() else {
+            return 1;
+        };
         let before = self.scanned;
         self.now = time;
         self.server.now = time;
@@ -307,7 +335,8 @@ impl Sim {
             Task::Relieve(node, cause) => self.relieve(&node, cause),
             Task::ExpireEvents(granted) => {
                 if !self.expire_events(granted) {
-                    self.tasks.insert((time, number), Task::ExpireEvents(granted));
+                    self.tasks
+                        .insert((time, number), Task::ExpireEvents(granted));
                 }
             }
             Task::CheckSeries => {
@@ -347,7 +376,9 @@ impl Sim {
         let (journal, mut said) = (self.server.journal(), None);
         for entry in journal.from(self.scanned).iter() {
             match entry.write() {
-                Some((op, object)) if object.kind == Kind::Event => said = said.or((op != Op::Deleted).then_some(entry.time)),
+                Some((op, object)) if object.kind == Kind::Event => {
+                    said = said.or((op != Op::Deleted).then_some(entry.time))
+                }
                 Some(_) => self.last_change = entry.time,
                 None => {}
             }
@@ -364,20 +395,29 @@ impl Sim {
     /// Delivers watch events that have arrived; `false` if more of this instant are left for the next task.
     fn deliver(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERY_BATCH {
-            let Some((id, held)) = self.informers[i].receive(self.server.journal(), self.now) else {
+            let Some((id, held)) = self.informers[i].receive(self.server.journal(), self.now)
+            else {
                 if self.informers[i].trouble.is_some() {
                     self.troubled(i);
                 }
                 return true;
             };
-            let Some(write) = self.write_at(id) else { continue };
+            let Some(write) = self.write_at(id) else {
+                continue;
+            };
             self.tell(i, write, held, id);
         }
         false
     }
 
     /// Tells a component of a write, as a change of what its cache held if that is given.
-    pub fn tell(&mut self, i: usize, (op, object, before): Difference, held: Option<Held>, id: EntryId) {
+    pub fn tell(
+        &mut self,
+        i: usize,
+        (op, object, before): Difference,
+        held: Option<Held>,
+        id: EntryId,
+    ) {
         let (op, before) = match held {
             None => (op, before),
             Some(held) if op == Op::Deleted => (op, held),
@@ -388,7 +428,14 @@ impl Sim {
     }
 
     /// Dispatches a watch event to the component's loops.
-    pub fn dispatch(&mut self, i: usize, op: Op, object: &Rc<Object>, before: Option<&Rc<Object>>, id: EntryId) {
+    pub fn dispatch(
+        &mut self,
+        i: usize,
+        op: Op,
+        object: &Rc<Object>,
+        before: Option<&Rc<Object>>,
+        id: EntryId,
+    ) {
         let event = Event { op, object, before };
         match i {
             MANAGER => self.wake_loops(&event, id),
@@ -421,14 +468,23 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass, manager: None, user: None },
+            origin: Origin {
+                actor: Actor::component("default-scheduler"),
+                cause: None,
+                pass: self.pass,
+                manager: None,
+                user: None,
+            },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
             limit: None,
             waits: false,
         };
-        if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out, &mut self.delays) {
+        if let Some(at) = self
+            .scheduler
+            .cycle(cache, self.now, &mut out, &mut self.delays)
+        {
             self.push(at, Task::Schedule);
         }
         self.plan_flush();
@@ -445,7 +501,13 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::kubelet(node), cause, pass: self.pass, manager: None, user: None },
+            origin: Origin {
+                actor: Actor::kubelet(node),
+                cause,
+                pass: self.pass,
+                manager: None,
+                user: None,
+            },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
@@ -466,14 +528,23 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass, manager: None, user: None },
+            origin: Origin {
+                actor: Actor::component("kubelet"),
+                cause: None,
+                pass: self.pass,
+                manager: None,
+                user: None,
+            },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
             limit: None,
             waits: false,
         };
-        for (at, job) in self.kubelets.run(job, &self.informers[KUBELETS].cache, self.now, &mut out) {
+        for (at, job) in self
+            .kubelets
+            .run(job, &self.informers[KUBELETS].cache, self.now, &mut out)
+        {
             self.push(at, Task::Kubelet(job));
         }
     }

@@ -27,7 +27,11 @@ pub struct Timing {
 
 impl Default for Timing {
     fn default() -> Self {
-        Timing { pod_start: SECOND, pod_stop: 500 * MS, provision: 500 * MS }
+        Timing {
+            pod_start: SECOND,
+            pod_stop: 500 * MS,
+            provision: 500 * MS,
+        }
     }
 }
 
@@ -64,7 +68,12 @@ impl ClusterConfig {
     /// A cluster of `n` equal nodes, `node-1` and up.
     pub fn with_nodes(n: usize) -> Self {
         ClusterConfig {
-            nodes: (1..=n).map(|i| NodeConfig { name: format!("node-{i}"), allocatable: Vec::new() }).collect(),
+            nodes: (1..=n)
+                .map(|i| NodeConfig {
+                    name: format!("node-{i}"),
+                    allocatable: Vec::new(),
+                })
+                .collect(),
             timing: Timing::default(),
             // 2026-01-01T00:00:00Z
             epoch: Timestamp::new(1_767_225_600),
@@ -85,10 +94,25 @@ impl ClusterConfig {
             objects.push(made(ACCOUNT, &[("$name", name)]));
             objects.push(root_ca(name));
         }
-        objects
-            .extend([API_SERVER, API_ENDPOINTS, API_SLICE, STANDARD, WAITS, CLUSTER_CRITICAL, NODE_CRITICAL].map(|text| made(text, &[])));
+        objects.extend(
+            [
+                API_SERVER,
+                API_ENDPOINTS,
+                API_SLICE,
+                STANDARD,
+                WAITS,
+                CLUSTER_CRITICAL,
+                NODE_CRITICAL,
+            ]
+            .map(|text| made(text, &[])),
+        );
         objects.extend(bootstrap::objects());
-        objects.extend(self.nodes.iter().enumerate().map(|(i, n)| node(i + 1, n, self.epoch)));
+        objects.extend(
+            self.nodes
+                .iter()
+                .enumerate()
+                .map(|(i, n)| node(i + 1, n, self.epoch)),
+        );
         objects
     }
 }
@@ -107,12 +131,13 @@ const WAITS: &str = r#"{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","
 const CLUSTER_CRITICAL: &str = r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-cluster-critical"},"value":2000000000,"preemptionPolicy":"PreemptLowerPriority"}"#;
 const NODE_CRITICAL: &str = r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-node-critical"},"value":2000001000,"preemptionPolicy":"PreemptLowerPriority"}"#;
 const NODE: &str = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"$name","annotations":{"node.alpha.kubernetes.io/ttl":"0"},"labels":{"beta.kubernetes.io/arch":"amd64","beta.kubernetes.io/os":"linux","kubernetes.io/arch":"amd64","kubernetes.io/hostname":"$name","kubernetes.io/os":"linux"}},"spec":{"podCIDR":"10.244.$cidr.0/24","podCIDRs":["10.244.$cidr.0/24"]},"status":{"addresses":[{"type":"InternalIP","address":"192.168.49.$ip"},{"type":"Hostname","address":"$name"}],"allocatable":{"cpu":"4","memory":"8Gi","pods":"110","ephemeral-storage":"100Gi"},"capacity":{"cpu":"4","memory":"8Gi","pods":"110","ephemeral-storage":"100Gi"},"conditions":[$conditions],"nodeInfo":{"architecture":"amd64","bootID":"","containerRuntimeVersion":"containerd://2.2.0","kernelVersion":"6.1.0","kubeProxyVersion":"","kubeletVersion":"v1.36.2","machineID":"","operatingSystem":"linux","osImage":"Debian GNU/Linux 12 (bookworm)","systemUUID":""}}}"#;
-const CONDITION: &str =
-    r#"{"type":"$type","status":"$status","reason":"$reason","message":"$message","lastHeartbeatTime":"$at","lastTransitionTime":"$at"}"#;
+const CONDITION: &str = r#"{"type":"$type","status":"$status","reason":"$reason","message":"$message","lastHeartbeatTime":"$at","lastTransitionTime":"$at"}"#;
 
 /// Fills the placeholders of a template.
 fn filled(text: &str, holes: &[(&str, &str)]) -> String {
-    holes.iter().fold(text.to_string(), |text, (hole, with)| text.replace(hole, with))
+    holes.iter().fold(text.to_string(), |text, (hole, with)| {
+        text.replace(hole, with)
+    })
 }
 
 /// The object of a template with its placeholders filled.
@@ -127,23 +152,60 @@ pub fn root_ca(namespace: &str) -> Value {
 
 /// What a kubelet reports of a healthy node: type, status, reason and message of each condition.
 pub const HEALTHY: [(&str, &str, &str, &str); 4] = [
-    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+    (
+        "MemoryPressure",
+        "False",
+        "KubeletHasSufficientMemory",
+        "kubelet has sufficient memory available",
+    ),
+    (
+        "DiskPressure",
+        "False",
+        "KubeletHasNoDiskPressure",
+        "kubelet has no disk pressure",
+    ),
+    (
+        "PIDPressure",
+        "False",
+        "KubeletHasSufficientPID",
+        "kubelet has sufficient PID available",
+    ),
+    (
+        "Ready",
+        "True",
+        "KubeletReady",
+        "kubelet is posting ready status",
+    ),
 ];
 
 /// The `n`-th Node, as its kubelet has registered it.
 pub fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
     let at = at.rfc3339();
     let condition = |(kind, status, reason, message): (&str, &str, &str, &str)| {
-        filled(CONDITION, &[("$type", kind), ("$status", status), ("$reason", reason), ("$message", message), ("$at", &at)])
+        filled(
+            CONDITION,
+            &[
+                ("$type", kind),
+                ("$status", status),
+                ("$reason", reason),
+                ("$message", message),
+                ("$at", &at),
+            ],
+        )
     };
     let conditions = HEALTHY.map(condition).join(",");
     let (ip, n) = ((10 + n).to_string(), n.to_string());
     // A scenario may give a node any name.
     let name = Value::from(config.name.as_str()).to_string();
-    let mut node = made(NODE, &[("$conditions", &conditions), ("$cidr", &n), ("$ip", &ip), ("\"$name\"", &name)]);
+    let mut node = made(
+        NODE,
+        &[
+            ("$conditions", &conditions),
+            ("$cidr", &n),
+            ("$ip", &ip),
+            ("\"$name\"", &name),
+        ],
+    );
     for (name, amount) in &config.allocatable {
         for of in ["allocatable", "capacity"] {
             node["status"][of][name.as_str()] = amount.clone();
@@ -159,11 +221,29 @@ mod tests {
     #[test]
     fn every_object_is_read_whatever_a_node_is_called() {
         let mut config = ClusterConfig::with_nodes(2);
-        config.nodes[1] = NodeConfig { name: "a\"$ip\\".into(), allocatable: vec![("cpu".into(), "8".into())] };
+        config.nodes[1] = NodeConfig {
+            name: "a\"$ip\\".into(),
+            allocatable: vec![("cpu".into(), "8".into())],
+        };
         let objects = config.objects();
-        assert!(objects.iter().all(|object| object["kind"].is_string() && !["$name", "$cidr", "$at"].iter().any(|hole| object.to_string().contains(hole))), "{objects:?}");
+        assert!(
+            objects.iter().all(|object| object["kind"].is_string()
+                && !["$name", "$cidr", "$at"]
+                    .iter()
+                    .any(|hole| object.to_string().contains(hole))),
+            "{objects:?}"
+        );
         let node = &objects[objects.len() - 1];
-        assert_eq!((&node["metadata"]["name"], &node["status"]["capacity"]["cpu"]), (&"a\"$ip\\".into(), &"8".into()));
-        assert_eq!(node["status"]["conditions"].as_array().map(Vec::len), Some(4));
+        assert_eq!(
+            (
+                &node["metadata"]["name"],
+                &node["status"]["capacity"]["cpu"]
+            ),
+            (&"a\"$ip\\".into(), &"8".into())
+        );
+        assert_eq!(
+            node["status"]["conditions"].as_array().map(Vec::len),
+            Some(4)
+        );
     }
 }

@@ -28,9 +28,21 @@ pub struct Component {
 
 /// All components, by their index.
 pub const ALL: [Component; 3] = [
-    Component { name: "kube-controller-manager", watches: |kind| kind != Kind::Event, stores: |_| true },
-    Component { name: "kube-scheduler", watches: scheduler_watches, stores: |kind| kind != Kind::Pod },
-    Component { name: "kubelet", watches: |kind| matches!(kind, Kind::Pod | Kind::Node), stores: |kind| kind != Kind::Pod },
+    Component {
+        name: "kube-controller-manager",
+        watches: |kind| kind != Kind::Event,
+        stores: |_| true,
+    },
+    Component {
+        name: "kube-scheduler",
+        watches: scheduler_watches,
+        stores: |kind| kind != Kind::Pod,
+    },
+    Component {
+        name: "kubelet",
+        watches: |kind| matches!(kind, Kind::Pod | Kind::Node),
+        stores: |kind| kind != Kind::Pod,
+    },
 ];
 
 fn scheduler_watches(kind: Kind) -> bool {

@@ -55,9 +55,14 @@ impl EventRecorder {
         stamp: u64,
     ) {
         // The message is no part of what is the same.
-        let (uid, same) = (about.meta.uid, hash(what.0, what.1) ^ about.meta.resource_version);
+        let (uid, same) = (
+            about.meta.uid,
+            hash(what.0, what.1) ^ about.meta.resource_version,
+        );
         let said = self.series.get_mut(&uid).map(Rc::make_mut);
-        if let Some(series) = said.and_then(|said| said.series.iter_mut().find(|series| series.what == same)) {
+        if let Some(series) =
+            said.and_then(|said| said.series.iter_mut().find(|series| series.what == same))
+        {
             (series.last, series.count) = (server.now, series.count + 1);
             if series.written == 1 {
                 series.write(server, origin, "count");
@@ -69,9 +74,16 @@ impl EventRecorder {
             self.said_about(uid).events.push((same, stamp));
             // Only what goes wrong is said again of the same version: a Pod is assigned, or preempted, once.
             if what.0 == "Warning" {
-                let all = &mut Rc::make_mut(self.series.get_or_insert_with(uid, Rc::default)).series;
+                let all =
+                    &mut Rc::make_mut(self.series.get_or_insert_with(uid, Rc::default)).series;
                 all.reserve_exact(1);
-                all.push(Series { what: same, event, last: server.now, count: 1, written: 1 });
+                all.push(Series {
+                    what: same,
+                    event,
+                    last: server.now,
+                    count: 1,
+                    written: 1,
+                });
             }
         }
     }
@@ -86,13 +98,26 @@ impl EventRecorder {
     /// Writes the final count of silent series, and now and then that of all. False if more of them are left for the next task.
     pub fn check_series(&mut self, server: &mut ApiServer, pass: u32) -> bool {
         let (now, actor) = (server.now, Actor::component(SCHEDULER));
-        let origin = Origin { actor, cause: None, pass, manager: None, user: None };
+        let origin = Origin {
+            actor,
+            cause: None,
+            pass,
+            manager: None,
+            user: None,
+        };
         let refreshes = now.0.is_multiple_of(REFRESH_US);
-        let mut due: Vec<Uid> = self.series.from(&self.check.next.unwrap_or_default()).map(|(uid, _)| *uid).take(BATCH + 1).collect();
+        let mut due: Vec<Uid> = self
+            .series
+            .from(&self.check.next.unwrap_or_default())
+            .map(|(uid, _)| *uid)
+            .take(BATCH + 1)
+            .collect();
         self.check.next = if due.len() > BATCH { due.pop() } else { None };
         self.check.planned = self.check.next.is_some();
         for uid in due {
-            let Some(said) = self.series.get_mut(&uid).map(Rc::make_mut) else { continue };
+            let Some(said) = self.series.get_mut(&uid).map(Rc::make_mut) else {
+                continue;
+            };
             said.series.retain_mut(|series| {
                 let silent = series.last.after(FINISH_US) < now;
                 if series.count > series.written && (silent || refreshes) {
@@ -116,14 +141,25 @@ impl Series {
         let mut new = Object::clone(stored.as_ref().unwrap_or(&self.event));
         if let Body::Event(event) = &mut new.body {
             let last = MicroTime(server.wall_at(self.last), (self.last.0 % 1_000_000) as u32);
-            event.series = Some(Box::new(EventSeries { count: self.count, last_observed_time: last }));
+            event.series = Some(Box::new(EventSeries {
+                count: self.count,
+                last_observed_time: last,
+            }));
         }
         // Refused where its namespace is being deleted.
         let _ = match stored {
-            Some(_) => server.update_all(origin, new, Why::Said { reason }).map(|_| ()),
+            Some(_) => server
+                .update_all(origin, new, Why::Said { reason })
+                .map(|_| ()),
             None => {
-                let ObjectMeta { name, namespace, .. } = new.meta;
-                new.meta = ObjectMeta { name, namespace, ..Default::default() };
+                let ObjectMeta {
+                    name, namespace, ..
+                } = new.meta;
+                new.meta = ObjectMeta {
+                    name,
+                    namespace,
+                    ..Default::default()
+                };
                 server.create(origin, new, Why::Said { reason }).map(|_| ())
             }
         };

@@ -88,7 +88,11 @@ impl EventRecorder {
         mut message: Str,
     ) {
         let component = origin.actor.name;
-        let stamp = server.now.0.wrapping_mul(1000).wrapping_add(server.version() % 1000);
+        let stamp = server
+            .now
+            .0
+            .wrapping_mul(1000)
+            .wrapping_add(server.version() % 1000);
         if component == SCHEDULER {
             return self.record_series(server, origin, about, what, message, stamp);
         }
@@ -104,13 +108,20 @@ impl EventRecorder {
         }
         let known = said.events.iter().position(|(what, _)| *what == identity);
         if let Some(known) = known {
-            let key = ObjectRef::new(Kind::Event, namespace_of(about), &name_of(about, said.events[known].1));
+            let key = ObjectRef::new(
+                Kind::Event,
+                namespace_of(about),
+                &name_of(about, said.events[known].1),
+            );
             if repeat(server, origin, &key, &message) {
                 return;
             }
         }
         let event = new_event(server, origin, about, field, what, message, stamp);
-        if server.create(origin, event, Why::Said { reason: what.1 }).is_ok() {
+        if server
+            .create(origin, event, Why::Said { reason: what.1 })
+            .is_ok()
+        {
             match known {
                 Some(known) => said.events[known].1 = stamp,
                 None => said.events.push((identity, stamp)),
@@ -123,7 +134,10 @@ impl EventRecorder {
         let all: Vec<Uid> = self.about.keys().copied().collect();
         for uid in all {
             let said = self.said_about(uid);
-            *said = Said { events: said.events.iter().map(|(_, stamp)| (0, *stamp)).collect(), ..Default::default() };
+            *said = Said {
+                events: said.events.iter().map(|(_, stamp)| (0, *stamp)).collect(),
+                ..Default::default()
+            };
         }
     }
 
@@ -133,8 +147,14 @@ impl EventRecorder {
 
     /// The keys of the Events about an object; some may be deleted.
     pub fn keys_about(&self, about: &Object) -> impl Iterator<Item = ObjectRef> {
-        let said = self.about.get(&about.meta.uid).into_iter().flat_map(|said| &said.events);
-        said.map(|(_, stamp)| ObjectRef::new(Kind::Event, namespace_of(about), &name_of(about, *stamp)))
+        let said = self
+            .about
+            .get(&about.meta.uid)
+            .into_iter()
+            .flat_map(|said| &said.events);
+        said.map(|(_, stamp)| {
+            ObjectRef::new(Kind::Event, namespace_of(about), &name_of(about, *stamp))
+        })
     }
 
     /// Drops the state of a deleted object.
@@ -146,20 +166,41 @@ impl EventRecorder {
 impl Said {
     /// Whether an Event of this kind has had too many distinct messages recently.
     fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
-        let last = self.heard.iter().filter(|heard| heard.source == source).map(|heard| heard.last).max();
+        let last = self
+            .heard
+            .iter()
+            .filter(|heard| heard.source == source)
+            .map(|heard| heard.last)
+            .max();
         if last.is_some_and(|last| now.0.saturating_sub(last.0) > SIMILAR_WINDOW_US) {
             self.heard.retain(|heard| heard.source != source);
         }
-        match self.heard.iter_mut().find(|heard| (heard.source, heard.message) == (source, message)) {
+        match self
+            .heard
+            .iter_mut()
+            .find(|heard| (heard.source, heard.message) == (source, message))
+        {
             Some(heard) => heard.last = now,
-            None => self.heard.push(Heard { source, message, last: now }),
+            None => self.heard.push(Heard {
+                source,
+                message,
+                last: now,
+            }),
         }
-        let group = || self.heard.iter().enumerate().filter(|(_, heard)| heard.source == source);
+        let group = || {
+            self.heard
+                .iter()
+                .enumerate()
+                .filter(|(_, heard)| heard.source == source)
+        };
         if group().count() < SIMILAR_LIMIT {
             return false;
         }
         // Upstream drops any one of them, so that a repeated message may still be recorded unchanged: most likely not this one.
-        if let Some((least, _)) = group().filter(|(_, heard)| heard.message != message).min_by_key(|(_, heard)| heard.message) {
+        if let Some((least, _)) = group()
+            .filter(|(_, heard)| heard.message != message)
+            .min_by_key(|(_, heard)| heard.message)
+        {
             self.heard.swap_remove(least);
         }
         true
@@ -167,10 +208,16 @@ impl Said {
 
     /// Takes a token for an Event: a source has 25 for each type of Event about the object, and gets one every five minutes.
     fn try_accept(&mut self, now: Time, component: &'static str, event_type: &'static str) -> bool {
-        let same = |bucket: &SpamBucket| bucket.component == component && bucket.event_type == event_type;
+        let same =
+            |bucket: &SpamBucket| bucket.component == component && bucket.event_type == event_type;
         let at = self.buckets.iter().position(same).unwrap_or_else(|| {
             self.buckets.reserve_exact(1);
-            self.buckets.push(SpamBucket { component, event_type, spent: 0, refilled: now });
+            self.buckets.push(SpamBucket {
+                component,
+                event_type,
+                spent: 0,
+                refilled: now,
+            });
             self.buckets.len() - 1
         });
         let bucket = &mut self.buckets[at];
@@ -193,14 +240,22 @@ fn name_of(about: &Object, stamp: u64) -> Str {
 }
 
 fn namespace_of(about: &Object) -> &str {
-    if about.meta.namespace.is_empty() { "default" } else { &about.meta.namespace }
+    if about.meta.namespace.is_empty() {
+        "default"
+    } else {
+        &about.meta.namespace
+    }
 }
 
 /// Raises the count of an Event that still exists.
 fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &Str) -> bool {
-    let (wall, Some(old)) = (server.wall(), server.get(key).cloned()) else { return false };
+    let (wall, Some(old)) = (server.wall(), server.get(key).cloned()) else {
+        return false;
+    };
     let mut new = (*old).clone();
-    let Body::Event(event) = &mut new.body else { return false };
+    let Body::Event(event) = &mut new.body else {
+        return false;
+    };
     event.message = message.clone();
     event.count = Some(event.count.unwrap_or(1) + 1);
     event.last_timestamp = Some(wall);
@@ -240,7 +295,11 @@ pub fn new_event(
             namespace: about.meta.namespace.clone(),
             uid: about.meta.uid,
             field_path: field.into(),
-            resource_version: if about.kind == Kind::Node { Str::default() } else { format_smolstr!("{}", about.meta.resource_version) },
+            resource_version: if about.kind == Kind::Node {
+                Str::default()
+            } else {
+                format_smolstr!("{}", about.meta.resource_version)
+            },
         }
         .shared(),
         // What is said of one Pod is often said of the next.
@@ -249,12 +308,24 @@ pub fn new_event(
         reporting_component: origin.actor.name.into(),
         reporting_instance: origin.actor.node.clone(),
         series: None,
-        source: if scheduler { EventSource::default() } else { EventSource { component, host: origin.actor.node.clone() } }.shared(),
+        source: if scheduler {
+            EventSource::default()
+        } else {
+            EventSource {
+                component,
+                host: origin.actor.node.clone(),
+            }
+        }
+        .shared(),
         kind: kind.into(),
     };
     Object {
         kind: Kind::Event,
-        meta: ObjectMeta { name: name_of(about, stamp), namespace: namespace_of(about).into(), ..Default::default() },
+        meta: ObjectMeta {
+            name: name_of(about, stamp),
+            namespace: namespace_of(about).into(),
+            ..Default::default()
+        },
         body: Body::Event(Box::new(event)),
     }
 }
@@ -267,10 +338,21 @@ mod tests {
     #[test]
     fn warnings_do_not_use_up_the_burst_of_normal_events() {
         let mut said = Said::default();
-        let accepted = |said: &mut Said, event_type| (0..30).filter(|_| said.try_accept(Time(0), "kubelet", event_type)).count();
-        assert_eq!((accepted(&mut said, "Warning"), accepted(&mut said, "Normal")), (25, 25));
+        let accepted = |said: &mut Said, event_type| {
+            (0..30)
+                .filter(|_| said.try_accept(Time(0), "kubelet", event_type))
+                .count()
+        };
+        assert_eq!(
+            (
+                accepted(&mut said, "Warning"),
+                accepted(&mut said, "Normal")
+            ),
+            (25, 25)
+        );
         assert!(
-            said.try_accept(Time(SPAM_REFILL_US), "kubelet", "Warning") && !said.try_accept(Time(SPAM_REFILL_US), "kubelet", "Warning")
+            said.try_accept(Time(SPAM_REFILL_US), "kubelet", "Warning")
+                && !said.try_accept(Time(SPAM_REFILL_US), "kubelet", "Warning")
         );
     }
 }

@@ -74,7 +74,11 @@ impl Cache {
 
     /// Objects that name the uid as an owner, ordered by their own uid.
     pub fn owned_by(&self, uid: Uid) -> impl Iterator<Item = &Rc<Object>> {
-        let members = self.owned.get(&uid).into_iter().flat_map(|owned| owned.members.values());
+        let members = self
+            .owned
+            .get(&uid)
+            .into_iter()
+            .flat_map(|owned| owned.members.values());
         members.filter_map(|(kind, place)| self.objects.of(*kind).at(*place))
     }
 
@@ -97,33 +101,61 @@ impl Cache {
     }
 
     fn members(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = (Uid, Slot, &Rc<Object>)> {
-        let members = self.owned.get(&uid).into_iter().flat_map(|owned| owned.members.iter());
+        let members = self
+            .owned
+            .get(&uid)
+            .into_iter()
+            .flat_map(|owned| owned.members.iter());
         let table = self.objects.of(kind);
-        members.filter(move |(_, (of, _))| *of == kind).filter_map(|(uid, (_, place))| Some((*uid, *place, table.at(*place)?)))
+        members
+            .filter(move |(_, (of, _))| *of == kind)
+            .filter_map(|(uid, (_, place))| Some((*uid, *place, table.at(*place)?)))
     }
 
     /// Totals of the Pods the uid controls, by labels; `None` if unknown.
     pub fn tally(&self, uid: Uid) -> Option<&[Alike]> {
-        self.owned.get(&uid).map_or(Some(&[]), |owned| owned.tally.alike())
+        self.owned
+            .get(&uid)
+            .map_or(Some(&[]), |owned| owned.tally.alike())
     }
 
     /// Objects of a kind in a namespace without a controller, ordered by uid.
-    pub fn orphans<'a>(&'a self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &'a Rc<Object>> + use<'a> {
+    pub fn orphans<'a>(
+        &'a self,
+        kind: Kind,
+        namespace: &Str,
+    ) -> impl Iterator<Item = &'a Rc<Object>> + use<'a> {
         let namespace = namespace.clone();
         let hash = whole(kind, &namespace);
-        let places = self.orphans.from(&(hash, Uid::default())).take_while(move |((of, _), _)| *of == hash);
+        let places = self
+            .orphans
+            .from(&(hash, Uid::default()))
+            .take_while(move |((of, _), _)| *of == hash);
         let table = self.objects.of(kind);
-        places.filter_map(|(_, place)| table.at(*place)).filter(move |o| o.meta.namespace == namespace)
+        places
+            .filter_map(|(_, place)| table.at(*place))
+            .filter(move |o| o.meta.namespace == namespace)
     }
 
     /// The Pods of a namespace that a selector with these labels selects, by name; Pods without one of them are not visited.
-    pub fn pods_selected(&self, namespace: &Str, labels: &Labels, passes: &dyn Fn(&Labels) -> bool) -> Vec<&Rc<Object>> {
+    pub fn pods_selected(
+        &self,
+        namespace: &Str,
+        labels: &Labels,
+        passes: &dyn Fn(&Labels) -> bool,
+    ) -> Vec<&Rc<Object>> {
         let mut found = Vec::new();
         // Pods of one template share their labels: the last result holds for the next Pod.
         let mut last: Option<(&Labels, bool)> = None;
-        for pod in self.labels.pods(namespace, labels).filter_map(|place| self.objects.of(Kind::Pod).at(place)) {
+        for pod in self
+            .labels
+            .pods(namespace, labels)
+            .filter_map(|place| self.objects.of(Kind::Pod).at(place))
+        {
             let labels = &pod.meta.labels;
-            let known = last.filter(|(known, _)| Rc::ptr_eq(known, labels)).map(|(_, passed)| passed);
+            let known = last
+                .filter(|(known, _)| Rc::ptr_eq(known, labels))
+                .map(|(_, passed)| passed);
             let passed = known.unwrap_or_else(|| passes(labels));
             last = Some((labels, passed));
             if passed && pod.meta.namespace == *namespace {
@@ -136,17 +168,20 @@ impl Cache {
 
     /// The objects of a kind in a namespace that may select an object with these labels, by name; whether they do is for the caller to check.
     pub fn selecting(&self, kind: Kind, namespace: &Str, labels: &Labels) -> Vec<&Rc<Object>> {
-        self.labels.selecting(kind, namespace, labels, self.objects.of(kind))
+        self.labels
+            .selecting(kind, namespace, labels, self.objects.of(kind))
     }
 
     /// The Pods of a namespace that may use a claim, by name.
     pub fn users_of(&self, namespace: &Str, claim: &Str) -> Vec<&Rc<Object>> {
-        self.references.users(namespace, claim, self.objects.of(Kind::Pod))
+        self.references
+            .users(namespace, claim, self.objects.of(Kind::Pod))
     }
 
     /// The volumes that may be reserved for no claim, by name.
     pub fn free_volumes(&self) -> Vec<&Rc<Object>> {
-        self.references.volumes(None, self.objects.of(Kind::PersistentVolume))
+        self.references
+            .volumes(None, self.objects.of(Kind::PersistentVolume))
     }
 
     fn apply(&mut self, op: Op, object: &Rc<Object>) {
@@ -169,22 +204,31 @@ impl Cache {
 
     /// Updates the owner index.
     fn index(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Slot) {
-        let stays = |a: &Object, b: &Object| a.meta.uid == b.meta.uid && a.meta.owner_references == b.meta.owner_references;
+        let stays = |a: &Object, b: &Object| {
+            a.meta.uid == b.meta.uid && a.meta.owner_references == b.meta.owner_references
+        };
         if let (Some(old), Some(new)) = (old, new)
             && stays(old, new)
         {
             for uid in owners(new) {
-                self.owned.get_or_insert_with(uid, Owned::default).tally.change(uid, Some(old), Some(new));
+                self.owned
+                    .get_or_insert_with(uid, Owned::default)
+                    .tally
+                    .change(uid, Some(old), Some(new));
             }
             return;
         }
-        let orphaned = |o: &Object| (o.meta.controller().is_none()).then(|| (whole(o.kind, &o.meta.namespace), o.meta.uid));
+        let orphaned = |o: &Object| {
+            (o.meta.controller().is_none()).then(|| (whole(o.kind, &o.meta.namespace), o.meta.uid))
+        };
         if let Some(old) = old {
             if let Some(key) = orphaned(old) {
                 self.orphans.remove(&key);
             }
             for uid in owners(old) {
-                let Some(owned) = self.owned.get_mut(&uid) else { continue };
+                let Some(owned) = self.owned.get_mut(&uid) else {
+                    continue;
+                };
                 owned.members.remove(&old.meta.uid);
                 owned.tally.change(uid, Some(old), None);
                 if owned.members.is_empty() {
@@ -207,7 +251,10 @@ impl Cache {
 
 /// Only objects that can be owned or adopted are indexed.
 fn is_indexed(kind: Kind) -> bool {
-    !matches!(kind, Kind::Event | Kind::Node | Kind::Namespace | Kind::StorageClass)
+    !matches!(
+        kind,
+        Kind::Event | Kind::Node | Kind::Namespace | Kind::StorageClass
+    )
 }
 
 /// The uids an object is filed under.
@@ -242,7 +289,17 @@ pub struct Informer {
 impl Informer {
     /// An informer with an empty cache.
     pub fn new(name: &'static str, watches: fn(Kind) -> bool, stores: fn(Kind) -> bool) -> Self {
-        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, stores, trouble: None, lossy: false, cursor: 0, due: None }
+        Informer {
+            name,
+            cache: Cache::new(),
+            lag: 2 * MS,
+            watches,
+            stores,
+            trouble: None,
+            lossy: false,
+            cursor: 0,
+            due: None,
+        }
     }
 
     /// Number of journal entries received.
@@ -267,7 +324,10 @@ impl Informer {
 
     /// Receives the next event that has arrived, with what the cache held before, if that may be something else than the API server held.
     pub fn receive(&mut self, journal: Journal<'_>, now: Time) -> Option<(EntryId, Option<Held>)> {
-        while let Some(entry) = journal.get(self.cursor).filter(|entry| entry.time.after(self.lag) <= now) {
+        while let Some(entry) = journal
+            .get(self.cursor)
+            .filter(|entry| entry.time.after(self.lag) <= now)
+        {
             self.cursor += 1;
             if let Some((op, object)) = entry.write()
                 && (self.watches)(object.kind)
@@ -288,7 +348,8 @@ impl Informer {
     /// What the cache holds of an object, once events may have been lost. Models `processDeltas` of `client-go/tools/cache/controller.go`,
     /// which compares with its cache alone.
     pub fn held(&self, object: &Object) -> Option<Held> {
-        (self.lossy && (self.stores)(object.kind)).then(|| self.cache.object(&object.key()).cloned())
+        (self.lossy && (self.stores)(object.kind))
+            .then(|| self.cache.object(&object.key()).cloned())
     }
 
     /// Applies an event to the cache.
@@ -311,7 +372,9 @@ impl Informer {
 
     fn keeps(&mut self, id: EntryId, entry: &Entry) -> bool {
         let arrived = entry.time.after(self.lag);
-        self.trouble.as_mut().is_some_and(|trouble| trouble.keeps(self.name, id, entry, arrived))
+        self.trouble
+            .as_mut()
+            .is_some_and(|trouble| trouble.keeps(self.name, id, entry, arrived))
     }
 }
 
@@ -324,19 +387,32 @@ mod tests {
 
     /// A random Pod with or without an owner, as a watch event may carry.
     fn pod(name: u64, rng: &mut Rng) -> Rc<Object> {
-        let mut meta = ObjectMeta { name: format!("web-{name}").into(), namespace: "default".into(), ..Default::default() };
+        let mut meta = ObjectMeta {
+            name: format!("web-{name}").into(),
+            namespace: "default".into(),
+            ..Default::default()
+        };
         // A new Pod of the same name, whose predecessor's deletion was not delivered, is a different Pod.
         meta.uid = Uid(u128::from(name * 10 + rng.below(2) + 100));
         let owner = rng.below(4);
         if owner > 0 {
-            let reference = OwnerReference { controller: Some(rng.below(5) > 0), uid: Uid(u128::from(owner)), ..Default::default() };
+            let reference = OwnerReference {
+                controller: Some(rng.below(5) > 0),
+                uid: Uid(u128::from(owner)),
+                ..Default::default()
+            };
             Rc::make_mut(&mut meta.owner_references).push(reference);
         }
-        Rc::make_mut(&mut meta.labels).insert("app".into(), ["web", "db"][rng.below(2) as usize].into());
+        Rc::make_mut(&mut meta.labels)
+            .insert("app".into(), ["web", "db"][rng.below(2) as usize].into());
         meta.deletion_timestamp = (rng.below(4) == 0).then_some(Timestamp::new(1));
         let mut body = Pod::default();
         body.status.phase = ["Pending", "Running", "Failed"][rng.below(3) as usize].into();
-        Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(body)) })
+        Rc::new(Object {
+            kind: Kind::Pod,
+            meta,
+            body: Body::Pod(Box::new(body)),
+        })
     }
 
     #[test]
@@ -344,33 +420,66 @@ mod tests {
         let (mut cache, mut rng) = (Cache::new(), Rng::new(3));
         for step in 0..5_000 {
             let object = pod(rng.below(40), &mut rng);
-            cache.apply([Op::Added, Op::Modified, Op::Deleted][rng.below(3) as usize], &object);
+            cache.apply(
+                [Op::Added, Op::Modified, Op::Deleted][rng.below(3) as usize],
+                &object,
+            );
             for uid in (0..4).map(Uid) {
                 let is_mine = |o: &&Rc<Object>| owners(o).any(|owner| owner == uid);
-                let mut there: Vec<_> = cache.list(Kind::Pod).filter(is_mine).map(|o| o.meta.uid).collect();
+                let mut there: Vec<_> = cache
+                    .list(Kind::Pod)
+                    .filter(is_mine)
+                    .map(|o| o.meta.uid)
+                    .collect();
                 there.sort_unstable();
                 let owned: Vec<_> = cache.owned_by(uid).map(|o| o.meta.uid).collect();
                 assert_eq!(owned, there, "step {step}, owner {uid}");
                 if uid.0 == 0 {
-                    let free: Vec<_> = cache.orphans(Kind::Pod, &"default".into()).map(|o| o.meta.uid).collect();
-                    let mut there: Vec<_> = cache.list(Kind::Pod).filter(|o| o.meta.controller().is_none()).map(|o| o.meta.uid).collect();
+                    let free: Vec<_> = cache
+                        .orphans(Kind::Pod, &"default".into())
+                        .map(|o| o.meta.uid)
+                        .collect();
+                    let mut there: Vec<_> = cache
+                        .list(Kind::Pod)
+                        .filter(|o| o.meta.controller().is_none())
+                        .map(|o| o.meta.uid)
+                        .collect();
                     there.sort_unstable();
                     assert_eq!(free, there, "step {step}");
                     continue;
                 }
-                let count =
-                    |passes: &dyn Fn(&Object) -> bool| cache.list(Kind::Pod).filter(|o| o.meta.is_controlled_by(uid) && passes(o)).count();
+                let count = |passes: &dyn Fn(&Object) -> bool| {
+                    cache
+                        .list(Kind::Pod)
+                        .filter(|o| o.meta.is_controlled_by(uid) && passes(o))
+                        .count()
+                };
                 let told = cache.tally(uid).expect("two sets of labels");
                 let sum = |of: fn(&Alike) -> usize| told.iter().map(of).sum::<usize>();
-                let leaves = |o: &Object| o.meta.is_deleting() && !o.pod().is_some_and(Pod::is_terminal);
-                let counted = (count(&|_| true), count(&Object::is_active_pod), count(&leaves));
-                assert_eq!((sum(|a| a.pods), sum(|a| a.active), sum(|a| a.terminating)), counted, "step {step}, owner {uid}");
+                let leaves =
+                    |o: &Object| o.meta.is_deleting() && !o.pod().is_some_and(Pod::is_terminal);
+                let counted = (
+                    count(&|_| true),
+                    count(&Object::is_active_pod),
+                    count(&leaves),
+                );
+                assert_eq!(
+                    (sum(|a| a.pods), sum(|a| a.active), sum(|a| a.terminating)),
+                    counted,
+                    "step {step}, owner {uid}"
+                );
             }
             let is_web = |labels: &Labels| labels.get("app").is_some_and(|app| app == "web");
             let app = Labels::new([("app".into(), "web".into())].into());
             for asked in [&app, &Labels::default()] {
                 let web = cache.pods_selected(&"default".into(), asked, &is_web);
-                assert!(cache.list(Kind::Pod).filter(|o| is_web(&o.meta.labels)).eq(web), "step {step}");
+                assert!(
+                    cache
+                        .list(Kind::Pod)
+                        .filter(|o| is_web(&o.meta.labels))
+                        .eq(web),
+                    "step {step}"
+                );
             }
         }
     }

@@ -96,7 +96,14 @@ pub struct DelayLog {
 
 impl DelayLog {
     /// Records the arrival of a delayed event.
-    pub fn event(&mut self, component: usize, event: EntryId, fault: EntryId, due: Time, now: Time) {
+    pub fn event(
+        &mut self,
+        component: usize,
+        event: EntryId,
+        fault: EntryId,
+        due: Time,
+        now: Time,
+    ) {
         if now >= due.after(MIN_REPORTED_DELAY_US) {
             self.events.insert((component, event), (fault, now));
         }
@@ -133,14 +140,21 @@ fn awaits(entry: &Entry) -> impl Iterator<Item = (&'static str, ObjectRef)> {
     let name = entry.actor.name;
     let object = entry.write().map(|(_, object)| object);
     let owner = object.and_then(|object| object.meta.controller()?.key(&object.meta.namespace));
-    object.map(|object| object.key()).into_iter().chain(owner).map(move |key| (name, key))
+    object
+        .map(|object| object.key())
+        .into_iter()
+        .chain(owner)
+        .map(move |key| (name, key))
 }
 
 /// The stream of a component that carries events of an object; `None` if it does not watch the object.
 fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
     let node = match object.kind {
         _ if component != "kubelet" => Str::default(),
-        Kind::Pod => object.pod().map(|pod| pod.node_name.clone()).filter(|node| !node.is_empty())?,
+        Kind::Pod => object
+            .pod()
+            .map(|pod| pod.node_name.clone())
+            .filter(|node| !node.is_empty())?,
         _ => object.meta.name.clone(),
     };
     Some((object.kind, node))
@@ -149,7 +163,10 @@ fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
 impl WatchFaults {
     /// Journal entries whose events are held back.
     pub fn delayed(&self) -> impl Iterator<Item = EntryId> {
-        self.streams.iter().flat_map(|stream| &stream.events).map(|event| event.id)
+        self.streams
+            .iter()
+            .flat_map(|stream| &stream.events)
+            .map(|event| event.id)
     }
 
     /// Arranges for the next matching event to be delayed, or dropped.
@@ -160,8 +177,14 @@ impl WatchFaults {
     /// Ends delays: matching events may arrive now. A fault for the whole kind is removed too, since it might affect
     /// matching events.
     pub fn hasten(&mut self, meant: &FaultTarget, journal: Journal<'_>, now: Time) {
-        self.orders.retain(|order| order.late.is_none() || !meant.covers(&order.meant) && !order.meant.covers(meant));
-        for event in self.streams.iter_mut().flat_map(|stream| &mut stream.events) {
+        self.orders.retain(|order| {
+            order.late.is_none() || !meant.covers(&order.meant) && !order.meant.covers(meant)
+        });
+        for event in self
+            .streams
+            .iter_mut()
+            .flat_map(|stream| &mut stream.events)
+        {
             if written(journal, event.id).is_some_and(|object| meant.is(object)) {
                 event.from = event.from.min(now);
             }
@@ -170,24 +193,48 @@ impl WatchFaults {
 
     /// Whether an arriving event is withheld from its component, for some time or for good.
     pub fn keeps(&mut self, component: &str, id: EntryId, entry: &Entry, arrived: Time) -> bool {
-        let Some((_, object)) = entry.write() else { return false };
-        let Some(of) = stream_of(component, object) else { return false };
-        let order = self.orders.iter().position(|order| order.meant.is(object)).map(|at| self.orders.remove(at));
+        let Some((_, object)) = entry.write() else {
+            return false;
+        };
+        let Some(of) = stream_of(component, object) else {
+            return false;
+        };
+        let order = self
+            .orders
+            .iter()
+            .position(|order| order.meant.is(object))
+            .map(|at| self.orders.remove(at));
         // A later event carries everything that the lost one did.
         self.missed.retain(|missed| missed.of != object.meta.uid);
         let late = match &order {
-            Some(Order { late: None, fault, .. }) => {
-                self.missed.push(Missed { id, fault: *fault, of: object.meta.uid });
+            Some(Order {
+                late: None, fault, ..
+            }) => {
+                self.missed.push(Missed {
+                    id,
+                    fault: *fault,
+                    of: object.meta.uid,
+                });
                 self.lost = true;
                 return true;
             }
-            Some(Order { late: Some(late), .. }) => *late,
+            Some(Order {
+                late: Some(late), ..
+            }) => *late,
             None => 0,
         };
-        let held = Held { id, from: arrived.after(late), fault: order.map(|order| order.fault) };
+        let held = Held {
+            id,
+            from: arrived.after(late),
+            fault: order.map(|order| order.fault),
+        };
         match self.streams.iter_mut().find(|stream| stream.of == of) {
             Some(stream) => stream.events.push_back(held),
-            None if late > 0 => self.streams.push(Stream { of, events: VecDeque::from([held]), held_up: None }),
+            None if late > 0 => self.streams.push(Stream {
+                of,
+                events: VecDeque::from([held]),
+                held_up: None,
+            }),
             None => return false,
         }
         // Only control loops need this.
@@ -198,13 +245,23 @@ impl WatchFaults {
     }
 
     /// The next event whose delay is over, and the fault that caused it.
-    pub fn release(&mut self, journal: Journal<'_>, now: Time) -> Option<(EntryId, Option<EntryId>)> {
-        let at = self.streams.iter().position(|stream| stream.events.front().is_some_and(|event| event.from <= now))?;
+    pub fn release(
+        &mut self,
+        journal: Journal<'_>,
+        now: Time,
+    ) -> Option<(EntryId, Option<EntryId>)> {
+        let at = self
+            .streams
+            .iter()
+            .position(|stream| stream.events.front().is_some_and(|event| event.from <= now))?;
         let stream = &mut self.streams[at];
         let event = stream.events.pop_front()?;
         let own = event.fault.map(|fault| (event.from, fault));
         // The latest of those before it.
-        stream.held_up = stream.held_up.filter(|(from, _)| own.is_none_or(|own| own.0 < *from)).or(own);
+        stream.held_up = stream
+            .held_up
+            .filter(|(from, _)| own.is_none_or(|own| own.0 < *from))
+            .or(own);
         let fault = stream.held_up.map(|(_, fault)| fault);
         if stream.events.is_empty() {
             self.streams.remove(at);
@@ -230,7 +287,13 @@ impl WatchFaults {
 
     /// When the next stream resumes, if that has to be scheduled.
     pub fn next_release(&mut self, now: Time) -> Option<Time> {
-        let next = self.streams.iter().filter_map(|stream| stream.events.front()).map(|event| event.from).min()?.max(now);
+        let next = self
+            .streams
+            .iter()
+            .filter_map(|stream| stream.events.front())
+            .map(|event| event.from)
+            .min()?
+            .max(now);
         // A release planned for the past has been done.
         if self.due.is_some_and(|due| due > now && due <= next) {
             return None;
@@ -254,26 +317,69 @@ impl WatchFaults {
 
     /// Whether events of the target are delayed, or will be.
     pub fn delays(&self, meant: &FaultTarget, journal: Journal<'_>) -> bool {
-        let ordered = self.orders.iter().any(|order| order.late.is_some() && order.meant.covers(meant));
-        let asked = |event: &Held| event.fault.and_then(|_| written(journal, event.id)).is_some_and(|object| meant.is(object));
-        ordered || self.streams.iter().flat_map(|stream| &stream.events).any(asked)
+        let ordered = self
+            .orders
+            .iter()
+            .any(|order| order.late.is_some() && order.meant.covers(meant));
+        let asked = |event: &Held| {
+            event
+                .fault
+                .and_then(|_| written(journal, event.id))
+                .is_some_and(|object| meant.is(object))
+        };
+        ordered
+            || self
+                .streams
+                .iter()
+                .flat_map(|stream| &stream.events)
+                .any(asked)
     }
 
     /// The first delayed event that matches: its stream, and what blocks that.
-    pub fn late(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
+    pub fn late(
+        &self,
+        component: &'static str,
+        journal: Journal<'_>,
+        about: &dyn Fn(&Object) -> bool,
+    ) -> Option<Late> {
         let about = |event: &Held| written(journal, event.id).is_some_and(about);
-        self.streams.iter().find_map(|stream| stream.late(stream.events.iter().position(about)?, component, journal))
+        self.streams.iter().find_map(|stream| {
+            stream.late(stream.events.iter().position(about)?, component, journal)
+        })
     }
 
     /// The event of one entry, if it is delayed or dropped; a binary search, as events are in journal order.
-    pub fn late_event(&self, component: &'static str, journal: Journal<'_>, id: EntryId) -> Option<Late> {
-        let place = |stream: &Stream| stream.events.binary_search_by_key(&id, |event| event.id).ok();
-        let waits = self.streams.iter().find_map(|stream| stream.late(place(stream)?, component, journal));
-        waits.or_else(|| self.missed.iter().find(|missed| missed.id == id)?.late(component, journal, self.lists))
+    pub fn late_event(
+        &self,
+        component: &'static str,
+        journal: Journal<'_>,
+        id: EntryId,
+    ) -> Option<Late> {
+        let place = |stream: &Stream| {
+            stream
+                .events
+                .binary_search_by_key(&id, |event| event.id)
+                .ok()
+        };
+        let waits = self
+            .streams
+            .iter()
+            .find_map(|stream| stream.late(place(stream)?, component, journal));
+        waits.or_else(|| {
+            self.missed
+                .iter()
+                .find(|missed| missed.id == id)?
+                .late(component, journal, self.lists)
+        })
     }
 
     /// The first dropped event that matches.
-    pub fn missed(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
+    pub fn missed(
+        &self,
+        component: &'static str,
+        journal: Journal<'_>,
+        about: &dyn Fn(&Object) -> bool,
+    ) -> Option<Late> {
         self.missed.iter().find_map(|missed| {
             written(journal, missed.id).filter(|object| about(object))?;
             missed.late(component, journal, self.lists)
@@ -285,21 +391,55 @@ impl Stream {
     /// Describes the delay of the event at a place.
     fn late(&self, at: usize, component: &'static str, journal: Journal<'_>) -> Option<Late> {
         // The latest of those before it.
-        let last = self.events.iter().take(at + 1).max_by_key(|event| event.from)?;
-        let asked = last.fault.and_then(|fault| journal.get(fault as usize)).map(|fault| fault.time);
+        let last = self
+            .events
+            .iter()
+            .take(at + 1)
+            .max_by_key(|event| event.from)?;
+        let asked = last
+            .fault
+            .and_then(|fault| journal.get(fault as usize))
+            .map(|fault| fault.time);
         let (event, behind) = (self.events[at].id, last.id);
-        Some(Late { component, kind: self.of.0, event, behind, asked, until: Some(last.from), lost: false })
+        Some(Late {
+            component,
+            kind: self.of.0,
+            event,
+            behind,
+            asked,
+            until: Some(last.from),
+            lost: false,
+        })
     }
 }
 
 impl Missed {
-    fn late(&self, component: &'static str, journal: Journal<'_>, until: Option<Time>) -> Option<Late> {
-        let (kind, asked) = (written(journal, self.id)?.kind, journal.get(self.fault as usize).map(|fault| fault.time));
-        Some(Late { component, kind, event: self.id, behind: self.id, asked, until, lost: true })
+    fn late(
+        &self,
+        component: &'static str,
+        journal: Journal<'_>,
+        until: Option<Time>,
+    ) -> Option<Late> {
+        let (kind, asked) = (
+            written(journal, self.id)?.kind,
+            journal.get(self.fault as usize).map(|fault| fault.time),
+        );
+        Some(Late {
+            component,
+            kind,
+            event: self.id,
+            behind: self.id,
+            asked,
+            until,
+            lost: true,
+        })
     }
 }
 
 /// The object of a write.
 fn written<'j>(journal: Journal<'j>, id: EntryId) -> Option<&'j Object> {
-    journal.get(id as usize)?.write().map(|(_, object)| &**object)
+    journal
+        .get(id as usize)?
+        .write()
+        .map(|(_, object)| &**object)
 }

@@ -23,9 +23,18 @@ pub struct Limit {
 impl Limit {
     /// The limit of a loop's client; the namespace loop gets a wider one, since it deletes objects one by one.
     pub fn of(name: &str, (per_second, burst): (f64, u32)) -> Limit {
-        let (times, more) = if name == "namespace-controller" { (20.0, 100) } else { (1.0, 1) };
+        let (times, more) = if name == "namespace-controller" {
+            (20.0, 100)
+        } else {
+            (1.0, 1)
+        };
         let every = ((SECOND as f64 / (per_second * times)) as u64).max(1);
-        Limit { every, most: every.saturating_mul(u64::from(burst) * more), filled: Time::default(), waiting: Vec::new() }
+        Limit {
+            every,
+            most: every.saturating_mul(u64::from(burst) * more),
+            filled: Time::default(),
+            waiting: Vec::new(),
+        }
     }
 
     /// Takes a token for a key, if one is available and the key is next.
@@ -43,10 +52,14 @@ impl Limit {
 
     /// Queues a key and returns the time of its turn.
     pub fn wait(&mut self, key: &ObjectRef) -> Time {
-        let place = self.waiting.iter().position(|other| other == key).unwrap_or_else(|| {
-            self.waiting.push(key.clone());
-            self.waiting.len() - 1
-        });
+        let place = self
+            .waiting
+            .iter()
+            .position(|other| other == key)
+            .unwrap_or_else(|| {
+                self.waiting.push(key.clone());
+                self.waiting.len() - 1
+            });
         self.next().after(self.every.saturating_mul(place as u64))
     }
 
@@ -71,13 +84,23 @@ mod tests {
 
     #[test]
     fn after_the_burst_requests_go_out_at_the_rate() {
-        let (mut limit, a, b) = (Limit::of("replicaset-controller", (20.0, 30)), key("a"), key("b"));
+        let (mut limit, a, b) = (
+            Limit::of("replicaset-controller", (20.0, 30)),
+            key("a"),
+            key("b"),
+        );
         let start = Time(5 * SECOND);
         let slot = |n: u64| start.after(n * SECOND / 20);
         assert_eq!((0..100).filter(|_| limit.take(&a, start)).count(), 30);
-        assert_eq!((limit.wait(&a), limit.wait(&b), limit.wait(&a)), (slot(1), slot(2), slot(1)));
+        assert_eq!(
+            (limit.wait(&a), limit.wait(&b), limit.wait(&a)),
+            (slot(1), slot(2), slot(1))
+        );
         assert!(!limit.take(&b, slot(1)), "a is first");
-        assert!(limit.take(&a, slot(1)) && !limit.take(&a, slot(2)), "now it is b's turn");
+        assert!(
+            limit.take(&a, slot(1)) && !limit.take(&a, slot(2)),
+            "now it is b's turn"
+        );
         assert!(limit.take(&b, slot(2)));
         // Unused tokens accumulate up to the burst.
         let later = Time(60 * SECOND);

@@ -43,14 +43,26 @@ impl std::error::Error for LoadError {}
 impl Load {
     /// Reads `app=web,tier=front` and `700m`.
     pub fn parse(what: &'static str, selector: &str, total: &str) -> Result<Load, LoadError> {
-        let amount = Quantity::parse(total).map_err(|error| LoadError::Amount(what, total.to_owned(), error))?.as_millis();
+        let amount = Quantity::parse(total)
+            .map_err(|error| LoadError::Amount(what, total.to_owned(), error))?
+            .as_millis();
         let mut wanted = LabelSelector::default();
         for pair in selector.split(',') {
-            let (key, value) = pair.split_once('=').ok_or_else(|| LoadError::Label(what, pair.to_owned()))?;
+            let (key, value) = pair
+                .split_once('=')
+                .ok_or_else(|| LoadError::Label(what, pair.to_owned()))?;
             let value = value.trim_start_matches('=').into();
-            wanted.match_expressions.push(Requirement { key: key.into(), operator: "In".into(), values: vec![value] });
+            wanted.match_expressions.push(Requirement {
+                key: key.into(),
+                operator: "In".into(),
+                values: vec![value],
+            });
         }
-        Ok(Load { what, selector: wanted, amount })
+        Ok(Load {
+            what,
+            selector: wanted,
+            amount,
+        })
     }
 
     /// `cpu` or `memory`.
@@ -77,21 +89,31 @@ pub fn is_said(loads: &[Load], what: &'static str, selector: &str) -> bool {
 /// The total usage that is set for these labels, in thousandths.
 pub fn amount(loads: &[Load], what: &'static str, selector: &str) -> Option<i64> {
     let load = Load::parse(what, selector, "0").ok()?;
-    loads.iter().rev().find(|old| load.replaces(old)).map(|old| old.amount)
+    loads
+        .iter()
+        .rev()
+        .find(|old| load.replaces(old))
+        .map(|old| old.amount)
 }
 
 fn is_running(object: &Object) -> bool {
-    object.pod().is_some_and(|pod: &Pod| pod.status.phase == "Running")
+    object
+        .pod()
+        .is_some_and(|pod: &Pod| pod.status.phase == "Running")
 }
 
 /// The load that applies to a Pod; the last one set wins.
 fn of<'l>(loads: &'l [Load], what: &str, pod: &Object) -> Option<&'l Load> {
-    loads.iter().rev().find(|load| load.what == what && is_running(pod) && load.selector.matches(&pod.meta.labels))
+    loads.iter().rev().find(|load| {
+        load.what == what && is_running(pod) && load.selector.matches(&pod.meta.labels)
+    })
 }
 
 /// Whether the resource metrics API has data for a Pod.
 pub fn is_known(loads: &[Load], pod: &Object) -> bool {
-    ["cpu", "memory"].into_iter().any(|what| of(loads, what, pod).is_some())
+    ["cpu", "memory"]
+        .into_iter()
+        .any(|what| of(loads, what, pod).is_some())
 }
 
 /// Usage of a Pod in thousandths; `None` if it does not run or no load is set.
@@ -103,7 +125,12 @@ pub fn usage(loads: &[Load], what: &str, pod: &Object, cache: &Cache) -> Option<
 /// Usage of a Pod in thousandths as the server knows it, if a load is set.
 pub fn used(server: &ApiServer, loads: &[Load], what: &str, pod: &Object) -> Option<i64> {
     let load = of(loads, what, pod)?;
-    Some(share(load, server.list(Kind::Pod).filter(|o| o.meta.namespace == pod.meta.namespace)))
+    Some(share(
+        load,
+        server
+            .list(Kind::Pod)
+            .filter(|o| o.meta.namespace == pod.meta.namespace),
+    ))
 }
 
 /// Usage of many Pods: each load is divided once for all Pods of a namespace.
@@ -116,16 +143,36 @@ pub struct Usage<'a> {
 
 impl<'a> Usage<'a> {
     pub fn new(server: &'a ApiServer, loads: &'a [Load]) -> Usage<'a> {
-        Usage { server, loads, shares: BTreeMap::new() }
+        Usage {
+            server,
+            loads,
+            shares: BTreeMap::new(),
+        }
     }
 
     /// What [`used`] says, and nothing where no load is set.
     pub fn of(&mut self, what: &str, pod: &Object) -> i64 {
-        let Some(load) = of(self.loads, what, pod) else { return 0 };
-        let place = self.loads.iter().position(|other| std::ptr::eq(other, load)).unwrap_or(0);
+        let Some(load) = of(self.loads, what, pod) else {
+            return 0;
+        };
+        let place = self
+            .loads
+            .iter()
+            .position(|other| std::ptr::eq(other, load))
+            .unwrap_or(0);
         let (server, namespace) = (self.server, &pod.meta.namespace);
-        let share = || share(load, server.list(Kind::Pod).filter(|o| o.meta.namespace == *namespace));
-        *self.shares.entry((place, namespace.clone())).or_insert_with(share)
+        let share = || {
+            share(
+                load,
+                server
+                    .list(Kind::Pod)
+                    .filter(|o| o.meta.namespace == *namespace),
+            )
+        };
+        *self
+            .shares
+            .entry((place, namespace.clone()))
+            .or_insert_with(share)
     }
 }
 
@@ -136,7 +183,11 @@ pub fn memory(loads: &[Load], pod: &Object, server: &ApiServer) -> Option<i64> {
 
 /// Share of each running Pod that matches.
 fn share<'a>(load: &Load, pods: impl Iterator<Item = &'a Rc<Object>>) -> i64 {
-    load.amount / pods.filter(|pod| is_running(pod) && load.selector.matches(&pod.meta.labels)).count().max(1) as i64
+    load.amount
+        / pods
+            .filter(|pod| is_running(pod) && load.selector.matches(&pod.meta.labels))
+            .count()
+            .max(1) as i64
 }
 
 #[cfg(test)]
@@ -146,9 +197,15 @@ mod tests {
     #[test]
     fn a_load_is_a_selector_and_an_amount() {
         let load = Load::parse("cpu", "app=web,tier=front", "700m").unwrap();
-        assert_eq!((load.amount, load.selector.match_expressions.len()), (700, 2));
+        assert_eq!(
+            (load.amount, load.selector.match_expressions.len()),
+            (700, 2)
+        );
         assert!(load.replaces(&Load::parse("cpu", "app=web,tier=front", "1").unwrap()));
-        assert_eq!(Load::parse("memory", "app=web", "1Mi").unwrap().amount, 1_048_576_000);
+        assert_eq!(
+            Load::parse("memory", "app=web", "1Mi").unwrap().amount,
+            1_048_576_000
+        );
         assert!(Load::parse("cpu", "app", "1").is_err());
         assert!(Load::parse("cpu", "app=web", "much").is_err());
     }

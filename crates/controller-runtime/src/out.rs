@@ -38,12 +38,17 @@ impl PassView<'_> {
     /// Microseconds since a timestamp recorded in an object; negative if it is in the future.
     pub fn since(&self, moment: Timestamp) -> i64 {
         let second = SECOND as i64;
-        (self.wall.seconds().saturating_sub(moment.seconds())).saturating_mul(second).saturating_add(self.now.0 as i64 % second)
+        (self.wall.seconds().saturating_sub(moment.seconds()))
+            .saturating_mul(second)
+            .saturating_add(self.now.0 as i64 % second)
     }
 
     /// Time until `seconds` after a timestamp; 0 if that is past.
     pub fn until(&self, moment: Timestamp, seconds: i64) -> Duration {
-        seconds.saturating_mul(SECOND as i64).saturating_sub(self.since(moment)).max(0) as u64
+        seconds
+            .saturating_mul(SECOND as i64)
+            .saturating_sub(self.since(moment))
+            .max(0) as u64
     }
 }
 
@@ -105,7 +110,11 @@ impl Out<'_> {
     }
 
     /// Creates an object from its JSON, with defaults and validation.
-    pub fn create_value(&mut self, value: serde_json::Value, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn create_value(
+        &mut self,
+        value: serde_json::Value,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         self.may_write()?;
         let before = self.server.version();
         let result = self.server.create_value(&self.origin, value, why);
@@ -114,18 +123,35 @@ impl Out<'_> {
     }
 
     /// Replaces spec and metadata of the object that was read, changed by `change`.
-    pub fn update(&mut self, object: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
+    pub fn update(
+        &mut self,
+        object: &Object,
+        why: Why,
+        change: impl FnOnce(&mut Object),
+    ) -> Result<Rc<Object>, ApiError> {
         self.write(object.clone(), why, ApiServer::update, &mut once(change))
     }
 
     /// Replaces the status of the object that was read, changed by `change`.
-    pub fn update_status(&mut self, object: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
-        self.write(object.clone(), why, ApiServer::update_status, &mut once(change))
+    pub fn update_status(
+        &mut self,
+        object: &Object,
+        why: Why,
+        change: impl FnOnce(&mut Object),
+    ) -> Result<Rc<Object>, ApiError> {
+        self.write(
+            object.clone(),
+            why,
+            ApiServer::update_status,
+            &mut once(change),
+        )
     }
 
     /// Replaces the status of an object that is kept as JSON, if it differs.
     pub fn observe(&mut self, object: &Object, status: serde_json::Value) -> Result<(), ApiError> {
-        let Body::Other(body) = &object.body else { return Ok(()) };
+        let Body::Other(body) = &object.body else {
+            return Ok(());
+        };
         if body.get("status") == Some(&status) {
             return Ok(());
         }
@@ -138,16 +164,32 @@ impl Out<'_> {
     }
 
     /// Changes the stored object whatever its version is, as a patch does.
-    pub fn patch(&mut self, key: &ObjectRef, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
-        let Some(current) = self.server.get(key) else { return Err(ApiError::not_found(key.kind, &key.name)) };
+    pub fn patch(
+        &mut self,
+        key: &ObjectRef,
+        why: Why,
+        change: impl FnOnce(&mut Object),
+    ) -> Result<Rc<Object>, ApiError> {
+        let Some(current) = self.server.get(key) else {
+            return Err(ApiError::not_found(key.kind, &key.name));
+        };
         let current = (**current).clone();
         self.write(current, why, ApiServer::update_all, &mut once(change))
     }
 
     /// Binds a Pod to its node, if it is the Pod that was read and has none.
-    pub fn bind(&mut self, pod: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
+    pub fn bind(
+        &mut self,
+        pod: &Object,
+        why: Why,
+        change: impl FnOnce(&mut Object),
+    ) -> Result<Rc<Object>, ApiError> {
         let key = pod.key();
-        if let Some(error) = self.server.get(&key).and_then(|stored| ApiError::not_bound(stored, pod)) {
+        if let Some(error) = self
+            .server
+            .get(&key)
+            .and_then(|stored| ApiError::not_bound(stored, pod))
+        {
             self.server.refuse(&self.origin, key, &error, why);
             return Err(error);
         }
@@ -155,7 +197,13 @@ impl Out<'_> {
     }
 
     /// One function for all changes: an instance per closure would make the page larger.
-    fn write(&mut self, mut new: Object, why: Why, how: Write, change: &mut dyn FnMut(&mut Object)) -> Result<Rc<Object>, ApiError> {
+    fn write(
+        &mut self,
+        mut new: Object,
+        why: Why,
+        how: Write,
+        change: &mut dyn FnMut(&mut Object),
+    ) -> Result<Rc<Object>, ApiError> {
         self.may_write()?;
         let before = self.server.version();
         change(&mut new);
@@ -165,16 +213,28 @@ impl Out<'_> {
     }
 
     /// Sets the size of a workload as its scale subresource does.
-    pub fn scale(&mut self, key: &ObjectRef, replicas: i32, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn scale(
+        &mut self,
+        key: &ObjectRef,
+        replicas: i32,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         self.may_write()?;
         let before = self.server.version();
-        let result = self.server.scale(&self.origin, key, i64::from(replicas), why);
+        let result = self
+            .server
+            .scale(&self.origin, key, i64::from(replicas), why);
         self.count(before);
         result
     }
 
     /// Deletes an object.
-    pub fn delete(&mut self, key: &ObjectRef, how: Delete, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn delete(
+        &mut self,
+        key: &ObjectRef,
+        how: Delete,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         self.may_write()?;
         let before = self.server.version();
         let result = self.server.delete(&self.origin, key, how, why);
@@ -184,38 +244,84 @@ impl Out<'_> {
 
     /// Whether the client may send one more request.
     fn may_write(&mut self) -> Result<(), ApiError> {
-        if self.limit.is_some() { self.take_turn() } else { Ok(()) }
+        if self.limit.is_some() {
+            self.take_turn()
+        } else {
+            Ok(())
+        }
     }
 
     fn take_turn(&mut self) -> Result<(), ApiError> {
         let now = self.server.now;
-        self.waits = self.waits || self.limit.as_mut().is_some_and(|(limit, key)| !limit.take(key, now));
+        self.waits = self.waits
+            || self
+                .limit
+                .as_mut()
+                .is_some_and(|(limit, key)| !limit.take(key, now));
         if self.waits {
-            Err(ApiError { reason: StatusReason::Unknown, message: "client rate limiter".into(), cause: None })
+            Err(ApiError {
+                reason: StatusReason::Unknown,
+                message: "client rate limiter".into(),
+                cause: None,
+            })
         } else {
             Ok(())
         }
     }
 
     /// Records an Event about an object.
-    pub fn event(&mut self, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
+    pub fn event(
+        &mut self,
+        about: &Object,
+        kind: &'static str,
+        reason: &'static str,
+        message: impl Into<Str>,
+    ) {
         // Events about a postponed write are recorded when it is made.
         if !self.waits {
-            self.recorder.record(self.server, &self.origin, about, &Str::default(), (kind, reason), message.into());
+            self.recorder.record(
+                self.server,
+                &self.origin,
+                about,
+                &Str::default(),
+                (kind, reason),
+                message.into(),
+            );
         }
     }
 
     /// Records an Event under a name other than the loop's own: some loops have two.
-    pub fn event_as(&mut self, name: &'static str, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
+    pub fn event_as(
+        &mut self,
+        name: &'static str,
+        about: &Object,
+        kind: &'static str,
+        reason: &'static str,
+        message: impl Into<Str>,
+    ) {
         let own = std::mem::replace(&mut self.origin.actor, Actor::component(name));
         self.event(about, kind, reason, message);
         self.origin.actor = own;
     }
 
     /// Records an Event about a field of an object, such as one container.
-    pub fn event_at(&mut self, about: &Object, field: &Str, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
+    pub fn event_at(
+        &mut self,
+        about: &Object,
+        field: &Str,
+        kind: &'static str,
+        reason: &'static str,
+        message: impl Into<Str>,
+    ) {
         if !self.waits {
-            self.recorder.record(self.server, &self.origin, about, field, (kind, reason), message.into());
+            self.recorder.record(
+                self.server,
+                &self.origin,
+                about,
+                field,
+                (kind, reason),
+                message.into(),
+            );
         }
     }
 

@@ -153,12 +153,16 @@ impl WorkQueue {
 
     /// The waiting keys.
     pub fn keys(&self) -> impl Iterator<Item = &ObjectRef> {
-        self.ready.keys().chain(self.slow.iter().flat_map(|slow| &slow.line))
+        self.ready
+            .keys()
+            .chain(self.slow.iter().flat_map(|slow| &slow.line))
     }
 
     /// Duration of a pass and since when, if the loop is slowed.
     pub fn slowed(&self) -> Option<(Duration, Time)> {
-        self.slow.as_ref().and_then(|slow| slow.span.map(|span| (span, slow.since)))
+        self.slow
+            .as_ref()
+            .and_then(|slow| slow.span.map(|span| (span, slow.since)))
     }
 
     /// Whether the loop is slowed, or still drains the line from when it was.
@@ -167,18 +171,35 @@ impl WorkQueue {
     }
 
     /// Sets the duration of a pass; `None` restores normal speed. Returns the keys that no longer have to wait in line.
-    pub fn slow_down(&mut self, span: Option<Duration>, now: Time, fault: EntryId) -> Vec<(ObjectRef, Option<EntryId>)> {
+    pub fn slow_down(
+        &mut self,
+        span: Option<Duration>,
+        now: Time,
+        fault: EntryId,
+    ) -> Vec<(ObjectRef, Option<EntryId>)> {
         match (&mut self.slow, span) {
-            (Some(slow), Some(span)) if slow.span.is_some() => (slow.span, slow.since, slow.fault) = (Some(span), now, fault),
+            (Some(slow), Some(span)) if slow.span.is_some() => {
+                (slow.span, slow.since, slow.fault) = (Some(span), now, fault)
+            }
             (slow, Some(_)) => {
                 let (line, waiting) = (VecDeque::new(), Tree::default());
-                *slow = Some(Box::new(Slow { span, since: now, fault, line, waiting, due: None }));
+                *slow = Some(Box::new(Slow {
+                    span,
+                    since: now,
+                    fault,
+                    line,
+                    waiting,
+                    due: None,
+                }));
             }
             (Some(slow), None) => {
                 (slow.span, slow.due) = (None, None);
                 let line = std::mem::take(&mut slow.line);
                 let cause = |key: &ObjectRef| slow.waiting.get(key).and_then(|waited| waited.cause);
-                let keys = line.into_iter().map(|key| (key.clone(), cause(&key))).collect();
+                let keys = line
+                    .into_iter()
+                    .map(|key| (key.clone(), cause(&key)))
+                    .collect();
                 if slow.waiting.is_empty() {
                     self.slow = None;
                 }
@@ -204,7 +225,10 @@ impl WorkQueue {
     pub fn in_line(&self, key: &ObjectRef) -> Option<(usize, Option<(Time, Time)>)> {
         let slow = self.slow.as_ref().filter(|slow| slow.span.is_some())?;
         let last = || self.ready.contains_key(key).then_some(slow.line.len());
-        Some((slow.line.iter().position(|one| one == key).or_else(last)?, slow.due))
+        Some((
+            slow.line.iter().position(|one| one == key).or_else(last)?,
+            slow.due,
+        ))
     }
 
     /// The key a slowed loop works on, and when its pass ends.
@@ -219,7 +243,14 @@ impl WorkQueue {
         match slow.waiting.get_mut(key) {
             Some(known) => known.cause = cause.or(known.cause),
             None => {
-                slow.waiting.insert(key.clone(), Waited { cause, since: now, fault: slow.fault });
+                slow.waiting.insert(
+                    key.clone(),
+                    Waited {
+                        cause,
+                        since: now,
+                        fault: slow.fault,
+                    },
+                );
                 slow.line.push_back(key.clone());
             }
         }
@@ -227,7 +258,10 @@ impl WorkQueue {
 
     /// When the current pass of a slowed loop ends, if that has to be scheduled.
     pub fn next_pass(&mut self, now: Time) -> Option<Time> {
-        let slow = self.slow.as_mut().filter(|slow| slow.due.is_none() && !slow.line.is_empty())?;
+        let slow = self
+            .slow
+            .as_mut()
+            .filter(|slow| slow.due.is_none() && !slow.line.is_empty())?;
         let ends = now.after(slow.span?);
         slow.due = Some((now, ends));
         Some(ends)
@@ -235,7 +269,10 @@ impl WorkQueue {
 
     /// Takes the first key in line if its pass ends now.
     pub fn take_first(&mut self, now: Time) -> Option<(ObjectRef, Waited)> {
-        let slow = self.slow.as_mut().filter(|slow| slow.due.is_some_and(|(_, ends)| ends == now))?;
+        let slow = self
+            .slow
+            .as_mut()
+            .filter(|slow| slow.due.is_some_and(|(_, ends)| ends == now))?;
         slow.due = None;
         let key = slow.line.pop_front()?;
         self.passes += 1;
@@ -280,7 +317,14 @@ mod tests {
     #[test]
     fn failures_double_the_wait() {
         let mut queue = WorkQueue::default();
-        assert_eq!((queue.back_off(&key()), queue.back_off(&key()), queue.back_off(&key())), (5 * MS, 10 * MS, 20 * MS));
+        assert_eq!(
+            (
+                queue.back_off(&key()),
+                queue.back_off(&key()),
+                queue.back_off(&key())
+            ),
+            (5 * MS, 10 * MS, 20 * MS)
+        );
         queue.forget(&key());
         assert_eq!(queue.back_off(&key()), 5 * MS);
     }

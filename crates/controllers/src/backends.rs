@@ -33,19 +33,27 @@ pub(super) const WATCHES: &[Watch] = &[Watch::For(Kind::Service), Watch::Maps(Ki
 
 /// A Pod wakes the Services that select it, or did, when something changed that an address shows.
 pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
-    if event.op != Op::Deleted && event.before.is_some_and(|before| !shows(before, event.object)) {
+    if event.op != Op::Deleted
+        && event
+            .before
+            .is_some_and(|before| !shows(before, event.object))
+    {
         return;
     }
     let namespace = &event.object.meta.namespace;
     let mut services = cache.selecting(Kind::Service, namespace, &event.object.meta.labels);
-    if let Some(before) = event.before.filter(|before| before.meta.labels != event.object.meta.labels) {
+    if let Some(before) = event
+        .before
+        .filter(|before| before.meta.labels != event.object.meta.labels)
+    {
         services.extend(cache.selecting(Kind::Service, namespace, &before.meta.labels));
         k8s_model::sort::sort_by(&mut services, |a, b| a.meta.name.cmp(&b.meta.name));
         services.dedup_by(|a, b| Rc::ptr_eq(a, b));
     }
     for service in services {
         let selector = &service.body::<Service>().spec.selector;
-        let selects = |pod: &Object| !selector.is_empty() && contains_all(&pod.meta.labels, selector);
+        let selects =
+            |pod: &Object| !selector.is_empty() && contains_all(&pod.meta.labels, selector);
         if selects(event.object) || event.before.is_some_and(|before| selects(before)) {
             wake(service.key());
         }
@@ -64,9 +72,15 @@ fn shows(before: &Object, after: &Object) -> bool {
 }
 
 /// The Pods that a Service selects, by name.
-pub(super) fn selected<'a>(object: &Object, service: &Service, cache: &'a Cache) -> Vec<&'a Rc<Object>> {
+pub(super) fn selected<'a>(
+    object: &Object,
+    service: &Service,
+    cache: &'a Cache,
+) -> Vec<&'a Rc<Object>> {
     let wanted = &service.spec.selector;
-    cache.pods_selected(&object.meta.namespace, wanted, &|labels| contains_all(labels, wanted))
+    cache.pods_selected(&object.meta.namespace, wanted, &|labels| {
+        contains_all(labels, wanted)
+    })
 }
 
 /// Whether a Pod can be listed at all: it has an address and has not ended.
@@ -82,7 +96,12 @@ pub(super) fn ports_for(service: &Service, pod: &Pod, keep_empty_name: bool) -> 
         .iter()
         .filter_map(|port| {
             let name = (keep_empty_name || !port.name.is_empty()).then(|| port.name.clone());
-            Some(EndpointPort { app_protocol: port.app_protocol.clone(), name, port: number(port, pod)?, protocol: port.protocol.clone() })
+            Some(EndpointPort {
+                app_protocol: port.app_protocol.clone(),
+                name,
+                port: number(port, pod)?,
+                protocol: port.protocol.clone(),
+            })
         })
         .collect();
     k8s_model::sort::sort(&mut ports);
@@ -95,17 +114,29 @@ fn number(port: &ServicePort, pod: &Pod) -> Option<i32> {
     }
     let name = port.target_port.as_str()?;
     let ports = pod.spec.containers.iter().flat_map(|c| &c.ports);
-    ports.filter(|p| p.protocol == port.protocol).find(|p| p.name == name).map(|p| p.container_port)
+    ports
+        .filter(|p| p.protocol == port.protocol)
+        .find(|p| p.name == name)
+        .map(|p| p.container_port)
 }
 
 /// The name a Pod gets in the DNS of a headless Service, if it has one.
 pub(super) fn hostname(object: &Object, pod: &Object) -> Str {
     let spec = &pod.body::<Pod>().spec;
-    if !spec.hostname.is_empty() && spec.subdomain == object.meta.name { spec.hostname.clone() } else { Str::default() }
+    if !spec.hostname.is_empty() && spec.subdomain == object.meta.name {
+        spec.hostname.clone()
+    } else {
+        Str::default()
+    }
 }
 
 pub(super) fn target(pod: &Object) -> TargetRef {
-    TargetRef { kind: "Pod".into(), name: pod.meta.name.clone(), namespace: pod.meta.namespace.clone(), uid: pod.meta.uid }
+    TargetRef {
+        kind: "Pod".into(),
+        name: pod.meta.name.clone(),
+        namespace: pod.meta.namespace.clone(),
+        uid: pod.meta.uid,
+    }
 }
 
 /// The labels of a Service plus those of its endpoints.
@@ -120,12 +151,20 @@ pub(super) fn labels(object: &Object, service: &Service, own: &[(&'static str, &
 }
 
 /// Time of the earliest change that the loop has not processed yet; kept between passes.
-pub(super) fn trigger_time(object: &Object, pods: &[&Rc<Object>], memory: &mut Memory) -> Option<Timestamp> {
+pub(super) fn trigger_time(
+    object: &Object,
+    pods: &[&Rc<Object>],
+    memory: &mut Memory,
+) -> Option<Timestamp> {
     let (mut earliest, mut count): (Option<i64>, usize) = (None, 0);
     let mut seen: Vec<(&Str, i64)> = Vec::new();
     let none = Str::default();
     let pod_times = pods.iter().filter_map(|pod| {
-        let since = pod.body::<Pod>().status.condition("Ready")?.last_transition_time?;
+        let since = pod
+            .body::<Pod>()
+            .status
+            .condition("Ready")?
+            .last_transition_time?;
         Some((&pod.meta.name, since.seconds()))
     });
     let service = object.meta.creation_timestamp.map(|t| (&none, t.seconds()));

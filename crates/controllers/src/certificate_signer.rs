@@ -50,12 +50,32 @@ impl Controller for CertificateSigner {
         &[Watch::For(Kind::CertificateSigningRequest)]
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(request) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(request) = view.cache.object(key) else {
+            return Ok(Action::AwaitChange);
+        };
         let status = field(request, "status");
-        let has = |kind: &str| status["conditions"].as_array().into_iter().flatten().any(|condition| condition["type"] == kind);
-        let is_ours = field(request, "spec")["signerName"].as_str().is_some_and(|signer| SIGNERS.contains(&signer));
-        if !is_ours || !has("Approved") || has("Denied") || has("Failed") || !status["certificate"].is_null() {
+        let has = |kind: &str| {
+            status["conditions"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .any(|condition| condition["type"] == kind)
+        };
+        let is_ours = field(request, "spec")["signerName"]
+            .as_str()
+            .is_some_and(|signer| SIGNERS.contains(&signer));
+        if !is_ours
+            || !has("Approved")
+            || has("Denied")
+            || has("Failed")
+            || !status["certificate"].is_null()
+        {
             return Ok(Action::AwaitChange);
         }
         out.update_status(request, Why::CertificateSigned, |request| {

@@ -44,17 +44,35 @@ impl Controller for ClusterRoleAggregation {
 
     /// Any ClusterRole may be a part of those that aggregate.
     fn also_wakes(&self, _event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
-        for role in cache.list(Kind::ClusterRole).filter(|role| part(role, "aggregationRule").is_object()) {
+        for role in cache
+            .list(Kind::ClusterRole)
+            .filter(|role| part(role, "aggregationRule").is_object())
+        {
             wake(role.key());
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(role) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(role) = view.cache.object(key) else {
+            return Ok(Action::AwaitChange);
+        };
         let mut rules: Vec<&Value> = Vec::new();
-        for selector in part(role, "aggregationRule")["clusterRoleSelectors"].as_array().into_iter().flatten() {
+        for selector in part(role, "aggregationRule")["clusterRoleSelectors"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
             let selector: LabelSelector = k8s_model::json::part(Some(selector)).unwrap_or_default();
-            for other in view.cache.list(Kind::ClusterRole).filter(|other| other.meta.name != key.name) {
+            for other in view
+                .cache
+                .list(Kind::ClusterRole)
+                .filter(|other| other.meta.name != key.name)
+            {
                 if selector.matches(&other.meta.labels) {
                     let more = part(other, "rules").as_array().into_iter().flatten();
                     more.for_each(|rule| {
@@ -67,7 +85,10 @@ impl Controller for ClusterRoleAggregation {
         }
         let rules = Value::from_iter(rules.into_iter().cloned());
         let old = part(role, "rules");
-        if part(role, "aggregationRule").is_object() && *old != rules && !(old.is_null() && rules == Value::Array(Vec::new())) {
+        if part(role, "aggregationRule").is_object()
+            && *old != rules
+            && !(old.is_null() && rules == Value::Array(Vec::new()))
+        {
             out.update(role, Why::RulesJoined, |o| {
                 if let Body::Other(body) = &mut o.body {
                     body.insert("rules".into(), rules);

@@ -48,5 +48,10 @@ pub trait Controller {
     }
 
     /// One pass: moves the actual state a step closer to the desired state.
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>;
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError>;
 }

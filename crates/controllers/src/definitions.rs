@@ -37,20 +37,47 @@ impl Controller for DefinitionsController {
         &[Watch::For(Kind::CustomResourceDefinition)]
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(object) = view.cache.object(key) else {
+            return Ok(Action::AwaitChange);
+        };
         if object.meta.is_deleting() {
-            return if object.meta.has_finalizer(CLEANUP) { clean_up(object, out) } else { Ok(Action::AwaitChange) };
+            return if object.meta.has_finalizer(CLEANUP) {
+                clean_up(object, out)
+            } else {
+                Ok(Action::AwaitChange)
+            };
         }
-        let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
-        let (now, spec) = (view.wall.rfc3339(), body.get("spec").cloned().unwrap_or_default());
-        let known = body.get("status").map(|status| status["conditions"].clone()).unwrap_or_default();
+        let Body::Other(body) = &object.body else {
+            return Ok(Action::AwaitChange);
+        };
+        let (now, spec) = (
+            view.wall.rfc3339(),
+            body.get("spec").cloned().unwrap_or_default(),
+        );
+        let known = body
+            .get("status")
+            .map(|status| status["conditions"].clone())
+            .unwrap_or_default();
         let condition = |kind: &str, reason: &str, message: &str| {
-            let old = known.as_array().into_iter().flatten().find(|c| c["type"] == kind);
+            let old = known
+                .as_array()
+                .into_iter()
+                .flatten()
+                .find(|c| c["type"] == kind);
             let new = json!({"type": kind, "status": "True", "reason": reason, "message": message, "lastTransitionTime": now});
             old.cloned().unwrap_or(new)
         };
-        let stored = spec["versions"].as_array().into_iter().flatten().filter(|version| version["storage"] == true);
+        let stored = spec["versions"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|version| version["storage"] == true);
         let status = json!({
             "acceptedNames": spec["names"],
             "conditions": [
@@ -70,16 +97,36 @@ fn clean_up(definition: &Object, out: &mut Out<'_>) -> Result<Action, ApiError> 
         let info = kind.info();
         *definition.meta.name == *format!("{}.{}", info.plural, info.group)
     };
-    let kind = out.server.definitions().served().map(|defined| defined.kind).find(|kind| of(*kind));
-    let list = |out: &Out<'_>| kind.map_or_else(Vec::new, |kind| out.server.list(kind).map(|object| object.key()).collect::<Vec<_>>());
+    let kind = out
+        .server
+        .definitions()
+        .served()
+        .map(|defined| defined.kind)
+        .find(|kind| of(*kind));
+    let list = |out: &Out<'_>| {
+        kind.map_or_else(Vec::new, |kind| {
+            out.server
+                .list(kind)
+                .map(|object| object.key())
+                .collect::<Vec<_>>()
+        })
+    };
     let owner = format!("CustomResourceDefinition {}", definition.meta.name);
     for key in list(out) {
         // One that cannot be deleted now is left for the next look.
-        let _ = out.delete(&key, Default::default(), Why::OwnerGone { owner: owner.as_str().into() });
+        let _ = out.delete(
+            &key,
+            Default::default(),
+            Why::OwnerGone {
+                owner: owner.as_str().into(),
+            },
+        );
     }
     if !list(out).is_empty() {
         return Ok(Action::RequeueAfter(LOOK_AGAIN_S * SECOND));
     }
-    out.patch(&definition.key(), Why::DependentsGone, |o| o.meta.finalizers.retain(|f| f != CLEANUP))?;
+    out.patch(&definition.key(), Why::DependentsGone, |o| {
+        o.meta.finalizers.retain(|f| f != CLEANUP)
+    })?;
     Ok(Action::AwaitChange)
 }

@@ -48,16 +48,24 @@ pub fn of_controlled<'v>(object: &Object, count: usize, view: &PassView<'v>) -> 
     let known = &mut *view.cache.known.borrow_mut();
     let neighbours = neighbours(object, None, view, known);
     let mut first = First::new(count, &neighbours, view.wall);
-    for_active(object.meta.uid, view, known, &mut |pod, uid, seen| first.add(pod, uid, seen));
+    for_active(object.meta.uid, view, known, &mut |pod, uid, seen| {
+        first.add(pod, uid, seen)
+    });
     first.end()
 }
 
 /// These Pods in that order.
-pub fn of_pods<'v>(object: &Object, pods: &'v [Rc<Object>], count: usize, view: &PassView<'_>) -> Vec<Ranked<'v>> {
+pub fn of_pods<'v>(
+    object: &Object,
+    pods: &'v [Rc<Object>],
+    count: usize,
+    view: &PassView<'_>,
+) -> Vec<Ranked<'v>> {
     let known = &mut *view.cache.known.borrow_mut();
     let neighbours = neighbours(object, Some(pods), view, known);
     let mut first = First::new(count, &neighbours, view.wall);
-    pods.iter().for_each(|pod| first.add(pod, pod.meta.uid, &known.read(pod)));
+    pods.iter()
+        .for_each(|pod| first.add(pod, pod.meta.uid, &known.read(pod)));
     first.end()
 }
 
@@ -74,13 +82,30 @@ struct First<'p, 'n> {
 
 impl<'p, 'n> First<'p, 'n> {
     fn new(count: usize, neighbours: &'n [i32], now: Timestamp) -> First<'p, 'n> {
-        First { held: Vec::new(), most: count.saturating_add(1), neighbours, now, last: None }
+        First {
+            held: Vec::new(),
+            most: count.saturating_add(1),
+            neighbours,
+            now,
+            last: None,
+        }
     }
 
     fn add(&mut self, pod: &'p Rc<Object>, uid: Uid, seen: &PodRank) {
-        let on = self.neighbours.get(seen.node as usize).copied().unwrap_or(0);
-        let ranked = Ranked { pod, uid, by: seen.ranks(on, self.now) };
-        if self.last.is_some_and(|last| ranked.compare(&self.held[last]).0.is_gt()) {
+        let on = self
+            .neighbours
+            .get(seen.node as usize)
+            .copied()
+            .unwrap_or(0);
+        let ranked = Ranked {
+            pod,
+            uid,
+            by: seen.ranks(on, self.now),
+        };
+        if self
+            .last
+            .is_some_and(|last| ranked.compare(&self.held[last]).0.is_gt())
+        {
             return;
         }
         self.held.push(ranked);
@@ -92,7 +117,8 @@ impl<'p, 'n> First<'p, 'n> {
     fn cut(&mut self) {
         if self.most < self.held.len() {
             let last = self.most - 1;
-            self.held.select_nth_unstable_by(last, |a, b| a.compare(b).0);
+            self.held
+                .select_nth_unstable_by(last, |a, b| a.compare(b).0);
             self.held.truncate(self.most);
             self.last = Some(last);
         }
@@ -106,7 +132,12 @@ impl<'p, 'n> First<'p, 'n> {
 }
 
 /// Does something with each active Pod that an object controls.
-fn for_active<'v>(owner: Uid, view: &PassView<'v>, known: &mut RankCache, each: &mut dyn FnMut(&'v Rc<Object>, Uid, &PodRank)) {
+fn for_active<'v>(
+    owner: Uid,
+    view: &PassView<'v>,
+    known: &mut RankCache,
+    each: &mut dyn FnMut(&'v Rc<Object>, Uid, &PodRank),
+) {
     for (uid, place, pod) in view.cache.owned_pods(owner) {
         let seen = known.of(place, pod);
         if seen.active && seen.controller == owner {
@@ -117,9 +148,16 @@ fn for_active<'v>(owner: Uid, view: &PassView<'v>, known: &mut RankCache, each: 
 
 /// Number of active Pods per node over all ReplicaSets of the same owner; empty for a bare ReplicaSet. `own` are those of the object itself
 /// where the cache does not know all of them yet.
-fn neighbours(object: &Object, own: Option<&[Rc<Object>]>, view: &PassView<'_>, known: &mut RankCache) -> Vec<i32> {
+fn neighbours(
+    object: &Object,
+    own: Option<&[Rc<Object>]>,
+    view: &PassView<'_>,
+    known: &mut RankCache,
+) -> Vec<i32> {
     let mut nodes = Vec::new();
-    let Some(owner) = object.meta.controller() else { return nodes };
+    let Some(owner) = object.meta.controller() else {
+        return nodes;
+    };
     let mut add = |seen: &PodRank| {
         nodes.resize(nodes.len().max(seen.node as usize + 1), 0);
         nodes[seen.node as usize] += 1;
@@ -142,7 +180,9 @@ trait Ranks {
 impl Ranks for PodRank {
     /// `neighbours` are the active Pods of sibling ReplicaSets on the same node.
     fn ranks(&self, neighbours: i32, now: Timestamp) -> [i32; RANKS.len()] {
-        let age = |since: Option<Timestamp>| since.map_or(0, |t| log_age(now.seconds() - t.seconds()) as i32);
+        let age = |since: Option<Timestamp>| {
+            since.map_or(0, |t| log_age(now.seconds() - t.seconds()) as i32)
+        };
         [
             i32::from(self.assigned),
             self.phase,
@@ -172,7 +212,10 @@ mod tests {
 
     /// A Pod on `node`; ready since `ready`, if given.
     fn pod(node: &str, phase: &str, ready: Option<i64>, uid: u128) -> Object {
-        let mut pod = Pod { node_name: node.into(), ..Default::default() };
+        let mut pod = Pod {
+            node_name: node.into(),
+            ..Default::default()
+        };
         pod.status.phase = phase.into();
         if let Some(since) = ready {
             pod.status.conditions.push(PodCondition {
@@ -182,8 +225,16 @@ mod tests {
                 ..Default::default()
             });
         }
-        let meta = ObjectMeta { uid: Uid(uid), creation_timestamp: Some(Timestamp::new(0)), ..Default::default() };
-        Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }
+        let meta = ObjectMeta {
+            uid: Uid(uid),
+            creation_timestamp: Some(Timestamp::new(0)),
+            ..Default::default()
+        };
+        Object {
+            kind: Kind::Pod,
+            meta,
+            body: Body::Pod(Box::new(pod)),
+        }
     }
 
     #[test]
@@ -192,23 +243,64 @@ mod tests {
         let mut cheap = pod("n", "Running", Some(0), 1);
         Rc::make_mut(&mut cheap.meta.annotations).insert(COST.into(), "-1".into());
         let cases = [
-            ("a Pod without a node goes first", (pod("", "Pending", None, 9), 0), DeletionRank::Unassigned),
-            ("then a pending one", (pod("n", "Pending", None, 9), 0), DeletionRank::Pending),
-            ("then one that is not ready", (pod("n", "Running", None, 9), 0), DeletionRank::NotReady),
-            ("then one of lower cost", (cheap, 0), DeletionRank::LowerCost),
-            ("then one that shares its node", (pod("n", "Running", Some(0), 1), 2), DeletionRank::SharesNode),
-            ("then one that is ready for a shorter time", (pod("n", "Running", Some(999), 9), 0), DeletionRank::YoungerReady),
-            ("equal ones go by uid", (pod("n", "Running", Some(0), 0), 0), DeletionRank::Equal),
+            (
+                "a Pod without a node goes first",
+                (pod("", "Pending", None, 9), 0),
+                DeletionRank::Unassigned,
+            ),
+            (
+                "then a pending one",
+                (pod("n", "Pending", None, 9), 0),
+                DeletionRank::Pending,
+            ),
+            (
+                "then one that is not ready",
+                (pod("n", "Running", None, 9), 0),
+                DeletionRank::NotReady,
+            ),
+            (
+                "then one of lower cost",
+                (cheap, 0),
+                DeletionRank::LowerCost,
+            ),
+            (
+                "then one that shares its node",
+                (pod("n", "Running", Some(0), 1), 2),
+                DeletionRank::SharesNode,
+            ),
+            (
+                "then one that is ready for a shorter time",
+                (pod("n", "Running", Some(999), 9), 0),
+                DeletionRank::YoungerReady,
+            ),
+            (
+                "equal ones go by uid",
+                (pod("n", "Running", Some(0), 0), 0),
+                DeletionRank::Equal,
+            ),
         ];
         let mut known = RankCache::default();
         let mut ranks = |(object, neighbours): (Object, i32)| {
             let object = Rc::new(object);
-            (known.read(&object).ranks(neighbours, Timestamp::new(1000)), object)
+            (
+                known.read(&object).ranks(neighbours, Timestamp::new(1000)),
+                object,
+            )
         };
         for (name, first, rank) in cases {
             let ((a, first), (b, second)) = (ranks(first), ranks(ready()));
-            let (first, second) =
-                (Ranked { pod: &first, uid: first.meta.uid, by: a }, Ranked { pod: &second, uid: second.meta.uid, by: b });
+            let (first, second) = (
+                Ranked {
+                    pod: &first,
+                    uid: first.meta.uid,
+                    by: a,
+                },
+                Ranked {
+                    pod: &second,
+                    uid: second.meta.uid,
+                    by: b,
+                },
+            );
             assert_eq!(first.compare(&second), (Ordering::Less, rank), "{name}");
         }
     }
@@ -217,12 +309,24 @@ mod tests {
     fn the_first_of_many_are_those_of_the_whole_order() {
         let mut known = RankCache::default();
         let pods: Vec<_> = (0..300_u128)
-            .map(|at| Rc::new(pod(["n", "m", ""][at as usize % 3], "Running", Some(at as i64 * 37 % 1000), at * 7919 % 300)))
+            .map(|at| {
+                Rc::new(pod(
+                    ["n", "m", ""][at as usize % 3],
+                    "Running",
+                    Some(at as i64 * 37 % 1000),
+                    at * 7919 % 300,
+                ))
+            })
             .collect();
         let mut first = |count: usize| {
             let mut first = First::new(count, &[4, 2], Timestamp::new(1000));
-            pods.iter().for_each(|pod| first.add(pod, pod.meta.uid, &known.read(pod)));
-            first.end().iter().map(|ranked| ranked.uid).collect::<Vec<_>>()
+            pods.iter()
+                .for_each(|pod| first.add(pod, pod.meta.uid, &known.read(pod)));
+            first
+                .end()
+                .iter()
+                .map(|ranked| ranked.uid)
+                .collect::<Vec<_>>()
         };
         let all = first(usize::MAX);
         assert_eq!(all.len(), 300);
@@ -249,13 +353,24 @@ mod tests {
     #[test]
     fn another_version_at_a_place_is_read_again_and_another_pod_too() {
         let mut known = RankCache::default();
-        let (waits, runs) = (Rc::new(pod("", "Pending", None, 1)), Rc::new(pod("n", "Running", Some(0), 1)));
+        let (waits, runs) = (
+            Rc::new(pod("", "Pending", None, 1)),
+            Rc::new(pod("n", "Running", Some(0), 1)),
+        );
         let other = Rc::new(pod("m", "Running", None, 2));
-        for (object, assigned, ready) in [(&waits, false, false), (&runs, true, true), (&runs, true, true), (&other, true, false)] {
+        for (object, assigned, ready) in [
+            (&waits, false, false),
+            (&runs, true, true),
+            (&runs, true, true),
+            (&other, true, false),
+        ] {
             let seen = known.of(3, object);
             assert_eq!((seen.assigned, seen.ready), (assigned, ready));
         }
         assert_ne!(known.of(3, &runs).node, known.of(4, &other).node);
-        assert_eq!(known.of(4, &other).node, known.of(5, &Rc::new(pod("m", "Pending", None, 3))).node);
+        assert_eq!(
+            known.of(4, &other).node,
+            known.of(5, &Rc::new(pod("m", "Pending", None, 3))).node
+        );
     }
 }

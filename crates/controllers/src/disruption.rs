@@ -43,7 +43,10 @@ impl Controller for DisruptionController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::PodDisruptionBudget), Watch::Maps(Kind::Pod)]
+        &[
+            Watch::For(Kind::PodDisruptionBudget),
+            Watch::Maps(Kind::Pod),
+        ]
     }
 
     /// A Pod wakes the first budget that selects it.
@@ -52,33 +55,64 @@ impl Controller for DisruptionController {
         if marked(pod).is_some() {
             wake(pod.key());
         }
-        let budgets = cache.selecting(Kind::PodDisruptionBudget, &pod.meta.namespace, &pod.meta.labels);
+        let budgets = cache.selecting(
+            Kind::PodDisruptionBudget,
+            &pod.meta.namespace,
+            &pod.meta.labels,
+        );
         if let Some(budget) = budgets.iter().find(|b| BudgetSpec::of(b).selects(pod)) {
             wake(budget.key());
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(object) = view.cache.object(key) else {
+            return Ok(Action::AwaitChange);
+        };
         if key.kind == Kind::Pod {
             return forget_stale(object, view, out);
         }
         let (spec, old) = (BudgetSpec::of(object), BudgetStatus::of(object));
         let pods: Vec<Rc<Object>> = spec.selector.as_ref().map_or_else(Vec::new, |selector| {
-            let selected = view.cache.pods_selected(&key.namespace, &selector.match_labels, &|labels| selector.matches(labels));
+            let selected =
+                view.cache
+                    .pods_selected(&key.namespace, &selector.match_labels, &|labels| {
+                        selector.matches(labels)
+                    });
             selected.into_iter().cloned().collect()
         });
         if pods.is_empty() {
-            out.event_as(EVENT_SOURCE, object, "Normal", "NoPods", "No matching pods found");
+            out.event_as(
+                EVENT_SOURCE,
+                object,
+                "Normal",
+                "NoPods",
+                "No matching pods found",
+            );
         }
         say_several(key, &pods, view.cache, out);
         let generation = object.meta.generation;
         let (expected, desired) = match expected(&spec, &pods, view.cache, out.server) {
             Ok(counts) => counts,
             Err(text) => {
-                let message = format_smolstr!("Failed to calculate the number of expected pods: {text}");
-                out.event_as(EVENT_SOURCE, object, "Warning", "CalculateExpectedPodCountFailed", message);
-                let mut status = BudgetStatus { disruptions_allowed: 0, ..old.clone() };
+                let message =
+                    format_smolstr!("Failed to calculate the number of expected pods: {text}");
+                out.event_as(
+                    EVENT_SOURCE,
+                    object,
+                    "Warning",
+                    "CalculateExpectedPodCountFailed",
+                    message,
+                );
+                let mut status = BudgetStatus {
+                    disruptions_allowed: 0,
+                    ..old.clone()
+                };
                 status.set_condition(Some(&text), generation, view.wall);
                 write(object, &old, status, out)?;
                 return Err(ApiError::internal(&text));
@@ -98,14 +132,21 @@ impl Controller for DisruptionController {
             }
             let name = pod.meta.name.as_str();
             if let Some(since) = old.disrupted_pods.get(name) {
-                let gone_by = since.as_str().and_then(Timestamp::parse).unwrap_or_default().seconds() + DELETION_TIMEOUT_S;
+                let gone_by = since
+                    .as_str()
+                    .and_then(Timestamp::parse)
+                    .unwrap_or_default()
+                    .seconds()
+                    + DELETION_TIMEOUT_S;
                 if gone_by >= view.wall.seconds() {
                     status.disrupted_pods.insert(name.to_owned(), since.clone());
                     again = Some(again.map_or(gone_by, |earlier| earlier.min(gone_by)));
                     continue;
                 }
                 let namespace = &key.namespace;
-                let message = format_smolstr!("Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't");
+                let message = format_smolstr!(
+                    "Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't"
+                );
                 out.event_as(EVENT_SOURCE, pod, "Warning", "NotDeleted", message);
             }
             status.current_healthy += i32::from(pod.body::<Pod>().is_ready());
@@ -115,20 +156,32 @@ impl Controller for DisruptionController {
         }
         status.set_condition(None, generation, view.wall);
         write(object, &old, status, out)?;
-        Ok(again.map_or(Action::AwaitChange, |at| Action::RequeueAfter((at - view.wall.seconds() + 1) as u64 * SECOND)))
+        Ok(again.map_or(Action::AwaitChange, |at| {
+            Action::RequeueAfter((at - view.wall.seconds() + 1) as u64 * SECOND)
+        }))
     }
 }
 
 /// Since when a Pod that is not terminating has the condition DisruptionTarget.
 fn marked(object: &Object) -> Option<Timestamp> {
     let pod: &Pod = object.body();
-    let condition = pod.status.condition("DisruptionTarget").filter(|c| c.status == "True")?;
-    (!object.meta.is_deleting() && !pod.is_terminal()).then_some(condition.last_transition_time.unwrap_or_default())
+    let condition = pod
+        .status
+        .condition("DisruptionTarget")
+        .filter(|c| c.status == "True")?;
+    (!object.meta.is_deleting() && !pod.is_terminal())
+        .then_some(condition.last_transition_time.unwrap_or_default())
 }
 
 /// Clears the condition of a Pod that still exists two minutes later.
-fn forget_stale(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-    let Some(since) = marked(object) else { return Ok(Action::AwaitChange) };
+fn forget_stale(
+    object: &Rc<Object>,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<Action, ApiError> {
+    let Some(since) = marked(object) else {
+        return Ok(Action::AwaitChange);
+    };
     let left = view.until(since, DELETION_TIMEOUT_S);
     if left > 0 {
         return Ok(Action::RequeueAfter(left));
@@ -150,13 +203,21 @@ fn forget_stale(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> 
 
 /// Records for each Pod selected by several budgets that this one, the first, was used.
 fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut Out<'_>) {
-    let first = cache.list_in(Kind::PodDisruptionBudget, &key.namespace).next().is_some_and(|b| b.meta.name == key.name);
+    let first = cache
+        .list_in(Kind::PodDisruptionBudget, &key.namespace)
+        .next()
+        .is_some_and(|b| b.meta.name == key.name);
     if !first {
         return;
     }
     let several = |pod: &&Rc<Object>| {
         let budgets = cache.selecting(Kind::PodDisruptionBudget, &key.namespace, &pod.meta.labels);
-        budgets.len() > 1 && budgets.iter().filter(|budget| BudgetSpec::of(budget).selects(pod)).count() > 1
+        budgets.len() > 1
+            && budgets
+                .iter()
+                .filter(|budget| BudgetSpec::of(budget).selects(pod))
+                .count()
+                > 1
     };
     for pod in pods.iter().filter(several) {
         let (namespace, name) = (&key.namespace, &pod.meta.name);
@@ -164,20 +225,39 @@ fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut Ou
             "Pod {namespace:?}/{name:?} matches multiple PodDisruptionBudgets.  Chose {:?} arbitrarily.",
             key.name.as_str()
         );
-        out.event_as(EVENT_SOURCE, pod, "Warning", "MultiplePodDisruptionBudgets", message);
+        out.event_as(
+            EVENT_SOURCE,
+            pod,
+            "Warning",
+            "MultiplePodDisruptionBudgets",
+            message,
+        );
     }
 }
 
-fn write(object: &Rc<Object>, old: &BudgetStatus, status: BudgetStatus, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn write(
+    object: &Rc<Object>,
+    old: &BudgetStatus,
+    status: BudgetStatus,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     if status == *old {
         return Ok(());
     }
-    let why = Why::Budget { healthy: status.current_healthy, desired: status.desired_healthy };
+    let why = Why::Budget {
+        healthy: status.current_healthy,
+        desired: status.desired_healthy,
+    };
     out.update_status(object, why, |o| status.put(o)).map(drop)
 }
 
 /// Expected number of Pods, and how many of them must stay healthy.
-fn expected(spec: &BudgetSpec, pods: &[Rc<Object>], cache: &Cache, server: &ApiServer) -> Result<(i64, i64), String> {
+fn expected(
+    spec: &BudgetSpec,
+    pods: &[Rc<Object>],
+    cache: &Cache,
+    server: &ApiServer,
+) -> Result<(i64, i64), String> {
     if let Some(max) = &spec.max_unavailable {
         let all = wanted_by_owners(pods, cache, server)?;
         return Ok((all, (all - max.resolve(all, true)).max(0)));
@@ -197,13 +277,15 @@ fn expected(spec: &BudgetSpec, pods: &[Rc<Object>], cache: &Cache, server: &ApiS
 fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache, server: &ApiServer) -> Result<i64, String> {
     let (mut owners, mut scales): (Vec<Uid>, Vec<(Uid, i64)>) = (Vec::new(), Vec::new());
     for pod in pods {
-        let Some(owner) = pod.meta.controller() else { continue };
+        let Some(owner) = pod.meta.controller() else {
+            continue;
+        };
         if owners.contains(&owner.uid) {
             continue;
         }
         owners.push(owner.uid);
-        let (uid, replicas) =
-            scale(pod, cache, server)?.ok_or_else(|| format!("found no controllers for pod {:?}", pod.meta.name.as_str()))?;
+        let (uid, replicas) = scale(pod, cache, server)?
+            .ok_or_else(|| format!("found no controllers for pod {:?}", pod.meta.name.as_str()))?;
         if !scales.iter().any(|(scaled, _)| *scaled == uid) {
             scales.push((uid, replicas));
         }
@@ -216,22 +298,33 @@ fn scale(pod: &Object, cache: &Cache, server: &ApiServer) -> Result<Option<(Uid,
     let owner_of = |object: &Object| {
         let owner = object.meta.controller()?;
         let key = owner.key(&object.meta.namespace)?;
-        cache.object(&key).filter(|o| o.meta.uid == owner.uid).cloned()
+        cache
+            .object(&key)
+            .filter(|o| o.meta.uid == owner.uid)
+            .cloned()
     };
-    let Some(owner) = owner_of(pod) else { return Ok(None) };
+    let Some(owner) = owner_of(pod) else {
+        return Ok(None);
+    };
     let uid = owner.meta.uid;
     if let Some(set) = owner.get::<ReplicaSet>() {
-        let above = owner_of(&owner).and_then(|o| Some((o.meta.uid, i64::from(o.get::<Deployment>()?.spec.replicas))));
+        let above = owner_of(&owner)
+            .and_then(|o| Some((o.meta.uid, i64::from(o.get::<Deployment>()?.spec.replicas))));
         return Ok(Some(above.unwrap_or((uid, i64::from(set.spec.replicas)))));
     }
     if let Some(set) = owner.get::<StatefulSet>() {
         return Ok(Some((uid, i64::from(set.spec.replicas))));
     }
     // Any other kind is asked for its scale.
-    let scale = server.scale_of(&owner).map_err(|error| match error.reason {
-        StatusReason::NotFound => format!("{} does not implement the scale subresource", owner.kind.group_resource()),
-        _ => error.message,
-    })?;
+    let scale = server
+        .scale_of(&owner)
+        .map_err(|error| match error.reason {
+            StatusReason::NotFound => format!(
+                "{} does not implement the scale subresource",
+                owner.kind.group_resource()
+            ),
+            _ => error.message,
+        })?;
     Ok(Some((uid, scale.replicas)))
 }
 
@@ -242,9 +335,19 @@ mod tests {
 
     #[test]
     fn an_absolute_number_counts_existing_pods() {
-        let pod = || Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta::default(), body: Body::Pod(Box::default()) });
+        let pod = || {
+            Rc::new(Object {
+                kind: Kind::Pod,
+                meta: ObjectMeta::default(),
+                body: Body::Pod(Box::default()),
+            })
+        };
         let (cache, server) = (Cache::new(), ApiServer::new(Timestamp::default(), 1));
-        let spec = |min, max| BudgetSpec { min_available: min, max_unavailable: max, ..Default::default() };
+        let spec = |min, max| BudgetSpec {
+            min_available: min,
+            max_unavailable: max,
+            ..Default::default()
+        };
         let cases = [
             (spec(Some(IntOrPercent::Int(2)), None), (3, 2)),
             // Bare Pods have no controller with a desired number of replicas.
@@ -253,7 +356,11 @@ mod tests {
             (spec(None, None), (0, 0)),
         ];
         for (spec, counts) in cases {
-            assert_eq!(expected(&spec, &[pod(), pod(), pod()], &cache, &server), Ok(counts), "{spec:?}");
+            assert_eq!(
+                expected(&spec, &[pod(), pod(), pod()], &cache, &server),
+                Ok(counts),
+                "{spec:?}"
+            );
         }
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Models `pkg/controller/endpoint/endpoints_controller.go`.
 
-use super::backends::{annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
+use super::backends::{
+    annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time,
+};
 use super::{Controller, Event, Watch};
 use crate::backends;
 use apiserver::ApiError;
@@ -38,7 +40,11 @@ impl Controller for EndpointsController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        const WATCHES: &[Watch] = &[backends::WATCHES[0], backends::WATCHES[1], Watch::Maps(Kind::Endpoints)];
+        const WATCHES: &[Watch] = &[
+            backends::WATCHES[0],
+            backends::WATCHES[1],
+            Watch::Maps(Kind::Endpoints),
+        ];
         WATCHES
     }
 
@@ -47,16 +53,33 @@ impl Controller for EndpointsController {
         if event.object.kind == Kind::Pod {
             backends::services_of(event, cache, wake);
         } else if event.op == Op::Deleted {
-            wake(ObjectRef { kind: Kind::Service, ..event.object.key() });
+            wake(ObjectRef {
+                kind: Kind::Service,
+                ..event.object.key()
+            });
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let endpoints = ObjectRef { kind: Kind::Endpoints, ..key.clone() };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let endpoints = ObjectRef {
+            kind: Kind::Endpoints,
+            ..key.clone()
+        };
         let Some((object, service)) = view.cache.get::<Service>(key) else {
             // The Endpoints of a deleted Service are deleted too.
             if out.server.get(&endpoints).is_some() {
-                out.delete(&endpoints, Default::default(), Why::OwnerGone { owner: format_smolstr!("Service {}", key.name) })?;
+                out.delete(
+                    &endpoints,
+                    Default::default(),
+                    Why::OwnerGone {
+                        owner: format_smolstr!("Service {}", key.name),
+                    },
+                )?;
             }
             return Ok(Action::AwaitChange);
         };
@@ -67,18 +90,43 @@ impl Controller for EndpointsController {
     }
 }
 
-fn sync(endpoints: &ObjectRef, object: &Object, service: &Service, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn sync(
+    endpoints: &ObjectRef,
+    object: &Object,
+    service: &Service,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
     let trigger = trigger_time(object, &pods, out.memory);
     let subsets = subsets(object, service, &pods);
     let count = |list: fn(&Subset) -> usize| subsets.iter().map(list).sum::<usize>() as u32;
     let ready = count(|s| s.addresses.len());
-    let why = Why::Endpoints { ready, all: ready + count(|s| s.not_ready_addresses.len()) };
-    let labels = labels(object, service, &[("endpoints.kubernetes.io/managed-by", "endpoint-controller")]);
+    let why = Why::Endpoints {
+        ready,
+        all: ready + count(|s| s.not_ready_addresses.len()),
+    };
+    let labels = labels(
+        object,
+        service,
+        &[("endpoints.kubernetes.io/managed-by", "endpoint-controller")],
+    );
     let Some((old, body)) = view.cache.get::<Endpoints>(endpoints) else {
-        let mut meta = ObjectMeta { name: endpoints.name.clone(), namespace: endpoints.namespace.clone(), labels, ..Default::default() };
+        let mut meta = ObjectMeta {
+            name: endpoints.name.clone(),
+            namespace: endpoints.namespace.clone(),
+            labels,
+            ..Default::default()
+        };
         annotate(&mut meta, trigger);
-        out.create(Object { kind: Kind::Endpoints, meta, body: Body::Endpoints(Box::new(Endpoints { subsets })) }, why)?;
+        out.create(
+            Object {
+                kind: Kind::Endpoints,
+                meta,
+                body: Body::Endpoints(Box::new(Endpoints { subsets })),
+            },
+            why,
+        )?;
         return Ok(Action::AwaitChange);
     };
     if body.subsets != subsets || old.meta.labels != labels {
@@ -110,8 +158,15 @@ fn subsets(object: &Object, service: &Service, pods: &[&Rc<Object>]) -> Vec<Subs
             node_name: body.node_name.clone(),
             target_ref: Some(target(pod)),
         };
-        let subset = by_ports.entry(ports.clone()).or_insert_with(|| Subset { ports, ..Default::default() });
-        if body.is_ready() || unready_too { subset.addresses.push(address) } else { subset.not_ready_addresses.push(address) }
+        let subset = by_ports.entry(ports.clone()).or_insert_with(|| Subset {
+            ports,
+            ..Default::default()
+        });
+        if body.is_ready() || unready_too {
+            subset.addresses.push(address)
+        } else {
+            subset.not_ready_addresses.push(address)
+        }
     }
     let mut subsets: Vec<Subset> = by_ports.into_values().collect();
     for subset in &mut subsets {

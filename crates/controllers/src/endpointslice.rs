@@ -3,7 +3,9 @@
 //! Guarantees: an address stays in its slice; a Service without addresses keeps one empty slice.
 //! Models `pkg/controller/endpointslice/endpointslice_controller.go` and `k8s.io/endpointslice/reconciler.go`.
 
-use super::backends::{annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
+use super::backends::{
+    annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time,
+};
 use super::{Controller, Event, Watch};
 use crate::backends;
 use apiserver::ApiError;
@@ -11,7 +13,9 @@ use apiserver::why::Why;
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use k8s_model::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, SERVICE_NAME, Service};
+use k8s_model::network::{
+    Endpoint, EndpointConditions, EndpointPort, EndpointSlice, SERVICE_NAME, Service,
+};
 use k8s_model::pod::Pod;
 use k8s_model::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp, Uid};
 use serde_json::{Value, json};
@@ -42,7 +46,11 @@ impl Controller for EndpointSliceController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        const WATCHES: &[Watch] = &[backends::WATCHES[0], backends::WATCHES[1], Watch::Owns(Kind::Service, Kind::EndpointSlice)];
+        const WATCHES: &[Watch] = &[
+            backends::WATCHES[0],
+            backends::WATCHES[1],
+            Watch::Owns(Kind::Service, Kind::EndpointSlice),
+        ];
         WATCHES
     }
 
@@ -50,8 +58,15 @@ impl Controller for EndpointSliceController {
         backends::services_of(event, cache, wake);
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some((object, service)) = view.cache.get::<Service>(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some((object, service)) = view.cache.get::<Service>(key) else {
+            return Ok(Action::AwaitChange);
+        };
         if service.spec.selector.is_empty() || object.meta.is_deleting() {
             return Ok(Action::AwaitChange);
         }
@@ -62,17 +77,35 @@ impl Controller for EndpointSliceController {
     }
 }
 
-fn sync(object: &Rc<Object>, service: &Service, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn sync(
+    object: &Rc<Object>,
+    service: &Service,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
     let trigger = trigger_time(object, &pods, out.memory);
     let wanted = wanted(object, service, &pods, view.cache);
     let mut all = wanted.values().flatten();
-    let ready = all.clone().filter(|(_, e)| e.conditions.ready == Some(true)).count() as u32;
+    let ready = all
+        .clone()
+        .filter(|(_, e)| e.conditions.ready == Some(true))
+        .count() as u32;
     let plan = SlicePlan {
         object,
-        labels: labels(object, service, &[("endpointslice.kubernetes.io/managed-by", MANAGER), (SERVICE_NAME, &object.meta.name)]),
+        labels: labels(
+            object,
+            service,
+            &[
+                ("endpointslice.kubernetes.io/managed-by", MANAGER),
+                (SERVICE_NAME, &object.meta.name),
+            ],
+        ),
         trigger,
-        why: Why::Endpoints { ready, all: all.by_ref().count() as u32 },
+        why: Why::Endpoints {
+            ready,
+            all: all.by_ref().count() as u32,
+        },
     };
     plan.carry_out(wanted, view, out)?;
     Ok(Action::AwaitChange)
@@ -89,7 +122,10 @@ fn wanted(object: &Object, service: &Service, pods: &[&Rc<Object>], cache: &Cach
             continue;
         }
         let ports = ports_for(service, body, true);
-        by_ports.entry(ports).or_default().insert(pod.meta.uid, endpoint(object, service, pod, cache));
+        by_ports
+            .entry(ports)
+            .or_default()
+            .insert(pod.meta.uid, endpoint(object, service, pod, cache));
     }
     by_ports
 }
@@ -98,13 +134,24 @@ fn wanted(object: &Object, service: &Service, pods: &[&Rc<Object>], cache: &Cach
 fn endpoint(object: &Object, service: &Service, pod: &Object, cache: &Cache) -> Endpoint {
     let body: &Pod = pod.body();
     let node = cache.object(&ObjectRef::new(Kind::Node, "", &body.node_name));
-    let zone = node.and_then(|node| node.meta.label("topology.kubernetes.io/zone")).cloned().unwrap_or_default();
+    let zone = node
+        .and_then(|node| node.meta.label("topology.kubernetes.io/zone"))
+        .cloned()
+        .unwrap_or_default();
     let (serving, terminating) = (body.is_ready(), pod.meta.is_deleting());
     let ready = service.spec.publish_not_ready_addresses || (serving && !terminating);
     Endpoint {
         addresses: vec![body.status.pod_ip.clone()],
-        conditions: EndpointConditions { ready: Some(ready), serving: Some(serving), terminating: Some(terminating) },
-        hints: if ready { hints(&service.spec.traffic_distribution, &zone, &body.node_name) } else { BTreeMap::new() },
+        conditions: EndpointConditions {
+            ready: Some(ready),
+            serving: Some(serving),
+            terminating: Some(terminating),
+        },
+        hints: if ready {
+            hints(&service.spec.traffic_distribution, &zone, &body.node_name)
+        } else {
+            BTreeMap::new()
+        },
         hostname: hostname(object, pod),
         node_name: body.node_name.clone(),
         target_ref: Some(target(pod)),
@@ -115,8 +162,14 @@ fn endpoint(object: &Object, service: &Service, pod: &Object, cache: &Cache) -> 
 /// Who should use an address, as `trafficDistribution` asks.
 fn hints(distribution: &str, zone: &str, node: &str) -> BTreeMap<Str, Value> {
     let mut hints = BTreeMap::new();
-    let mut add = |field: &'static str, name: &str| drop(hints.insert(Str::new_static(field), json!([{ "name": name }])));
-    if matches!(distribution, "PreferClose" | "PreferSameZone" | "PreferSameNode") && !zone.is_empty() {
+    let mut add = |field: &'static str, name: &str| {
+        drop(hints.insert(Str::new_static(field), json!([{ "name": name }])))
+    };
+    if matches!(
+        distribution,
+        "PreferClose" | "PreferSameZone" | "PreferSameNode"
+    ) && !zone.is_empty()
+    {
         add("forZones", zone);
     }
     if distribution == "PreferSameNode" && !node.is_empty() {
@@ -134,11 +187,21 @@ struct SlicePlan<'p> {
 }
 
 impl SlicePlan<'_> {
-    fn carry_out(&self, mut wanted: ByPorts, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn carry_out(
+        &self,
+        mut wanted: ByPorts,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<(), ApiError> {
         let mine: Vec<Rc<Object>> = view
             .cache
             .owned_of_kind(self.object.meta.uid, Kind::EndpointSlice)
-            .filter(|s| s.meta.label("endpointslice.kubernetes.io/managed-by").is_some_and(|v| v == MANAGER) && !s.meta.is_deleting())
+            .filter(|s| {
+                s.meta
+                    .label("endpointslice.kubernetes.io/managed-by")
+                    .is_some_and(|v| v == MANAGER)
+                    && !s.meta.is_deleting()
+            })
             .cloned()
             .collect();
         if wanted.is_empty() {
@@ -152,7 +215,11 @@ impl SlicePlan<'_> {
                 spare.push(slice);
                 continue;
             };
-            let mut kept: Vec<Endpoint> = body.endpoints.iter().filter_map(|e| group.remove(&e.target_ref.as_ref()?.uid)).collect();
+            let mut kept: Vec<Endpoint> = body
+                .endpoints
+                .iter()
+                .filter_map(|e| group.remove(&e.target_ref.as_ref()?.uid))
+                .collect();
             let room = MAX_PER_SLICE.saturating_sub(kept.len());
             for uid in group.keys().copied().take(room).collect::<Vec<_>>() {
                 kept.extend(group.remove(&uid));
@@ -167,7 +234,13 @@ impl SlicePlan<'_> {
     }
 
     /// Fills slices that lost addresses, creates new ones, and deletes surplus slices.
-    fn place_rest(&self, wanted: ByPorts, mine: &[Rc<Object>], mut spare: Vec<&Rc<Object>>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn place_rest(
+        &self,
+        wanted: ByPorts,
+        mine: &[Rc<Object>],
+        mut spare: Vec<&Rc<Object>>,
+        out: &mut Out<'_>,
+    ) -> Result<(), ApiError> {
         let kept = mine.len() - spare.len();
         let placeholder = wanted.len() == 1 && wanted.contains_key(&Vec::new()) && kept == 0;
         for (ports, group) in wanted {
@@ -175,8 +248,11 @@ impl SlicePlan<'_> {
             if rest.is_empty() && !(placeholder && ports.is_empty()) {
                 continue;
             }
-            let chunks: Vec<Vec<Endpoint>> =
-                if rest.is_empty() { vec![rest] } else { rest.chunks(MAX_PER_SLICE).map(<[_]>::to_vec).collect() };
+            let chunks: Vec<Vec<Endpoint>> = if rest.is_empty() {
+                vec![rest]
+            } else {
+                rest.chunks(MAX_PER_SLICE).map(<[_]>::to_vec).collect()
+            };
             for chunk in chunks {
                 match spare.pop() {
                     Some(slice) => self.update(slice, ports.clone(), chunk, out)?,
@@ -195,7 +271,13 @@ impl SlicePlan<'_> {
         Ok(())
     }
 
-    fn update(&self, slice: &Rc<Object>, ports: Vec<EndpointPort>, endpoints: Vec<Endpoint>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn update(
+        &self,
+        slice: &Rc<Object>,
+        ports: Vec<EndpointPort>,
+        endpoints: Vec<Endpoint>,
+        out: &mut Out<'_>,
+    ) -> Result<(), ApiError> {
         let body: &EndpointSlice = slice.body();
         if body.endpoints == endpoints && body.ports == ports && slice.meta.labels == self.labels {
             return Ok(());
@@ -203,12 +285,21 @@ impl SlicePlan<'_> {
         out.update(slice, self.why.clone(), |o| {
             o.meta.labels = self.labels.clone();
             annotate(&mut o.meta, self.trigger);
-            o.body = Body::EndpointSlice(Box::new(EndpointSlice { address_type: "IPv4".into(), endpoints, ports }));
+            o.body = Body::EndpointSlice(Box::new(EndpointSlice {
+                address_type: "IPv4".into(),
+                endpoints,
+                ports,
+            }));
         })?;
         Ok(())
     }
 
-    fn create(&self, ports: Vec<EndpointPort>, endpoints: Vec<Endpoint>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn create(
+        &self,
+        ports: Vec<EndpointPort>,
+        endpoints: Vec<Endpoint>,
+        out: &mut Out<'_>,
+    ) -> Result<(), ApiError> {
         let mut meta = ObjectMeta {
             generate_name: format_smolstr!("{}-", self.object.meta.name).into(),
             namespace: self.object.meta.namespace.clone(),
@@ -217,8 +308,19 @@ impl SlicePlan<'_> {
             ..Default::default()
         };
         annotate(&mut meta, self.trigger);
-        let body = Body::EndpointSlice(Box::new(EndpointSlice { address_type: "IPv4".into(), endpoints, ports }));
-        out.create(Object { kind: Kind::EndpointSlice, meta, body }, self.why.clone())?;
+        let body = Body::EndpointSlice(Box::new(EndpointSlice {
+            address_type: "IPv4".into(),
+            endpoints,
+            ports,
+        }));
+        out.create(
+            Object {
+                kind: Kind::EndpointSlice,
+                meta,
+                body,
+            },
+            self.why.clone(),
+        )?;
         Ok(())
     }
 }

@@ -109,11 +109,19 @@ impl Controller for GarbageCollector {
                 wake_waiting_owners(object, cache, wake);
             }
             _ => {
-                let waits = object.meta.is_deleting() && (object.meta.has_finalizer(FOREGROUND) || object.meta.has_finalizer(ORPHAN));
-                let released = event.before.is_some_and(|b| b.meta.owner_references != object.meta.owner_references);
+                let waits = object.meta.is_deleting()
+                    && (object.meta.has_finalizer(FOREGROUND) || object.meta.has_finalizer(ORPHAN));
+                let released = event
+                    .before
+                    .is_some_and(|b| b.meta.owner_references != object.meta.owner_references);
                 // An owner deleted later wakes its dependents itself.
                 let looked_up = released || event.before.is_none();
-                let lost_owner = looked_up && object.meta.owner_references.iter().any(|o| owner_in(object, o, cache).is_none());
+                let lost_owner = looked_up
+                    && object
+                        .meta
+                        .owner_references
+                        .iter()
+                        .any(|o| owner_in(object, o, cache).is_none());
                 if waits || lost_owner {
                     wake(object.key());
                 }
@@ -124,8 +132,15 @@ impl Controller for GarbageCollector {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(object) = view.cache.object(key) else {
+            return Ok(Action::AwaitChange);
+        };
         if object.meta.is_deleting() {
             if object.meta.has_finalizer(ORPHAN) {
                 return orphan_dependents(object, view, out);
@@ -140,10 +155,20 @@ impl Controller for GarbageCollector {
 }
 
 /// The existing owner that a reference points to, from the cache.
-fn owner_in<'a>(object: &Object, owner: &OwnerReference, cache: &'a Cache) -> Option<&'a Rc<Object>> {
+fn owner_in<'a>(
+    object: &Object,
+    owner: &OwnerReference,
+    cache: &'a Cache,
+) -> Option<&'a Rc<Object>> {
     // Several kinds may have a name: of other groups, or of a definition that had another scope.
-    let found = |kind: Kind| cache.object(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)).filter(|o| o.meta.uid == owner.uid);
-    kind::all().filter(|kind| *kind.name() == *owner.kind).find_map(found)
+    let found = |kind: Kind| {
+        cache
+            .object(&ObjectRef::new(kind, &object.meta.namespace, &owner.name))
+            .filter(|o| o.meta.uid == owner.uid)
+    };
+    kind::all()
+        .filter(|kind| *kind.name() == *owner.kind)
+        .find_map(found)
 }
 
 fn wake_waiting_owners(object: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
@@ -164,18 +189,39 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let mut waiting: Option<Str> = None;
     for owner in object.meta.owner_references.iter() {
         // By group and version: another group may have a kind of the same name.
-        let Some(kind) = out.server.definitions().named(&owner.api_version, &owner.kind) else { continue };
-        let current = out.server.get(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)).filter(|o| o.meta.uid == owner.uid);
+        let Some(kind) = out
+            .server
+            .definitions()
+            .named(&owner.api_version, &owner.kind)
+        else {
+            continue;
+        };
+        let current = out
+            .server
+            .get(&ObjectRef::new(kind, &object.meta.namespace, &owner.name))
+            .filter(|o| o.meta.uid == owner.uid);
         let name: Str = format_smolstr!("{} {}", owner.kind, owner.name);
         match current {
             None => dead = Some(name),
-            Some(o) if o.meta.is_deleting() && o.meta.has_finalizer(FOREGROUND) => waiting = Some(name),
+            Some(o) if o.meta.is_deleting() && o.meta.has_finalizer(FOREGROUND) => {
+                waiting = Some(name)
+            }
             Some(_) => living.push(owner.uid),
         }
     }
     let (Some(owner), why) = (match (&dead, &waiting) {
-        (Some(owner), None) => (Some(owner.clone()), Why::OwnerGone { owner: owner.clone() }),
-        (_, Some(owner)) => (Some(owner.clone()), Why::OwnerWaits { owner: owner.clone() }),
+        (Some(owner), None) => (
+            Some(owner.clone()),
+            Why::OwnerGone {
+                owner: owner.clone(),
+            },
+        ),
+        (_, Some(owner)) => (
+            Some(owner.clone()),
+            Why::OwnerWaits {
+                owner: owner.clone(),
+            },
+        ),
         (None, None) => (None, Why::Observed),
     }) else {
         return Ok(Action::AwaitChange);
@@ -186,8 +232,16 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         })?;
         return Ok(Action::AwaitChange);
     }
-    let propagation = if waiting.is_some() && has_dependents(object, out) { Propagation::Foreground } else { Propagation::Background };
-    let how = Delete { uid: Some(object.meta.uid), propagation, ..Default::default() };
+    let propagation = if waiting.is_some() && has_dependents(object, out) {
+        Propagation::Foreground
+    } else {
+        Propagation::Background
+    };
+    let how = Delete {
+        uid: Some(object.meta.uid),
+        propagation,
+        ..Default::default()
+    };
     match out.delete(&object.key(), how, why) {
         Err(error) if error.reason != apiserver::StatusReason::NotFound => Err(error),
         _ => Ok(Action::AwaitChange),
@@ -195,37 +249,76 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
 }
 
 fn has_dependents(object: &Object, out: &Out<'_>) -> bool {
-    let kinds = [Kind::Pod, Kind::ReplicaSet, Kind::ControllerRevision, Kind::EndpointSlice, Kind::PersistentVolumeClaim, Kind::Job];
-    kinds.iter().any(|kind| out.server.list(*kind).any(|o| o.meta.owner_references.iter().any(|r| r.uid == object.meta.uid)))
+    let kinds = [
+        Kind::Pod,
+        Kind::ReplicaSet,
+        Kind::ControllerRevision,
+        Kind::EndpointSlice,
+        Kind::PersistentVolumeClaim,
+        Kind::Job,
+    ];
+    kinds.iter().any(|kind| {
+        out.server.list(*kind).any(|o| {
+            o.meta
+                .owner_references
+                .iter()
+                .any(|r| r.uid == object.meta.uid)
+        })
+    })
 }
 
 /// Foreground: dependents are deleted first, and the owner when none blocks it any more.
-fn delete_dependents(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn delete_dependents(
+    object: &Rc<Object>,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<Action, ApiError> {
     let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).cloned().collect();
-    let blocks = |o: &Object| o.meta.owner_references.iter().any(|r| r.uid == object.meta.uid && r.block_owner_deletion == Some(true));
+    let blocks = |o: &Object| {
+        o.meta
+            .owner_references
+            .iter()
+            .any(|r| r.uid == object.meta.uid && r.block_owner_deletion == Some(true))
+    };
     if dependents.iter().any(|d| blocks(d)) {
         for dependent in dependents.iter().filter(|d| !d.meta.is_deleting()) {
             collect(dependent, out)?;
         }
         return Ok(Action::AwaitChange);
     }
-    out.patch(&object.key(), Why::DependentsGone, |o| o.meta.finalizers.retain(|f| f != FOREGROUND))?;
+    out.patch(&object.key(), Why::DependentsGone, |o| {
+        o.meta.finalizers.retain(|f| f != FOREGROUND)
+    })?;
     Ok(Action::AwaitChange)
 }
 
 /// Orphan: dependents lose their reference to the owner, then the owner is deleted.
-fn orphan_dependents(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn orphan_dependents(
+    object: &Rc<Object>,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<Action, ApiError> {
     let owner: Str = object.key().to_string().into();
-    let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).map(|d| d.key()).collect();
+    let dependents: Vec<_> = view
+        .cache
+        .owned_by(object.meta.uid)
+        .map(|d| d.key())
+        .collect();
     for key in &dependents {
-        out.patch(key, Why::Orphaned { owner: owner.clone() }, |o| {
-            Rc::make_mut(&mut o.meta.owner_references).retain(|r| r.uid != object.meta.uid)
-        })?;
+        out.patch(
+            key,
+            Why::Orphaned {
+                owner: owner.clone(),
+            },
+            |o| Rc::make_mut(&mut o.meta.owner_references).retain(|r| r.uid != object.meta.uid),
+        )?;
     }
     if !dependents.is_empty() {
         // The finalizer is removed only when the cache shows that no dependent is left.
         return Ok(Action::RequeueAfter(LOOK_AGAIN_US));
     }
-    out.patch(&object.key(), Why::Orphaned { owner }, |o| o.meta.finalizers.retain(|f| f != ORPHAN))?;
+    out.patch(&object.key(), Why::Orphaned { owner }, |o| {
+        o.meta.finalizers.retain(|f| f != ORPHAN)
+    })?;
     Ok(Action::AwaitChange)
 }

@@ -16,9 +16,17 @@ pub(super) fn number(revision: &Object) -> i64 {
 }
 
 /// A revision of a template, with the owner's annotations; the suffix of its name is also the value of the label with the given key.
-pub(super) fn new_revision(owner: &Object, template: &PodTemplate, (name, hash_label): (&Str, &'static str), number: i64) -> Object {
+pub(super) fn new_revision(
+    owner: &Object,
+    template: &PodTemplate,
+    (name, hash_label): (&Str, &'static str),
+    number: i64,
+) -> Object {
     let mut labels = (*template.labels).clone();
-    labels.insert(Str::new_static(hash_label), name.rsplit('-').next().unwrap_or("").into());
+    labels.insert(
+        Str::new_static(hash_label),
+        name.rsplit('-').next().unwrap_or("").into(),
+    );
     let data = serde_json::from_str(&template.revision_data()).unwrap_or_default();
     Object {
         kind: Kind::ControllerRevision,
@@ -30,12 +38,19 @@ pub(super) fn new_revision(owner: &Object, template: &PodTemplate, (name, hash_l
             owner_references: Rc::new(vec![owner.controller_reference()]),
             ..Default::default()
         },
-        body: Body::ControllerRevision(Box::new(ControllerRevision { data, revision: number })),
+        body: Body::ControllerRevision(Box::new(ControllerRevision {
+            data,
+            revision: number,
+        })),
     }
 }
 
 /// Makes a revision the newest one.
-pub(super) fn renumber(revision: &Object, number: i64, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
+pub(super) fn renumber(
+    revision: &Object,
+    number: i64,
+    out: &mut Out<'_>,
+) -> Result<Rc<Object>, ApiError> {
     out.update(revision, Why::NewRevision { revision: number }, |o| {
         if let Body::ControllerRevision(r) = &mut o.body {
             r.revision = number;
@@ -44,10 +59,22 @@ pub(super) fn renumber(revision: &Object, number: i64, out: &mut Out<'_>) -> Res
 }
 
 /// Deletes the `surplus` oldest of the unused revisions.
-pub(super) fn delete_oldest(mut idle: Vec<Rc<Object>>, surplus: usize, limit: i64, out: &mut Out<'_>) -> Result<(), ApiError> {
+pub(super) fn delete_oldest(
+    mut idle: Vec<Rc<Object>>,
+    surplus: usize,
+    limit: i64,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     k8s_model::sort::sort_by_key(&mut idle, |r| number(r));
     for revision in idle.iter().take(surplus) {
-        out.delete(&revision.key(), Default::default(), Why::HistoryLimit { field: "revisionHistoryLimit", limit })?;
+        out.delete(
+            &revision.key(),
+            Default::default(),
+            Why::HistoryLimit {
+                field: "revisionHistoryLimit",
+                limit,
+            },
+        )?;
     }
     Ok(())
 }

@@ -33,31 +33,64 @@ impl Controller for IngressController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::Ingress), Watch::Maps(Kind::IngressClass), Watch::Maps(Kind::Node)]
+        &[
+            Watch::For(Kind::Ingress),
+            Watch::Maps(Kind::IngressClass),
+            Watch::Maps(Kind::Node),
+        ]
     }
 
     /// A class that comes or goes, or a node, is about every Ingress.
     fn also_wakes(&self, event: &super::Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.object.kind == Kind::IngressClass || event.op != apiserver::Op::Modified {
-            cache.list(Kind::Ingress).for_each(|ingress| wake(ingress.key()));
+            cache
+                .list(Kind::Ingress)
+                .for_each(|ingress| wake(ingress.key()));
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(ingress) = view.cache.object(key).filter(|ingress| !ingress.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(ingress) = view
+            .cache
+            .object(key)
+            .filter(|ingress| !ingress.meta.is_deleting())
+        else {
+            return Ok(Action::AwaitChange);
+        };
         let spec = IngressSpec::of(ingress);
         let class = spec.class(ingress);
-        let served = !class.is_empty() && view.cache.object(&ObjectRef::new(Kind::IngressClass, "", class)).is_some();
-        let node = view.cache.list(Kind::Node).filter(|_| served).min_by(|a, b| a.meta.name.cmp(&b.meta.name));
-        let wanted = node.map(|node| node.body::<Node>().internal_ip()).filter(|ip| !ip.is_empty());
+        let served = !class.is_empty()
+            && view
+                .cache
+                .object(&ObjectRef::new(Kind::IngressClass, "", class))
+                .is_some();
+        let node = view
+            .cache
+            .list(Kind::Node)
+            .filter(|_| served)
+            .min_by(|a, b| a.meta.name.cmp(&b.meta.name));
+        let wanted = node
+            .map(|node| node.body::<Node>().internal_ip())
+            .filter(|ip| !ip.is_empty());
         if address(ingress) == wanted.as_deref() {
             return Ok(Action::AwaitChange);
         }
         let why = match wanted.is_some() {
-            true => Why::IngressServed { class: class.into() },
-            false => Why::IngressUnserved { class: class.into() },
+            true => Why::IngressServed {
+                class: class.into(),
+            },
+            false => Why::IngressUnserved {
+                class: class.into(),
+            },
         };
-        out.update_status(ingress, why, |ingress| set_address(ingress, wanted.as_deref()))?;
+        out.update_status(ingress, why, |ingress| {
+            set_address(ingress, wanted.as_deref())
+        })?;
         if wanted.is_some() {
             out.event(ingress, "Normal", "Sync", "Scheduled for sync");
         }

@@ -2,9 +2,9 @@
 
 mod autoscaler;
 mod backends;
-mod controller;
 mod certificate_signer;
 mod cluster_role_aggregation;
+mod controller;
 mod cronjob;
 mod daemonset;
 pub mod definitions;
@@ -15,9 +15,9 @@ mod endpoints;
 mod endpointslice;
 mod garbage_collector;
 mod gateway;
-mod job;
 mod history;
 mod ingress;
+mod job;
 mod namespace;
 mod node_lifecycle;
 mod ownership;
@@ -30,8 +30,8 @@ mod resource_quota;
 mod root_ca;
 mod service_account;
 mod statefulset;
-mod ttl_after_finished;
 pub mod taint_eviction;
+mod ttl_after_finished;
 mod volume_binder;
 
 pub use autoscaler::SCALER_PERIOD_SECONDS;
@@ -79,7 +79,8 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
 
 /// Whether a loop that makes or changes volumes has something to do for a claim or a volume.
 pub fn works_on_volume(name: &str, object: &Object) -> bool {
-    name == provisioner::NAME && provisioner::works_on(object) || name == resizer::NAME && resizer::works_on(object)
+    name == provisioner::NAME && provisioner::works_on(object)
+        || name == resizer::NAME && resizer::works_on(object)
 }
 
 /// The route of all custom kinds: who watches one watches all.
@@ -101,14 +102,20 @@ pub fn routes() -> Routes {
 }
 
 /// The keys that an event wakes, with the loop each belongs to.
-pub fn woken_by(routes: &Routes, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(usize, ObjectRef)) {
+pub fn woken_by(
+    routes: &Routes,
+    event: &Event<'_>,
+    cache: &Cache,
+    wake: &mut dyn FnMut(usize, ObjectRef),
+) {
     for (i, watch) in &routes[event.object.kind.index().min(ALL_CUSTOM)] {
         match *watch {
             Watch::For(_) => wake(*i, event.object.key()),
             Watch::Owns(owner, _) => {
                 wake_owner(owner, event.object, &mut |key| wake(*i, key));
                 if let Some(before) = event.before
-                    && before.meta.controller().map(|o| o.uid) != event.object.meta.controller().map(|o| o.uid)
+                    && before.meta.controller().map(|o| o.uid)
+                        != event.object.meta.controller().map(|o| o.uid)
                 {
                     wake_owner(owner, before, &mut |key| wake(*i, key));
                 }
@@ -122,6 +129,10 @@ fn wake_owner(owner: Kind, object: &Object, wake: &mut dyn FnMut(ObjectRef)) {
     if let Some(reference) = object.meta.controller()
         && reference.kind == owner.name()
     {
-        wake(ObjectRef { kind: owner, namespace: object.meta.namespace.clone(), name: reference.name.clone() });
+        wake(ObjectRef {
+            kind: owner,
+            namespace: object.meta.namespace.clone(),
+            name: reference.name.clone(),
+        });
     }
 }

@@ -42,19 +42,35 @@ impl Controller for NamespaceController {
     }
 
     fn delay(&self, event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
-        if event.object.meta.is_deleting() { GRACE_US } else { 0 }
+        if event.object.meta.is_deleting() {
+            GRACE_US
+        } else {
+            0
+        }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(namespace) = view.cache.object(key).filter(|n| n.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(namespace) = view.cache.object(key).filter(|n| n.meta.is_deleting()) else {
+            return Ok(Action::AwaitChange);
+        };
         let mut left = Left::default();
-        let since = namespace.meta.deletion_timestamp.map_or(0, |at| (view.wall.seconds() - at.seconds()).max(0) as u64);
+        let since = namespace
+            .meta
+            .deletion_timestamp
+            .map_or(0, |at| (view.wall.seconds() - at.seconds()).max(0) as u64);
         let patience = longest_stop(key, out).saturating_sub(since);
         left.delete(Kind::Pod, key, out);
         let mut wait = patience;
         if left.count.is_empty() {
             wait = 0;
-            kind::all().filter(|kind| kind.info().namespaced && *kind != Kind::Pod).for_each(|kind| left.delete(kind, key, out));
+            kind::all()
+                .filter(|kind| kind.info().namespaced && *kind != Kind::Pod)
+                .for_each(|kind| left.delete(kind, key, out));
             if !left.finalizers.is_empty() {
                 wait = FINALIZERS_S;
             }
@@ -65,16 +81,30 @@ impl Controller for NamespaceController {
         if !left.count.is_empty() {
             return Ok(Action::RequeueAfter((wait / 2 + 1) * SECOND));
         }
-        out.patch(&namespace.key(), Why::DependentsGone, |o| o.meta.finalizers.retain(|f| f != FINALIZED_BY_LOOP))?;
+        out.patch(&namespace.key(), Why::DependentsGone, |o| {
+            o.meta.finalizers.retain(|f| f != FINALIZED_BY_LOOP)
+        })?;
         Ok(Action::AwaitChange)
     }
 }
 
 /// The longest time that a Pod of the namespace may take to stop, in seconds.
 fn longest_stop(namespace: &ObjectRef, out: &Out<'_>) -> u64 {
-    let pods = out.server.list(Kind::Pod).filter(|o| o.meta.namespace == namespace.name).filter_map(|o| o.get::<Pod>());
-    let grace = |pod: &Pod| pod.spec.termination_grace_period_seconds.unwrap_or(30).max(0) as u64;
-    pods.filter(|pod| !pod.is_terminal()).map(grace).max().unwrap_or(0)
+    let pods = out
+        .server
+        .list(Kind::Pod)
+        .filter(|o| o.meta.namespace == namespace.name)
+        .filter_map(|o| o.get::<Pod>());
+    let grace = |pod: &Pod| {
+        pod.spec
+            .termination_grace_period_seconds
+            .unwrap_or(30)
+            .max(0) as u64
+    };
+    pods.filter(|pod| !pod.is_terminal())
+        .map(grace)
+        .max()
+        .unwrap_or(0)
 }
 
 /// What is left in a namespace.
@@ -89,14 +119,29 @@ struct Left {
 impl Left {
     /// Deletes the namespace's objects of a kind and counts those that stay.
     fn delete(&mut self, kind: Kind, namespace: &ObjectRef, out: &mut Out<'_>) {
-        let why = Why::OwnerGone { owner: format!("Namespace {}", namespace.name).into() };
-        let content: Vec<ObjectRef> = out.server.list(kind).filter(|o| o.meta.namespace == namespace.name).map(|o| o.key()).collect();
+        let why = Why::OwnerGone {
+            owner: format!("Namespace {}", namespace.name).into(),
+        };
+        let content: Vec<ObjectRef> = out
+            .server
+            .list(kind)
+            .filter(|o| o.meta.namespace == namespace.name)
+            .map(|o| o.key())
+            .collect();
         for object in content {
-            if out.delete(&object, Default::default(), why.clone()).is_err() {
+            if out
+                .delete(&object, Default::default(), why.clone())
+                .is_err()
+            {
                 continue;
             }
-            let Some(stays) = out.server.get(&object) else { continue };
-            *self.count.entry(format!("{}.{}", kind.info().plural, kind.info().group)).or_default() += 1;
+            let Some(stays) = out.server.get(&object) else {
+                continue;
+            };
+            *self
+                .count
+                .entry(format!("{}.{}", kind.info().plural, kind.info().group))
+                .or_default() += 1;
             for finalizer in &stays.meta.finalizers {
                 *self.finalizers.entry(finalizer.to_string()).or_default() += 1;
             }
@@ -106,18 +151,55 @@ impl Left {
     /// Writes the conditions of the namespace; while its Pods stop, the rest is not counted.
     fn report(&self, namespace: &Object, counted: bool, out: &mut Out<'_>) -> Result<(), ApiError> {
         let joined = |counts: &BTreeMap<String, usize>, verb: &str| {
-            let all: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {verb} {count} resource instances")).collect();
+            let all: Vec<String> = counts
+                .iter()
+                .map(|(name, count)| format!("{name} {verb} {count} resource instances"))
+                .collect();
             (counted && !all.is_empty()).then(|| all.join(", "))
         };
-        let remains = joined(&self.count, "has").map(|all| ("SomeResourcesRemain", format!("Some resources are remaining: {all}")));
-        let finalized = joined(&self.finalizers, "in")
-            .map(|all| ("SomeFinalizersRemain", format!("Some content in the namespace has finalizers remaining: {all}")));
+        let remains = joined(&self.count, "has").map(|all| {
+            (
+                "SomeResourcesRemain",
+                format!("Some resources are remaining: {all}"),
+            )
+        });
+        let finalized = joined(&self.finalizers, "in").map(|all| {
+            (
+                "SomeFinalizersRemain",
+                format!("Some content in the namespace has finalizers remaining: {all}"),
+            )
+        });
         let conditions = [
-            ("NamespaceDeletionDiscoveryFailure", None, "ResourcesDiscovered", "All resources successfully discovered"),
-            ("NamespaceDeletionGroupVersionParsingFailure", None, "ParsedGroupVersions", "All legacy kube types successfully parsed"),
-            ("NamespaceDeletionContentFailure", None, "ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
-            ("NamespaceContentRemaining", remains, "ContentRemoved", "All content successfully removed"),
-            ("NamespaceFinalizersRemaining", finalized, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+            (
+                "NamespaceDeletionDiscoveryFailure",
+                None,
+                "ResourcesDiscovered",
+                "All resources successfully discovered",
+            ),
+            (
+                "NamespaceDeletionGroupVersionParsingFailure",
+                None,
+                "ParsedGroupVersions",
+                "All legacy kube types successfully parsed",
+            ),
+            (
+                "NamespaceDeletionContentFailure",
+                None,
+                "ContentDeleted",
+                "All content successfully deleted, may be waiting on finalization",
+            ),
+            (
+                "NamespaceContentRemaining",
+                remains,
+                "ContentRemoved",
+                "All content successfully removed",
+            ),
+            (
+                "NamespaceFinalizersRemaining",
+                finalized,
+                "ContentHasNoFinalizers",
+                "All content-preserving finalizers finished",
+            ),
         ];
         let now = json!(out.server.wall().rfc3339());
         out.update_status(namespace, Why::Observed, |o| {

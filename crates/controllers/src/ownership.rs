@@ -40,7 +40,8 @@ fn claim_by(
         if !object.meta.is_controlled_by(owner.meta.uid) {
             continue;
         }
-        let matches = matched.is_some_and(|m| Rc::ptr_eq(m, &object.meta.labels)) || selector.matches(&object.meta.labels);
+        let matches = matched.is_some_and(|m| Rc::ptr_eq(m, &object.meta.labels))
+            || selector.matches(&object.meta.labels);
         if matches && mine(object) {
             matched = Some(&object.meta.labels);
             claimed.push(object.clone());
@@ -65,10 +66,20 @@ fn claim_by(
 }
 
 /// Makes the owner the controller of an orphan, unless another controller was faster.
-fn adopt(owner: &Object, orphan: &Object, out: &mut Out<'_>) -> Result<Option<Rc<Object>>, ApiError> {
+fn adopt(
+    owner: &Object,
+    orphan: &Object,
+    out: &mut Out<'_>,
+) -> Result<Option<Rc<Object>>, ApiError> {
     let key = orphan.key();
-    let still_free = out.server.get(&key).is_some_and(|now| now.meta.uid == orphan.meta.uid && now.meta.controller().is_none());
-    let owner_lives = out.server.get(&owner.key()).is_some_and(|now| now.meta.uid == owner.meta.uid && !now.meta.is_deleting());
+    let still_free = out
+        .server
+        .get(&key)
+        .is_some_and(|now| now.meta.uid == orphan.meta.uid && now.meta.controller().is_none());
+    let owner_lives = out
+        .server
+        .get(&owner.key())
+        .is_some_and(|now| now.meta.uid == owner.meta.uid && !now.meta.is_deleting());
     if !still_free || !owner_lives {
         return Ok(None);
     }

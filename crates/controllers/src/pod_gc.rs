@@ -53,11 +53,19 @@ impl Controller for PodGarbageCollector {
             }
             return;
         };
-        let ended = pod.is_terminal() && !event.before.and_then(|b| b.pod()).is_some_and(Pod::is_terminal);
+        let ended = pod.is_terminal()
+            && !event
+                .before
+                .and_then(|b| b.pod())
+                .is_some_and(Pod::is_terminal);
         if ended && event.op != Op::Deleted && !object.meta.is_deleting() {
             wake(all_ended());
         }
-        let news = event.op != Op::Deleted && event.before.and_then(|b| b.pod()).is_none_or(|before| before.node_name != pod.node_name);
+        let news = event.op != Op::Deleted
+            && event
+                .before
+                .and_then(|b| b.pod())
+                .is_none_or(|before| before.node_name != pod.node_name);
         if news && !pod.node_name.is_empty() {
             let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
             if cache.object(&node).is_none() {
@@ -66,7 +74,12 @@ impl Controller for PodGarbageCollector {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
         if key.kind == Kind::Pod {
             return collect_ended(view, out);
         }
@@ -75,25 +88,44 @@ impl Controller for PodGarbageCollector {
             return Ok(Action::AwaitChange);
         }
         let now = view.now.0;
-        let due = *out.memory.entry(DUE.into()).or_insert_with(|| (next_look(view.now) + QUARANTINE_US) as i64) as u64;
+        let due =
+            *out.memory
+                .entry(DUE.into())
+                .or_insert_with(|| (next_look(view.now) + QUARANTINE_US) as i64) as u64;
         if now < due {
             return Ok(Action::RequeueAfter(due - now));
         }
         out.memory.clear();
-        let lost: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == key.name).cloned().collect();
+        let lost: Vec<_> = view
+            .cache
+            .list(Kind::Pod)
+            .filter(|o| o.body::<Pod>().node_name == key.name)
+            .cloned()
+            .collect();
         for object in lost {
-            let why = || Why::NodeGone { node: key.name.clone() };
+            let why = || Why::NodeGone {
+                node: key.name.clone(),
+            };
             let (wall, generation) = (view.wall, object.meta.generation);
             if !object.body::<Pod>().is_terminal() {
                 out.patch(&object.key(), why(), |o| {
                     if let Body::Pod(pod) = &mut o.body {
                         pod.status.phase = "Failed".into();
                         let message = "PodGC: node no longer exists";
-                        pod.status.set_condition(PodCondition::disruption("DeletionByPodGC", message, wall, generation));
+                        pod.status.set_condition(PodCondition::disruption(
+                            "DeletionByPodGC",
+                            message,
+                            wall,
+                            generation,
+                        ));
                     }
                 })?;
             }
-            let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
+            let how = Delete {
+                grace_seconds: Some(0),
+                uid: Some(object.meta.uid),
+                ..Default::default()
+            };
             match out.delete(&object.key(), how, why()) {
                 Err(error) if error.reason != StatusReason::NotFound => return Err(error),
                 _ => {}
@@ -111,22 +143,41 @@ fn all_ended() -> ObjectRef {
 /// Deletes the terminated Pods above the threshold, at the time of upstream's next check.
 fn collect_ended(view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let now = view.now.0;
-    let due = *out.memory.entry(DUE.into()).or_insert_with(|| next_look(view.now) as i64) as u64;
+    let due = *out
+        .memory
+        .entry(DUE.into())
+        .or_insert_with(|| next_look(view.now) as i64) as u64;
     if now < due {
         return Ok(Action::RequeueAfter(due - now));
     }
     out.memory.clear();
-    let mut ended: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().is_terminal()).cloned().collect();
+    let mut ended: Vec<_> = view
+        .cache
+        .list(Kind::Pod)
+        .filter(|o| o.body::<Pod>().is_terminal())
+        .cloned()
+        .collect();
     let surplus = ended.len().saturating_sub(view.config.ended_pods_kept);
     if surplus == 0 {
         return Ok(Action::AwaitChange);
     }
-    let why = Why::TooManyEnded { ended: ended.len() as u32, kept: view.config.ended_pods_kept as u32 };
+    let why = Why::TooManyEnded {
+        ended: ended.len() as u32,
+        kept: view.config.ended_pods_kept as u32,
+    };
     k8s_model::sort::sort_by_key(&mut ended, |o| {
-        (o.body::<Pod>().status.reason != "Evicted", o.meta.creation_timestamp, o.meta.name.clone())
+        (
+            o.body::<Pod>().status.reason != "Evicted",
+            o.meta.creation_timestamp,
+            o.meta.name.clone(),
+        )
     });
     for object in &ended[..surplus] {
-        let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
+        let how = Delete {
+            grace_seconds: Some(0),
+            uid: Some(object.meta.uid),
+            ..Default::default()
+        };
         match out.delete(&object.key(), how, why.clone()) {
             Err(error) if error.reason != StatusReason::NotFound => return Err(error),
             _ => {}
@@ -148,6 +199,9 @@ mod tests {
     #[test]
     fn a_lost_node_is_noticed_within_twenty_seconds() {
         let look = |seconds: u64| next_look(Time(seconds * SECOND)) / SECOND;
-        assert_eq!([0, 4, 5, 6, 24, 25, 26].map(look), [5, 5, 5, 25, 25, 25, 45]);
+        assert_eq!(
+            [0, 4, 5, 6, 24, 25, 26].map(look),
+            [5, 5, 5, 25, 25, 25, 45]
+        );
     }
 }

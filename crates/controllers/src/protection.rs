@@ -49,14 +49,21 @@ impl Controller for ClaimProtection {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::PersistentVolumeClaim), Watch::Maps(Kind::Pod)]
+        &[
+            Watch::For(Kind::PersistentVolumeClaim),
+            Watch::Maps(Kind::Pod),
+        ]
     }
 
     /// A deleted Pod wakes the claims it used.
     fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.op == apiserver::Op::Deleted {
             for name in event.object.body::<Pod>().spec.claims() {
-                wake(ObjectRef::new(Kind::PersistentVolumeClaim, &event.object.meta.namespace, name));
+                wake(ObjectRef::new(
+                    Kind::PersistentVolumeClaim,
+                    &event.object.meta.namespace,
+                    name,
+                ));
             }
         }
     }
@@ -65,8 +72,15 @@ impl Controller for ClaimProtection {
         LIVE_LIST_US
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(claim) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(claim) = view.cache.object(key) else {
+            return Ok(Action::AwaitChange);
+        };
         if !claim.meta.is_deleting() || !claim.meta.has_finalizer(CLAIM_FINALIZER) {
             return Ok(Action::AwaitChange);
         }
@@ -75,9 +89,21 @@ impl Controller for ClaimProtection {
             !body.node_name.is_empty() && body.spec.claims().any(|name| *name == key.name)
         };
         // The cache may not have a Pod that uses it yet.
-        let live = out.server.users_of(&key.namespace, &key.name).into_iter().any(uses);
-        if !live && !view.cache.users_of(&key.namespace, &key.name).into_iter().any(uses) {
-            out.update(claim, Why::Unused, |o| o.meta.finalizers.retain(|f| f != CLAIM_FINALIZER))?;
+        let live = out
+            .server
+            .users_of(&key.namespace, &key.name)
+            .into_iter()
+            .any(uses);
+        if !live
+            && !view
+                .cache
+                .users_of(&key.namespace, &key.name)
+                .into_iter()
+                .any(uses)
+        {
+            out.update(claim, Why::Unused, |o| {
+                o.meta.finalizers.retain(|f| f != CLAIM_FINALIZER)
+            })?;
         }
         Ok(Action::AwaitChange)
     }
@@ -95,10 +121,22 @@ impl Controller for VolumeProtection {
         &[Watch::For(Kind::PersistentVolume)]
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some((object, volume)) = view.cache.get::<PersistentVolume>(key) else { return Ok(Action::AwaitChange) };
-        if object.meta.is_deleting() && object.meta.has_finalizer(VOLUME_FINALIZER) && volume.status.phase != "Bound" {
-            out.update(object, Why::Unused, |o| o.meta.finalizers.retain(|f| f != VOLUME_FINALIZER))?;
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some((object, volume)) = view.cache.get::<PersistentVolume>(key) else {
+            return Ok(Action::AwaitChange);
+        };
+        if object.meta.is_deleting()
+            && object.meta.has_finalizer(VOLUME_FINALIZER)
+            && volume.status.phase != "Bound"
+        {
+            out.update(object, Why::Unused, |o| {
+                o.meta.finalizers.retain(|f| f != VOLUME_FINALIZER)
+            })?;
         }
         Ok(Action::AwaitChange)
     }

@@ -10,7 +10,9 @@ use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::json::Json as _;
 use k8s_model::references::claim_reference;
-use k8s_model::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass};
+use k8s_model::storage::{
+    PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass,
+};
 use k8s_model::time::MS;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 use serde_json::json;
@@ -24,8 +26,15 @@ const DUE: Str = Str::new_static("due");
 const DELETE_AFTER_US: u64 = 200 * MS;
 
 /// How the page shows the loop.
-static DESCRIPTOR: Descriptor =
-    Descriptor { name: NAME, aliases: &[], title: "provisioner", icon: "i-pv", lane: "volume", always_shown: false, code: GENERIC };
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: NAME,
+    aliases: &[],
+    title: "provisioner",
+    icon: "i-pv",
+    lane: "volume",
+    always_shown: false,
+    code: GENERIC,
+};
 
 /// The provisioner's loop.
 pub struct Provisioner;
@@ -36,10 +45,18 @@ impl Controller for Provisioner {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::PersistentVolumeClaim), Watch::For(Kind::PersistentVolume)]
+        &[
+            Watch::For(Kind::PersistentVolumeClaim),
+            Watch::For(Kind::PersistentVolume),
+        ]
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
         if let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) {
             return provision(object, claim, view, out);
         }
@@ -54,10 +71,18 @@ impl Controller for Provisioner {
 pub(super) fn works_on(object: &Object) -> bool {
     match &object.body {
         Body::PersistentVolumeClaim(claim) => {
-            claim.spec.volume_name.is_empty() && object.meta.annotation(STORAGE_PROVISIONER).is_some_and(|by| by == NAME)
+            claim.spec.volume_name.is_empty()
+                && object
+                    .meta
+                    .annotation(STORAGE_PROVISIONER)
+                    .is_some_and(|by| by == NAME)
         }
         Body::PersistentVolume(volume) => {
-            volume.status.phase == "Released" && object.meta.annotation(PROVISIONED_BY).is_some_and(|by| by == NAME)
+            volume.status.phase == "Released"
+                && object
+                    .meta
+                    .annotation(PROVISIONED_BY)
+                    .is_some_and(|by| by == NAME)
         }
         _ => false,
     }
@@ -67,33 +92,73 @@ pub(super) fn works_on(object: &Object) -> bool {
 pub(super) fn waited(span: u64, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), u64> {
     let now = view.now.0 as i64;
     let due = *out.memory.entry(DUE).or_insert(now + span as i64);
-    if now >= due { Ok(()) } else { Err((due - now) as u64) }
+    if now >= due {
+        Ok(())
+    } else {
+        Err((due - now) as u64)
+    }
 }
 
-fn provision(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-    let class = view.cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", claim.class())).map(|(_, class)| class);
-    let Some(class) = class.filter(|c| c.provisioner == NAME) else { return Ok(Action::AwaitChange) };
-    let asked = object.meta.annotation(STORAGE_PROVISIONER).is_some_and(|p| p == NAME);
-    let placed = !class.waits_for_first_consumer() || object.meta.annotation(SELECTED_NODE).is_some();
+fn provision(
+    object: &Rc<Object>,
+    claim: &PersistentVolumeClaim,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<Action, ApiError> {
+    let class = view
+        .cache
+        .get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", claim.class()))
+        .map(|(_, class)| class);
+    let Some(class) = class.filter(|c| c.provisioner == NAME) else {
+        return Ok(Action::AwaitChange);
+    };
+    let asked = object
+        .meta
+        .annotation(STORAGE_PROVISIONER)
+        .is_some_and(|p| p == NAME);
+    let placed =
+        !class.waits_for_first_consumer() || object.meta.annotation(SELECTED_NODE).is_some();
     let name: Str = format_smolstr!("pvc-{}", object.meta.uid);
-    let done = !claim.spec.volume_name.is_empty() || out.server.get(&ObjectRef::new(Kind::PersistentVolume, "", &name)).is_some();
+    let done = !claim.spec.volume_name.is_empty()
+        || out
+            .server
+            .get(&ObjectRef::new(Kind::PersistentVolume, "", &name))
+            .is_some();
     if !asked || !placed || done || object.meta.is_deleting() {
         return Ok(Action::AwaitChange);
     }
     if !out.memory.contains_key(&DUE) {
-        let message = format!("External provisioner is provisioning volume for claim \"{}/{}\"", object.meta.namespace, object.meta.name);
+        let message = format!(
+            "External provisioner is provisioning volume for claim \"{}/{}\"",
+            object.meta.namespace, object.meta.name
+        );
         out.event(object, "Normal", "Provisioning", message);
     }
     if let Err(left) = waited(view.timing.provision, view, out) {
         return Ok(Action::RequeueAfter(left));
     }
     let volume = new_volume(object, claim, class, &name).map_err(ApiError::bad_request)?;
-    out.create(volume, Why::Provisioned { claim: object.meta.name.clone() })?;
-    out.event(object, "Normal", "ProvisioningSucceeded", format_smolstr!("Successfully provisioned volume {name}"));
+    out.create(
+        volume,
+        Why::Provisioned {
+            claim: object.meta.name.clone(),
+        },
+    )?;
+    out.event(
+        object,
+        "Normal",
+        "ProvisioningSucceeded",
+        format_smolstr!("Successfully provisioned volume {name}"),
+    );
     Ok(Action::AwaitChange)
 }
 
-fn new_volume(object: &Object, claim: &PersistentVolumeClaim, class: &StorageClass, name: &str) -> Result<Object, String> {
+fn new_volume(
+    object: &Object,
+    claim: &PersistentVolumeClaim,
+    class: &StorageClass,
+    name: &str,
+) -> Result<Object, String> {
     let spec = json!({
         "accessModes": claim.spec.access_modes.write(),
         "capacity": { "storage": claim.spec.resources.requests.get("storage") },
@@ -110,10 +175,19 @@ fn new_volume(object: &Object, claim: &PersistentVolumeClaim, class: &StorageCla
 }
 
 /// Deletes one of its volumes whose claim is gone, if the reclaim policy says so.
-fn reclaim(object: &Rc<Object>, volume: &PersistentVolume, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-    let ours = object.meta.annotation(PROVISIONED_BY).is_some_and(|p| p == NAME);
+fn reclaim(
+    object: &Rc<Object>,
+    volume: &PersistentVolume,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<Action, ApiError> {
+    let ours = object
+        .meta
+        .annotation(PROVISIONED_BY)
+        .is_some_and(|p| p == NAME);
     let policy = volume.spec.persistent_volume_reclaim_policy.clone();
-    if !ours || volume.status.phase != "Released" || policy != "Delete" || object.meta.is_deleting() {
+    if !ours || volume.status.phase != "Released" || policy != "Delete" || object.meta.is_deleting()
+    {
         return Ok(Action::AwaitChange);
     }
     if let Err(left) = waited(DELETE_AFTER_US, view, out) {

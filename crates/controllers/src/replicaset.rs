@@ -62,14 +62,22 @@ static REPLICATION_CONTROLLER: Descriptor = Descriptor {
 pub static REPLICA_SETS: ReplicaLoop = ReplicaLoop {
     descriptor: &REPLICA_SET,
     kind: Kind::ReplicaSet,
-    watches: &[Watch::For(Kind::ReplicaSet), Watch::Owns(Kind::ReplicaSet, Kind::Pod), Watch::Maps(Kind::Pod)],
+    watches: &[
+        Watch::For(Kind::ReplicaSet),
+        Watch::Owns(Kind::ReplicaSet, Kind::Pod),
+        Watch::Maps(Kind::Pod),
+    ],
 };
 
 /// The replicationcontroller loop.
 pub static REPLICATION_CONTROLLERS: ReplicaLoop = ReplicaLoop {
     descriptor: &REPLICATION_CONTROLLER,
     kind: Kind::ReplicationController,
-    watches: &[Watch::For(Kind::ReplicationController), Watch::Owns(Kind::ReplicationController, Kind::Pod), Watch::Maps(Kind::Pod)],
+    watches: &[
+        Watch::For(Kind::ReplicationController),
+        Watch::Owns(Kind::ReplicationController, Kind::Pod),
+        Watch::Maps(Kind::Pod),
+    ],
 };
 
 /// The loop of one of the two kinds.
@@ -95,14 +103,26 @@ impl Controller for ReplicaLoop {
             return;
         }
         for set in cache.selecting(self.kind, &pod.meta.namespace, &pod.meta.labels) {
-            if set.body::<ReplicaSet>().spec.selector.matches(&pod.meta.labels) {
+            if set
+                .body::<ReplicaSet>()
+                .spec
+                .selector
+                .matches(&pod.meta.labels)
+            {
                 wake(set.key());
             }
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some((object, set)) = view.cache.get::<ReplicaSet>(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some((object, set)) = view.cache.get::<ReplicaSet>(key) else {
+            return Ok(Action::AwaitChange);
+        };
         let (counts, active) = look(object, set, view, out)?;
         let managed = if view.sees_own_writes && !object.meta.is_deleting() {
             manage(object, set, counts.replicas, active.as_deref(), view, out)
@@ -111,7 +131,9 @@ impl Controller for ReplicaLoop {
         };
         let status = status_of(object, set, counts, managed.as_ref().err(), view.wall);
         // Unready Pods beside them do not stop ready Pods from becoming available.
-        let waits = managed.is_ok() && set.spec.min_ready_seconds > 0 && status.ready_replicas != status.available_replicas;
+        let waits = managed.is_ok()
+            && set.spec.min_ready_seconds > 0
+            && status.ready_replicas != status.available_replicas;
         if status != set.status {
             out.update_status(object, Why::Observed, |o| {
                 if let Body::ReplicaSet(body) = &mut o.body {
@@ -120,7 +142,11 @@ impl Controller for ReplicaLoop {
             })?;
         }
         managed?;
-        Ok(if waits { Action::RequeueAfter(set.spec.min_ready_seconds as u64 * SECOND) } else { Action::AwaitChange })
+        Ok(if waits {
+            Action::RequeueAfter(set.spec.min_ready_seconds as u64 * SECOND)
+        } else {
+            Action::AwaitChange
+        })
     }
 }
 
@@ -128,45 +154,77 @@ impl Controller for ReplicaLoop {
 type Active = Option<Vec<Rc<Object>>>;
 
 /// Counts the Pods, and lists them if needed.
-fn look(object: &Object, set: &ReplicaSet, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(ReplicaSetStatus, Active), ApiError> {
+fn look(
+    object: &Object,
+    set: &ReplicaSet,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<(ReplicaSetStatus, Active), ApiError> {
     if let Some(counts) = counted(object, set, view) {
         return Ok((counts, None));
     }
     let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |_| true)?;
     let (active, rest): (Vec<_>, Vec<_>) = pods.into_iter().partition(|pod| pod.is_active_pod());
-    let terminating = rest.iter().filter(|p| p.meta.is_deleting() && !p.body::<Pod>().is_terminal()).count();
+    let terminating = rest
+        .iter()
+        .filter(|p| p.meta.is_deleting() && !p.body::<Pod>().is_terminal())
+        .count();
     Ok((count(set, &active, terminating, view.wall), Some(active)))
 }
 
 /// The counts without visiting each Pod, if none is to be adopted or released and `minReadySeconds` is 0.
 fn counted(object: &Object, set: &ReplicaSet, view: &PassView<'_>) -> Option<ReplicaSetStatus> {
     let selector = &set.spec.selector;
-    let mut adoptable = view.cache.orphans(Kind::Pod, &object.meta.namespace).filter(|pod| selector.matches(&pod.meta.labels));
+    let mut adoptable = view
+        .cache
+        .orphans(Kind::Pod, &object.meta.namespace)
+        .filter(|pod| selector.matches(&pod.meta.labels));
     let alike = view.cache.tally(object.meta.uid)?;
-    if set.spec.min_ready_seconds > 0 || !alike.iter().all(|a| selector.matches(&a.labels)) || adoptable.next().is_some() {
+    if set.spec.min_ready_seconds > 0
+        || !alike.iter().all(|a| selector.matches(&a.labels))
+        || adoptable.next().is_some()
+    {
         return None;
     }
-    let mut counts = ReplicaSetStatus { terminating_replicas: Some(0), ..Default::default() };
+    let mut counts = ReplicaSetStatus {
+        terminating_replicas: Some(0),
+        ..Default::default()
+    };
     for a in alike {
         counts.replicas += a.active as i32;
-        counts.fully_labeled_replicas += if has_labels(&a.labels, set) { a.active as i32 } else { 0 };
+        counts.fully_labeled_replicas += if has_labels(&a.labels, set) {
+            a.active as i32
+        } else {
+            0
+        };
         counts.ready_replicas += a.ready as i32;
         counts.available_replicas += a.ready as i32;
-        counts.terminating_replicas = counts.terminating_replicas.map(|n| n + a.terminating as i32);
+        counts.terminating_replicas = counts
+            .terminating_replicas
+            .map(|n| n + a.terminating as i32);
     }
     Some(counts)
 }
 
 /// The counts of these Pods.
-fn count(set: &ReplicaSet, active: &[Rc<Object>], terminating: usize, now: Timestamp) -> ReplicaSetStatus {
-    let mut counts =
-        ReplicaSetStatus { replicas: active.len() as i32, terminating_replicas: Some(terminating as i32), ..Default::default() };
+fn count(
+    set: &ReplicaSet,
+    active: &[Rc<Object>],
+    terminating: usize,
+    now: Timestamp,
+) -> ReplicaSetStatus {
+    let mut counts = ReplicaSetStatus {
+        replicas: active.len() as i32,
+        terminating_replicas: Some(terminating as i32),
+        ..Default::default()
+    };
     for object in active {
         let pod: &Pod = object.body();
         counts.fully_labeled_replicas += i32::from(has_labels(&object.meta.labels, set));
         if pod.is_ready() {
             counts.ready_replicas += 1;
-            counts.available_replicas += i32::from(pod.is_available(set.spec.min_ready_seconds, now));
+            counts.available_replicas +=
+                i32::from(pod.is_available(set.spec.min_ready_seconds, now));
         }
     }
     counts
@@ -203,11 +261,32 @@ fn manage(
         let mut failed = None;
         for i in 0..surplus {
             let pod = ranked[i].pod;
-            let rank = ranked.get(surplus).map_or(DeletionRank::Equal, |stays| ranked[i].compare(stays).1);
-            let stays = ranked.get(surplus).map_or_else(Str::default, |stays| stays.pod.meta.name.clone());
-            let why = Why::TooMany { have: have as i32, want: want as i32, rank, stays: stays.into() };
-            match out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why) {
-                Ok(_) => out.event(object, "Normal", "SuccessfulDelete", format_smolstr!("Deleted pod: {}", pod.meta.name)),
+            let rank = ranked
+                .get(surplus)
+                .map_or(DeletionRank::Equal, |stays| ranked[i].compare(stays).1);
+            let stays = ranked
+                .get(surplus)
+                .map_or_else(Str::default, |stays| stays.pod.meta.name.clone());
+            let why = Why::TooMany {
+                have: have as i32,
+                want: want as i32,
+                rank,
+                stays: stays.into(),
+            };
+            match out.delete(
+                &pod.key(),
+                Delete {
+                    uid: Some(pod.meta.uid),
+                    ..Default::default()
+                },
+                why,
+            ) {
+                Ok(_) => out.event(
+                    object,
+                    "Normal",
+                    "SuccessfulDelete",
+                    format_smolstr!("Deleted pod: {}", pod.meta.name),
+                ),
                 Err(error) => failed = Some(error),
             }
         }
@@ -216,11 +295,19 @@ fn manage(
 }
 
 /// Slow start: a batch of 1, then 2, 4, 8… as long as every creation succeeds.
-fn create_pods(object: &Rc<Object>, set: &ReplicaSet, have: usize, want: usize, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn create_pods(
+    object: &Rc<Object>,
+    set: &ReplicaSet,
+    have: usize,
+    want: usize,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     let missing = (want - have).min(BURST);
     let (mut made, mut batch) = (0, 1);
     while made < missing {
-        out.together(|out| create_batch(object, set, (have, want), batch.min(missing - made), out))?;
+        out.together(|out| {
+            create_batch(object, set, (have, want), batch.min(missing - made), out)
+        })?;
         made += batch.min(missing - made);
         batch *= 2;
     }
@@ -237,13 +324,26 @@ fn create_batch(
 ) -> Result<(), ApiError> {
     let mut failed = None;
     for _ in 0..size {
-        let why = Why::TooFew { have: have as i32, want: want as i32 };
+        let why = Why::TooFew {
+            have: have as i32,
+            want: want as i32,
+        };
         match out.create(object.new_pod(&set.spec.template), why) {
-            Ok(pod) => out.event(object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name)),
+            Ok(pod) => out.event(
+                object,
+                "Normal",
+                "SuccessfulCreate",
+                format_smolstr!("Created pod: {}", pod.meta.name),
+            ),
             // Whatever is created there will be refused.
             Err(error) if error.is_of_terminating_namespace() => {}
             Err(error) => {
-                out.event(object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
+                out.event(
+                    object,
+                    "Warning",
+                    "FailedCreate",
+                    format_smolstr!("Error creating: {error}"),
+                );
                 failed = Some(error);
             }
         }
@@ -252,9 +352,17 @@ fn create_batch(
 }
 
 /// The status with these counts and the failure, if any.
-fn status_of(object: &Object, set: &ReplicaSet, counts: ReplicaSetStatus, failure: Option<&ApiError>, now: Timestamp) -> ReplicaSetStatus {
+fn status_of(
+    object: &Object,
+    set: &ReplicaSet,
+    counts: ReplicaSetStatus,
+    failure: Option<&ApiError>,
+    now: Timestamp,
+) -> ReplicaSetStatus {
     let mut status = ReplicaSetStatus {
-        terminating_replicas: counts.terminating_replicas.filter(|_| object.kind == Kind::ReplicaSet),
+        terminating_replicas: counts
+            .terminating_replicas
+            .filter(|_| object.kind == Kind::ReplicaSet),
         observed_generation: object.meta.generation,
         conditions: set.status.conditions.clone(),
         ..counts
@@ -265,7 +373,12 @@ fn status_of(object: &Object, set: &ReplicaSet, counts: ReplicaSetStatus, failur
         Some(error) if !known => status.conditions.push(Condition {
             kind: "ReplicaFailure".into(),
             status: "True".into(),
-            reason: if status.replicas < set.spec.replicas { "FailedCreate" } else { "FailedDelete" }.into(),
+            reason: if status.replicas < set.spec.replicas {
+                "FailedCreate"
+            } else {
+                "FailedDelete"
+            }
+            .into(),
             message: error.message.as_str().into(),
             last_transition_time: Some(now),
             ..Default::default()

@@ -24,7 +24,8 @@ use std::rc::Rc;
 /// The name it writes under.
 pub(super) const NAME: &str = "external-resizer loopscope.dev/provisioner";
 const STORAGE: &str = "storage";
-const WAITS_FOR_POD: &str = "Waiting for user to (re-)start a pod to finish file system resize of volume on node.";
+const WAITS_FOR_POD: &str =
+    "Waiting for user to (re-)start a pod to finish file system resize of volume on node.";
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -46,26 +47,54 @@ impl Controller for Resizer {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::PersistentVolumeClaim), Watch::Maps(Kind::Pod)]
+        &[
+            Watch::For(Kind::PersistentVolumeClaim),
+            Watch::Maps(Kind::Pod),
+        ]
     }
 
     /// A running Pod wakes the claims it mounts.
     fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod: &Pod = event.object.body();
-        if pod.status.phase == "Running" && event.before.is_none_or(|before| before.body::<Pod>().status.phase != "Running") {
+        if pod.status.phase == "Running"
+            && event
+                .before
+                .is_none_or(|before| before.body::<Pod>().status.phase != "Running")
+        {
             for name in pod.spec.claims() {
-                wake(ObjectRef::new(Kind::PersistentVolumeClaim, &event.object.meta.namespace, name));
+                wake(ObjectRef::new(
+                    Kind::PersistentVolumeClaim,
+                    &event.object.meta.namespace,
+                    name,
+                ));
             }
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) else {
+            return Ok(Action::AwaitChange);
+        };
         if !works_on(object) {
             return Ok(Action::AwaitChange);
         }
-        let volume = out.server.get(&ObjectRef::new(Kind::PersistentVolume, "", &claim.spec.volume_name)).cloned();
-        let Some((object_of_volume, volume)) = volume.as_ref().and_then(|o| Some((o, o.get::<PersistentVolume>()?))) else {
+        let volume = out
+            .server
+            .get(&ObjectRef::new(
+                Kind::PersistentVolume,
+                "",
+                &claim.spec.volume_name,
+            ))
+            .cloned();
+        let Some((object_of_volume, volume)) = volume
+            .as_ref()
+            .and_then(|o| Some((o, o.get::<PersistentVolume>()?)))
+        else {
             return Ok(Action::AwaitChange);
         };
         if volume.capacity() < claim.request() {
@@ -81,13 +110,21 @@ impl Controller for Resizer {
 /// Whether a claim requests more than it has.
 pub(super) fn works_on(object: &Object) -> bool {
     object.get::<PersistentVolumeClaim>().is_some_and(|claim| {
-        let has = claim.status.capacity.get(STORAGE).map_or(0, k8s_model::quantity::units_of);
+        let has = claim
+            .status
+            .capacity
+            .get(STORAGE)
+            .map_or(0, k8s_model::quantity::units_of);
         claim.status.phase == "Bound" && !object.meta.is_deleting() && claim.request() > has
     })
 }
 
 fn has_condition(claim: &PersistentVolumeClaim, kind: &str) -> bool {
-    claim.status.conditions.iter().any(|condition| condition.kind == kind)
+    claim
+        .status
+        .conditions
+        .iter()
+        .any(|condition| condition.kind == kind)
 }
 
 /// Grows the volume itself.
@@ -98,23 +135,45 @@ fn expand(
     view: &PassView<'_>,
     out: &mut Out<'_>,
 ) -> Result<Action, ApiError> {
-    let asked = claim.spec.resources.requests.get(STORAGE).cloned().unwrap_or_default();
-    let ours = volume.meta.annotation(PROVISIONED_BY).is_some_and(|p| p == provisioner::NAME);
+    let asked = claim
+        .spec
+        .resources
+        .requests
+        .get(STORAGE)
+        .cloned()
+        .unwrap_or_default();
+    let ours = volume
+        .meta
+        .annotation(PROVISIONED_BY)
+        .is_some_and(|p| p == provisioner::NAME);
     let wall = out.server.wall();
     if !has_condition(claim, "Resizing") {
-        out.event_as("volume_expand", object, "Normal", "ExternalExpanding", "waiting for an external controller to expand this PVC");
+        out.event_as(
+            "volume_expand",
+            object,
+            "Normal",
+            "ExternalExpanding",
+            "waiting for an external controller to expand this PVC",
+        );
         if !ours {
             return Ok(Action::AwaitChange);
         }
         let size = asked.clone();
         out.update_status(object, Why::Expanding, |o| {
             mark(o, |status| {
-                status.allocated_resources.insert(Str::new_static(STORAGE), size);
+                status
+                    .allocated_resources
+                    .insert(Str::new_static(STORAGE), size);
                 progress(status, Some("ControllerResizeInProgress"));
                 status.conditions = vec![condition("Resizing", "", wall)];
             });
         })?;
-        out.event(object, "Normal", "Resizing", format_smolstr!("External resizer is resizing volume {}", volume.meta.name));
+        out.event(
+            object,
+            "Normal",
+            "Resizing",
+            format_smolstr!("External resizer is resizing volume {}", volume.meta.name),
+        );
     }
     if let Err(left) = waited(view.timing.provision, view, out) {
         return Ok(Action::RequeueAfter(left));
@@ -140,8 +199,18 @@ fn expand(
         });
     })?;
     match block {
-        true => out.event(object, "Normal", "VolumeResizeSuccessful", "Resize volume succeeded"),
-        false => out.event(object, "Normal", "FileSystemResizeRequired", "Require file system resize of volume on node"),
+        true => out.event(
+            object,
+            "Normal",
+            "VolumeResizeSuccessful",
+            "Resize volume succeeded",
+        ),
+        false => out.event(
+            object,
+            "Normal",
+            "FileSystemResizeRequired",
+            "Require file system resize of volume on node",
+        ),
     }
     Ok(Action::AwaitChange)
 }
@@ -157,13 +226,28 @@ fn grow_file_system(
         let body: &Pod = pod.body();
         body.status.phase == "Running" && body.spec.claims().any(|name| *name == object.meta.name)
     };
-    let users = view.cache.users_of(&object.meta.namespace, &object.meta.name);
-    let Some(pod) = users.iter().find(uses).copied() else { return Ok(Action::AwaitChange) };
+    let users = view
+        .cache
+        .users_of(&object.meta.namespace, &object.meta.name);
+    let Some(pod) = users.iter().find(uses).copied() else {
+        return Ok(Action::AwaitChange);
+    };
     let node = pod.body::<Pod>().node_name.clone();
-    let asked = claim.spec.resources.requests.get(STORAGE).cloned().unwrap_or_default();
+    let asked = claim
+        .spec
+        .resources
+        .requests
+        .get(STORAGE)
+        .cloned()
+        .unwrap_or_default();
     out.origin.actor = Actor::kubelet(&node);
-    out.update_status(object, Why::Expanding, |o| mark(o, |status| finish(status, asked)))?;
-    let message = format_smolstr!("MountVolume.NodeExpandVolume succeeded for volume {:?} {node}", claim.spec.volume_name.as_str());
+    out.update_status(object, Why::Expanding, |o| {
+        mark(o, |status| finish(status, asked))
+    })?;
+    let message = format_smolstr!(
+        "MountVolume.NodeExpandVolume succeeded for volume {:?} {node}",
+        claim.spec.volume_name.as_str()
+    );
     out.event(pod, "Normal", "FileSystemResizeSuccessful", message.clone());
     out.event(object, "Normal", "FileSystemResizeSuccessful", message);
     Ok(Action::AwaitChange)
@@ -178,7 +262,9 @@ fn mark(object: &mut Object, change: impl FnOnce(&mut ClaimStatus)) {
 fn progress(status: &mut ClaimStatus, how: Option<&'static str>) {
     status.allocated_resource_statuses.clear();
     if let Some(how) = how {
-        status.allocated_resource_statuses.insert(Str::new_static(STORAGE), how.into());
+        status
+            .allocated_resource_statuses
+            .insert(Str::new_static(STORAGE), how.into());
     }
 }
 

@@ -55,12 +55,16 @@ impl Controller for QuotaController {
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         let frees = event.op == Op::Deleted
-            || event.before.is_some_and(|before| match (&object.body, &before.body) {
-                (Body::Pod(new), Body::Pod(old)) => new.is_terminal() && !old.is_terminal(),
-                (Body::Service(new), Body::Service(old)) => new.spec != old.spec,
-                (Body::PersistentVolumeClaim(new), Body::PersistentVolumeClaim(old)) => new.spec != old.spec,
-                _ => false,
-            });
+            || event
+                .before
+                .is_some_and(|before| match (&object.body, &before.body) {
+                    (Body::Pod(new), Body::Pod(old)) => new.is_terminal() && !old.is_terminal(),
+                    (Body::Service(new), Body::Service(old)) => new.spec != old.spec,
+                    (Body::PersistentVolumeClaim(new), Body::PersistentVolumeClaim(old)) => {
+                        new.spec != old.spec
+                    }
+                    _ => false,
+                });
         if frees {
             for quota in cache.list_in(Kind::ResourceQuota, &object.meta.namespace) {
                 wake(quota.key());
@@ -72,10 +76,21 @@ impl Controller for QuotaController {
         Some((300 * SECOND, &[Kind::ResourceQuota]))
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
-        let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
-        let counted = kind::all().filter(|kind| kind.info().namespaced).flat_map(|kind| view.cache.list_in(kind, &key.namespace));
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(object) = view.cache.object(key) else {
+            return Ok(Action::AwaitChange);
+        };
+        let Body::Other(body) = &object.body else {
+            return Ok(Action::AwaitChange);
+        };
+        let counted = kind::all()
+            .filter(|kind| kind.info().namespaced)
+            .flat_map(|kind| view.cache.list_in(kind, &key.namespace));
         let status = quota::quota_status(body, counted);
         out.observe(object, status)?;
         Ok(Action::AwaitChange)

@@ -36,27 +36,59 @@ impl Controller for RootCaPublisher {
     }
 
     /// A changed or deleted one wakes its namespace.
-    fn also_wakes(&self, event: &super::Event<'_>, _: &controller_runtime::informer::Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn also_wakes(
+        &self,
+        event: &super::Event<'_>,
+        _: &controller_runtime::informer::Cache,
+        wake: &mut dyn FnMut(ObjectRef),
+    ) {
         if event.op != apiserver::Op::Added && event.object.meta.name == "kube-root-ca.crt" {
-            wake(ObjectRef::new(Kind::Namespace, "", &event.object.meta.namespace));
+            wake(ObjectRef::new(
+                Kind::Namespace,
+                "",
+                &event.object.meta.namespace,
+            ));
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        if view.cache.object(key).is_none_or(|namespace| namespace.meta.is_deleting()) {
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        if view
+            .cache
+            .object(key)
+            .is_none_or(|namespace| namespace.meta.is_deleting())
+        {
             return Ok(Action::AwaitChange);
         }
         let wanted = root_ca(&key.name);
-        let Some(found) = view.cache.object(&ObjectRef::new(Kind::ConfigMap, &key.name, "kube-root-ca.crt")) else {
+        let Some(found) = view.cache.object(&ObjectRef::new(
+            Kind::ConfigMap,
+            &key.name,
+            "kube-root-ca.crt",
+        )) else {
             return match out.create_value(wanted, Why::NamespaceNeeds) {
                 // Another client was faster, or the namespace is terminating.
-                Err(error) if !matches!(error.reason, StatusReason::AlreadyExists | StatusReason::NotFound | StatusReason::Forbidden) => {
+                Err(error)
+                    if !matches!(
+                        error.reason,
+                        StatusReason::AlreadyExists
+                            | StatusReason::NotFound
+                            | StatusReason::Forbidden
+                    ) =>
+                {
                     Err(error)
                 }
                 _ => Ok(Action::AwaitChange),
             };
         };
-        let described = found.meta.annotation(DESCRIPTION).is_some_and(|words| !words.is_empty());
+        let described = found
+            .meta
+            .annotation(DESCRIPTION)
+            .is_some_and(|words| !words.is_empty());
         if let Body::Other(fields) = &found.body
             && (!described || fields.get("data") != Some(&wanted["data"]))
         {
@@ -64,8 +96,11 @@ impl Controller for RootCaPublisher {
                 if let Body::Other(fields) = &mut map.body {
                     fields.insert("data".into(), wanted["data"].clone());
                 }
-                let words = wanted["metadata"]["annotations"][DESCRIPTION].as_str().unwrap_or_default();
-                std::rc::Rc::make_mut(&mut map.meta.annotations).insert(DESCRIPTION.into(), words.into());
+                let words = wanted["metadata"]["annotations"][DESCRIPTION]
+                    .as_str()
+                    .unwrap_or_default();
+                std::rc::Rc::make_mut(&mut map.meta.annotations)
+                    .insert(DESCRIPTION.into(), words.into());
             })?;
         }
         Ok(Action::AwaitChange)

@@ -29,24 +29,54 @@ impl Controller for ServiceAccountController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::Namespace), Watch::Maps(Kind::ServiceAccount)]
+        &[
+            Watch::For(Kind::Namespace),
+            Watch::Maps(Kind::ServiceAccount),
+        ]
     }
 
     /// A deleted service account wakes its namespace.
-    fn also_wakes(&self, event: &super::Event<'_>, _: &controller_runtime::informer::Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn also_wakes(
+        &self,
+        event: &super::Event<'_>,
+        _: &controller_runtime::informer::Cache,
+        wake: &mut dyn FnMut(ObjectRef),
+    ) {
         if event.op == apiserver::Op::Deleted {
-            wake(ObjectRef::new(Kind::Namespace, "", &event.object.meta.namespace));
+            wake(ObjectRef::new(
+                Kind::Namespace,
+                "",
+                &event.object.meta.namespace,
+            ));
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
         let account = ObjectRef::new(Kind::ServiceAccount, &key.name, "default");
-        let Some(namespace) = view.cache.object(key).filter(|n| !n.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
+        let Some(namespace) = view.cache.object(key).filter(|n| !n.meta.is_deleting()) else {
+            return Ok(Action::AwaitChange);
+        };
         if view.cache.object(&account).is_some() {
             return Ok(Action::AwaitChange);
         }
-        let meta = ObjectMeta { name: account.name, namespace: namespace.meta.name.clone(), ..Default::default() };
-        match out.create(Object { kind: Kind::ServiceAccount, meta, body: Body::Other(Default::default()) }, Why::NamespaceNeeds) {
+        let meta = ObjectMeta {
+            name: account.name,
+            namespace: namespace.meta.name.clone(),
+            ..Default::default()
+        };
+        match out.create(
+            Object {
+                kind: Kind::ServiceAccount,
+                meta,
+                body: Body::Other(Default::default()),
+            },
+            Why::NamespaceNeeds,
+        ) {
             Err(error) if error.reason != StatusReason::AlreadyExists => Err(error),
             _ => Ok(Action::AwaitChange),
         }

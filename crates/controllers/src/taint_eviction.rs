@@ -56,7 +56,10 @@ impl Controller for TaintEviction {
         }
         if object.kind == Kind::Node {
             if !forcing(object).eq(event.before.into_iter().flat_map(forcing)) {
-                for pod in cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == object.meta.name) {
+                for pod in cache
+                    .list(Kind::Pod)
+                    .filter(|o| o.body::<Pod>().node_name == object.meta.name)
+                {
                     wake(pod.key());
                 }
             }
@@ -67,32 +70,55 @@ impl Controller for TaintEviction {
         if pod.node_name.is_empty() || event.before.and_then(|b| b.pod()).is_some_and(same) {
             return;
         }
-        if cache.object(&ObjectRef::new(Kind::Node, "", &pod.node_name)).is_some_and(|node| forcing(node).next().is_some()) {
+        if cache
+            .object(&ObjectRef::new(Kind::Node, "", &pod.node_name))
+            .is_some_and(|node| forcing(node).next().is_some())
+        {
             wake(object.key());
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some((object, pod)) = view.cache.get::<Pod>(key) else { return Ok(Action::AwaitChange) };
-        let node = view.cache.object(&ObjectRef::new(Kind::Node, "", &pod.node_name));
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some((object, pod)) = view.cache.get::<Pod>(key) else {
+            return Ok(Action::AwaitChange);
+        };
+        let node = view
+            .cache
+            .object(&ObjectRef::new(Kind::Node, "", &pod.node_name));
         let taints: Vec<&Taint> = node.into_iter().flat_map(forcing).collect();
         let now = view.now.0 as i64;
         if taints.is_empty() {
             let waited = !out.memory.is_empty() && out.memory.get(DONE).is_none();
             out.memory.clear();
             if waited {
-                out.event(object, "Normal", REASON, format_smolstr!("Cancelling deletion of Pod {}/{}", key.namespace, key.name));
+                out.event(
+                    object,
+                    "Normal",
+                    REASON,
+                    format_smolstr!("Cancelling deletion of Pod {}/{}", key.namespace, key.name),
+                );
             }
             return Ok(Action::AwaitChange);
         }
         if out.memory.get(DONE).is_some() {
             return Ok(Action::AwaitChange);
         }
-        let Some(seconds) = tolerated_for(&pod.spec.tolerations, &taints) else { return Ok(Action::AwaitChange) };
+        let Some(seconds) = tolerated_for(&pod.spec.tolerations, &taints) else {
+            return Ok(Action::AwaitChange);
+        };
         let since = *out.memory.entry(SINCE.into()).or_insert(now);
         // A longer toleration added later does not postpone an eviction that is already due earlier.
         let due = since.saturating_add(seconds.saturating_mul(SECOND as i64));
-        let due = *out.memory.entry(DUE.into()).and_modify(|earlier| *earlier = due.min(*earlier)).or_insert(due);
+        let due = *out
+            .memory
+            .entry(DUE.into())
+            .and_modify(|earlier| *earlier = due.min(*earlier))
+            .or_insert(due);
         if now < due {
             return Ok(Action::RequeueAfter((due - now) as u64));
         }
@@ -113,8 +139,12 @@ pub fn tolerated_for(tolerations: &[Toleration], taints: &[&Taint]) -> Option<i6
     let mut shortest: Option<i64> = None;
     for taint in taints {
         // The first of several tolerations of a taint counts.
-        let toleration = tolerations.iter().find(|t| tolerates(std::slice::from_ref(t), taint));
-        let Some(toleration) = toleration else { return Some(0) };
+        let toleration = tolerations
+            .iter()
+            .find(|t| tolerates(std::slice::from_ref(t), taint));
+        let Some(toleration) = toleration else {
+            return Some(0);
+        };
         if let Some(seconds) = toleration.toleration_seconds {
             let seconds = seconds.max(0);
             shortest = Some(shortest.map_or(seconds, |s| s.min(seconds)));
@@ -123,18 +153,45 @@ pub fn tolerated_for(tolerations: &[Toleration], taints: &[&Taint]) -> Option<i6
     shortest
 }
 
-fn evict(object: &Rc<Object>, seconds: i64, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn evict(
+    object: &Rc<Object>,
+    seconds: i64,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     let (key, node) = (object.key(), object.body::<Pod>().node_name.clone());
-    out.event(object, "Normal", REASON, format_smolstr!("Marking for deletion Pod {}/{}", key.namespace, key.name));
-    let why = || Why::NotTolerated { node: node.clone(), seconds };
+    out.event(
+        object,
+        "Normal",
+        REASON,
+        format_smolstr!("Marking for deletion Pod {}/{}", key.namespace, key.name),
+    );
+    let why = || Why::NotTolerated {
+        node: node.clone(),
+        seconds,
+    };
     let (wall, generation) = (view.wall, object.meta.generation);
     let marked = out.patch(&key, why(), |o| {
         if let Body::Pod(pod) = &mut o.body {
             let message = "Taint manager: deleting due to NoExecute taint";
-            pod.status.set_condition(PodCondition::disruption("DeletionByTaintManager", message, wall, generation));
+            pod.status.set_condition(PodCondition::disruption(
+                "DeletionByTaintManager",
+                message,
+                wall,
+                generation,
+            ));
         }
     });
-    match marked.and_then(|_| out.delete(&key, Delete { uid: Some(object.meta.uid), ..Default::default() }, why())) {
+    match marked.and_then(|_| {
+        out.delete(
+            &key,
+            Delete {
+                uid: Some(object.meta.uid),
+                ..Default::default()
+            },
+            why(),
+        )
+    }) {
         Err(error) if error.reason != StatusReason::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -146,7 +203,11 @@ mod tests {
 
     #[test]
     fn the_shortest_toleration_counts_and_none_means_at_once() {
-        let taint = |key: &str| Taint { key: key.into(), effect: "NoExecute".into(), ..Default::default() };
+        let taint = |key: &str| Taint {
+            key: key.into(),
+            effect: "NoExecute".into(),
+            ..Default::default()
+        };
         let tolerate = |key: &str, seconds: Option<i64>| Toleration {
             key: key.into(),
             operator: "Exists".into(),
@@ -158,13 +219,25 @@ mod tests {
             (vec![], vec![&a], Some(0)),
             (vec![tolerate("a", None)], vec![&a], None),
             (vec![tolerate("a", Some(10))], vec![&a], Some(10)),
-            (vec![tolerate("a", Some(10)), tolerate("b", Some(5))], vec![&a, &b], Some(5)),
-            (vec![tolerate("a", Some(10)), tolerate("b", None)], vec![&a, &b], Some(10)),
+            (
+                vec![tolerate("a", Some(10)), tolerate("b", Some(5))],
+                vec![&a, &b],
+                Some(5),
+            ),
+            (
+                vec![tolerate("a", Some(10)), tolerate("b", None)],
+                vec![&a, &b],
+                Some(10),
+            ),
             (vec![tolerate("a", Some(10))], vec![&a, &b], Some(0)),
             (vec![tolerate("a", Some(-3))], vec![&a], Some(0)),
         ];
         for (tolerations, taints, expected) in cases {
-            assert_eq!(tolerated_for(&tolerations, &taints), expected, "{tolerations:?}");
+            assert_eq!(
+                tolerated_for(&tolerations, &taints),
+                expected,
+                "{tolerations:?}"
+            );
         }
     }
 }

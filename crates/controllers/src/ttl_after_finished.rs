@@ -33,17 +33,32 @@ impl Controller for TtlAfterFinished {
         &[Watch::For(Kind::Job)]
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some((object, job)) = view.cache.get::<Job>(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some((object, job)) = view.cache.get::<Job>(key) else {
+            return Ok(Action::AwaitChange);
+        };
         let ended = job.status.finished().and_then(|c| c.last_transition_time);
-        let (Some(seconds), Some(ended), false) = (job.spec.ttl_seconds_after_finished, ended, object.meta.is_deleting()) else {
+        let (Some(seconds), Some(ended), false) = (
+            job.spec.ttl_seconds_after_finished,
+            ended,
+            object.meta.is_deleting(),
+        ) else {
             return Ok(Action::AwaitChange);
         };
         match view.until(ended, seconds) {
             0 => {}
             left => return Ok(Action::RequeueAfter(left)),
         }
-        let how = Delete { uid: Some(object.meta.uid), propagation: Propagation::Foreground, ..Default::default() };
+        let how = Delete {
+            uid: Some(object.meta.uid),
+            propagation: Propagation::Foreground,
+            ..Default::default()
+        };
         match out.delete(key, how, Why::Expired { seconds }) {
             Err(error) if error.reason != StatusReason::NotFound => Err(error),
             _ => Ok(Action::AwaitChange),

@@ -11,7 +11,10 @@ use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::references::claim_reference;
-use k8s_model::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass};
+use k8s_model::storage::{
+    BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER,
+    StorageClass,
+};
 use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp};
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -25,7 +28,11 @@ const BOUND_BY_US: &str = "pv.kubernetes.io/bound-by-controller";
 /// The pseudo-code of a pass.
 const CODE: &[CodeLine] = &[
     ("for claim := range queue {", "", ""),
-    ("    if bound(claim) { check(volume) ; continue }", "gone", "act"),
+    (
+        "    if bound(claim) { check(volume) ; continue }",
+        "gone",
+        "act",
+    ),
     ("    volume := smallestFit(volumes, claim)", "fit", "act"),
     ("    if volume == nil {", "", ""),
     ("        provision(class, claim)", "provision", "act"),
@@ -56,18 +63,33 @@ impl Controller for VolumeBinder {
 
     fn watches(&self) -> &'static [Watch] {
         use Kind::{PersistentVolume as Volume, PersistentVolumeClaim as Claim};
-        &[Watch::For(Claim), Watch::For(Volume), Watch::Maps(Claim), Watch::Maps(Volume)]
+        &[
+            Watch::For(Claim),
+            Watch::For(Volume),
+            Watch::Maps(Claim),
+            Watch::Maps(Volume),
+        ]
     }
 
     /// A deleted claim wakes its volume; a volume that is deleted or reserved for a claim wakes that claim.
     fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         match &event.object.body {
-            Body::PersistentVolumeClaim(claim) if event.op == apiserver::Op::Deleted && !claim.spec.volume_name.is_empty() => {
-                wake(ObjectRef::new(Kind::PersistentVolume, "", &claim.spec.volume_name));
+            Body::PersistentVolumeClaim(claim)
+                if event.op == apiserver::Op::Deleted && !claim.spec.volume_name.is_empty() =>
+            {
+                wake(ObjectRef::new(
+                    Kind::PersistentVolume,
+                    "",
+                    &claim.spec.volume_name,
+                ));
             }
             Body::PersistentVolume(volume) => {
                 if let Some(claim) = &volume.spec.claim_ref {
-                    wake(ObjectRef::new(Kind::PersistentVolumeClaim, &claim.namespace, &claim.name));
+                    wake(ObjectRef::new(
+                        Kind::PersistentVolumeClaim,
+                        &claim.namespace,
+                        &claim.name,
+                    ));
                 }
             }
             _ => {}
@@ -75,10 +97,18 @@ impl Controller for VolumeBinder {
     }
 
     fn resync(&self) -> Option<(u64, &'static [Kind])> {
-        Some((CLAIM_RESYNC_SECONDS, &[Kind::PersistentVolume, Kind::PersistentVolumeClaim]))
+        Some((
+            CLAIM_RESYNC_SECONDS,
+            &[Kind::PersistentVolume, Kind::PersistentVolumeClaim],
+        ))
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(k8s_model::time::MS));
         }
@@ -102,13 +132,25 @@ fn volume_key(name: &str) -> ObjectRef {
 /// Whether the volume is bound to or reserved for this very claim.
 fn is_for(volume: &PersistentVolume, object: &Object) -> bool {
     volume.spec.claim_ref.as_ref().is_some_and(|r| {
-        r.name == object.meta.name && r.namespace == object.meta.namespace && r.uid.is_none_or(|uid| uid.0 == 0 || uid == object.meta.uid)
+        r.name == object.meta.name
+            && r.namespace == object.meta.namespace
+            && r.uid.is_none_or(|uid| uid.0 == 0 || uid == object.meta.uid)
     })
 }
 
-fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn sync_unbound(
+    object: &Rc<Object>,
+    claim: &PersistentVolumeClaim,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     if !claim.spec.volume_name.is_empty() {
-        let Some((volume_object, volume)) = view.cache.get::<PersistentVolume>(&volume_key(&claim.spec.volume_name)) else { return Ok(()) };
+        let Some((volume_object, volume)) = view
+            .cache
+            .get::<PersistentVolume>(&volume_key(&claim.spec.volume_name))
+        else {
+            return Ok(());
+        };
         let name = &volume_object.meta.name;
         if is_for(volume, object) {
             return bind(volume_object, object, view.wall, out);
@@ -124,8 +166,12 @@ fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassV
         }
         return Ok(());
     }
-    let class = view.cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", claim.class())).map(|(_, class)| class);
-    let delayed = class.is_some_and(StorageClass::waits_for_first_consumer) && object.meta.annotation(SELECTED_NODE).is_none();
+    let class = view
+        .cache
+        .get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", claim.class()))
+        .map(|(_, class)| class);
+    let delayed = class.is_some_and(StorageClass::waits_for_first_consumer)
+        && object.meta.annotation(SELECTED_NODE).is_none();
     if let Some(volume) = best_match(object, claim, delayed, view.cache, out.server) {
         return bind(&volume, object, view.wall, out);
     }
@@ -133,13 +179,19 @@ fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassV
         && let Some(default) = StorageClass::default_of(view.cache.list(Kind::StorageClass))
     {
         let class = &default.meta.name;
-        out.update(object, Why::DefaultClass { class: class.clone() }, |o| {
-            if let Body::PersistentVolumeClaim(c) = &mut o.body {
-                c.spec = c.spec.edited(|raw| {
-                    raw.insert("storageClassName".into(), class.as_str().into());
-                });
-            }
-        })?;
+        out.update(
+            object,
+            Why::DefaultClass {
+                class: class.clone(),
+            },
+            |o| {
+                if let Body::PersistentVolumeClaim(c) = &mut o.body {
+                    c.spec = c.spec.edited(|raw| {
+                        raw.insert("storageClassName".into(), class.as_str().into());
+                    });
+                }
+            },
+        )?;
         return Ok(());
     }
     if delayed {
@@ -163,27 +215,53 @@ fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassV
 
 /// Records for a claim with `WaitForFirstConsumer` what it waits for.
 fn tell_waiting(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) {
-    let consumer = view.cache.users_of(&object.meta.namespace, &object.meta.name).into_iter().find(|pod| {
-        let body: &k8s_model::pod::Pod = pod.body();
-        body.node_name.is_empty() && body.spec.claims().any(|name| *name == object.meta.name)
-    });
+    let consumer = view
+        .cache
+        .users_of(&object.meta.namespace, &object.meta.name)
+        .into_iter()
+        .find(|pod| {
+            let body: &k8s_model::pod::Pod = pod.body();
+            body.node_name.is_empty() && body.spec.claims().any(|name| *name == object.meta.name)
+        });
     match consumer {
-        Some(pod) => {
-            out.event(object, "Normal", "WaitForPodScheduled", format_smolstr!("waiting for pod {} to be scheduled", pod.meta.name))
-        }
-        None => out.event(object, "Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding"),
+        Some(pod) => out.event(
+            object,
+            "Normal",
+            "WaitForPodScheduled",
+            format_smolstr!("waiting for pod {} to be scheduled", pod.meta.name),
+        ),
+        None => out.event(
+            object,
+            "Normal",
+            "WaitForFirstConsumer",
+            "waiting for first consumer to be created before binding",
+        ),
     }
 }
 
-fn ask_provisioner(object: &Rc<Object>, claim: &PersistentVolumeClaim, class: &StorageClass, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn ask_provisioner(
+    object: &Rc<Object>,
+    claim: &PersistentVolumeClaim,
+    class: &StorageClass,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     let provisioner = class.provisioner.clone();
-    let asked = object.meta.annotation(STORAGE_PROVISIONER).is_some_and(|p| *p == provisioner);
+    let asked = object
+        .meta
+        .annotation(STORAGE_PROVISIONER)
+        .is_some_and(|p| *p == provisioner);
     let mut current = object.clone();
     if !asked {
-        current = out.update(object, Why::NeedsProvisioning { class: claim.class().into() }, |o| {
-            o.meta.annotate(STORAGE_PROVISIONER, &provisioner);
-            o.meta.annotate(PROVISIONER_BETA, &provisioner);
-        })?;
+        current = out.update(
+            object,
+            Why::NeedsProvisioning {
+                class: claim.class().into(),
+            },
+            |o| {
+                o.meta.annotate(STORAGE_PROVISIONER, &provisioner);
+                o.meta.annotate(PROVISIONER_BETA, &provisioner);
+            },
+        )?;
     }
     let message = format!(
         "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the system administrator. \
@@ -194,17 +272,29 @@ fn ask_provisioner(object: &Rc<Object>, claim: &PersistentVolumeClaim, class: &S
 }
 
 /// Why a volume cannot serve a claim.
-fn mismatch(object: &Object, volume: &PersistentVolume, claim: &PersistentVolumeClaim) -> Option<String> {
+fn mismatch(
+    object: &Object,
+    volume: &PersistentVolume,
+    claim: &PersistentVolumeClaim,
+) -> Option<String> {
     let mode = |m: &str| if m.is_empty() { "Filesystem" } else { m }.to_string();
     let reason = if object.meta.is_deleting() {
-        return Some(format!("the volume is marked for deletion {:?}", object.meta.name));
+        return Some(format!(
+            "the volume is marked for deletion {:?}",
+            object.meta.name
+        ));
     } else if volume.capacity() < claim.request() {
         "requested PV is too small"
     } else if volume.spec.storage_class_name != claim.class() {
         "storageClassName does not match"
     } else if mode(&volume.spec.volume_mode) != mode(&claim.spec.volume_mode) {
         "incompatible volumeMode"
-    } else if !claim.spec.access_modes.iter().all(|m| volume.spec.access_modes.contains(m)) {
+    } else if !claim
+        .spec
+        .access_modes
+        .iter()
+        .all(|m| volume.spec.access_modes.contains(m))
+    {
         "incompatible accessMode"
     } else {
         return None;
@@ -215,12 +305,23 @@ fn mismatch(object: &Object, volume: &PersistentVolume, claim: &PersistentVolume
 /// The volume reserved for this claim, or the smallest free one that fits; by name among equals.
 ///
 /// Upstream keeps its own cache of volumes, which shows its writes at once; reading the API server's copy has the same effect.
-fn best_match(object: &Rc<Object>, claim: &PersistentVolumeClaim, delayed: bool, cache: &Cache, server: &ApiServer) -> Option<Rc<Object>> {
+fn best_match(
+    object: &Rc<Object>,
+    claim: &PersistentVolumeClaim,
+    delayed: bool,
+    cache: &Cache,
+    server: &ApiServer,
+) -> Option<Rc<Object>> {
     let known = |claim| {
         let volumes = server.volumes_for(claim).into_iter();
         volumes.filter(|v| !v.meta.is_deleting() && cache.object(&v.key()).is_some())
     };
-    if let Some(kept) = known(Some((object.meta.namespace.as_str(), object.meta.name.as_str()))).find(|v| is_for(v.body(), object)) {
+    if let Some(kept) = known(Some((
+        object.meta.namespace.as_str(),
+        object.meta.name.as_str(),
+    )))
+    .find(|v| is_for(v.body(), object))
+    {
         let volume: &PersistentVolume = kept.body();
         return (volume.capacity() >= claim.request()).then(|| kept.clone());
     }
@@ -233,19 +334,31 @@ fn best_match(object: &Rc<Object>, claim: &PersistentVolumeClaim, delayed: bool,
             volume.spec.claim_ref.is_none()
                 && volume.status.phase == "Available"
                 && mismatch(v, volume, claim).is_none()
-                && claim.spec.selector.as_ref().is_none_or(|s| s.matches(&v.meta.labels))
+                && claim
+                    .spec
+                    .selector
+                    .as_ref()
+                    .is_none_or(|s| s.matches(&v.meta.labels))
         })
         .min_by_key(|v| v.body::<PersistentVolume>().capacity())
         .cloned()
 }
 
 /// The four writes of a binding; each is skipped if already done.
-fn bind(volume: &Rc<Object>, claim: &Rc<Object>, wall: Timestamp, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn bind(
+    volume: &Rc<Object>,
+    claim: &Rc<Object>,
+    wall: Timestamp,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     let volume = point_volume_at(volume, claim, out)?;
     let volume = set_volume_phase(&volume, "Bound", Why::Binding, wall, out)?;
     let claim = point_claim_at(claim, &volume, out)?;
     let body: &PersistentVolume = volume.body();
-    let (size, modes) = (body.spec.capacity.get("storage").cloned(), body.spec.access_modes.clone());
+    let (size, modes) = (
+        body.spec.capacity.get("storage").cloned(),
+        body.spec.access_modes.clone(),
+    );
     out.update_status(&claim, Why::Binding, |o| {
         if let Body::PersistentVolumeClaim(c) = &mut o.body {
             // The capacity of a bound claim follows its file system, not the volume.
@@ -262,26 +375,40 @@ fn bind(volume: &Rc<Object>, claim: &Rc<Object>, wall: Timestamp, out: &mut Out<
     Ok(())
 }
 
-fn point_volume_at(volume: &Rc<Object>, claim: &Rc<Object>, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
+fn point_volume_at(
+    volume: &Rc<Object>,
+    claim: &Rc<Object>,
+    out: &mut Out<'_>,
+) -> Result<Rc<Object>, ApiError> {
     let body: &PersistentVolume = volume.body();
     let known = body.spec.claim_ref.as_ref();
     if known.is_some_and(|r| r.uid == Some(claim.meta.uid)) {
         return Ok(volume.clone());
     }
     let chosen_by_us = known.is_none();
-    out.update(volume, Why::SmallestFit { volume: volume.meta.name.clone() }, |o| {
-        if chosen_by_us {
-            o.meta.annotate(BOUND_BY_US, "yes");
-        }
-        if let Body::PersistentVolume(v) = &mut o.body {
-            v.spec = v.spec.edited(|raw| {
-                raw.insert("claimRef".into(), claim_reference(claim));
-            });
-        }
-    })
+    out.update(
+        volume,
+        Why::SmallestFit {
+            volume: volume.meta.name.clone(),
+        },
+        |o| {
+            if chosen_by_us {
+                o.meta.annotate(BOUND_BY_US, "yes");
+            }
+            if let Body::PersistentVolume(v) = &mut o.body {
+                v.spec = v.spec.edited(|raw| {
+                    raw.insert("claimRef".into(), claim_reference(claim));
+                });
+            }
+        },
+    )
 }
 
-fn point_claim_at(claim: &Rc<Object>, volume: &Object, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
+fn point_claim_at(
+    claim: &Rc<Object>,
+    volume: &Object,
+    out: &mut Out<'_>,
+) -> Result<Rc<Object>, ApiError> {
     let body: &PersistentVolumeClaim = claim.body();
     let chosen_by_us = body.spec.volume_name.is_empty();
     if !chosen_by_us && claim.meta.annotation(BIND_COMPLETED).is_some() {
@@ -301,16 +428,29 @@ fn point_claim_at(claim: &Rc<Object>, volume: &Object, out: &mut Out<'_>) -> Res
 }
 
 /// A bound claim whose volume is gone, or bound to another claim, is Lost.
-fn sync_bound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
-    match view.cache.get::<PersistentVolume>(&volume_key(&claim.spec.volume_name)) {
-        Some((volume_object, volume)) if volume.spec.claim_ref.is_none() || is_for(volume, object) => {
+fn sync_bound(
+    object: &Rc<Object>,
+    claim: &PersistentVolumeClaim,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
+    match view
+        .cache
+        .get::<PersistentVolume>(&volume_key(&claim.spec.volume_name))
+    {
+        Some((volume_object, volume))
+            if volume.spec.claim_ref.is_none() || is_for(volume, object) =>
+        {
             bind(volume_object, object, view.wall, out)
         }
         _ if claim.status.phase == "Lost" => Ok(()),
         _ => {
             let lost = out.update_status(object, Why::VolumeGone, |o| {
                 if let Body::PersistentVolumeClaim(c) = &mut o.body {
-                    c.status = k8s_model::storage::ClaimStatus { phase: "Lost".into(), ..Default::default() };
+                    c.status = k8s_model::storage::ClaimStatus {
+                        phase: "Lost".into(),
+                        ..Default::default()
+                    };
                 }
             })?;
             let message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
@@ -320,13 +460,26 @@ fn sync_bound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassVie
     }
 }
 
-fn sync_volume(object: &Rc<Object>, volume: &PersistentVolume, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
-    let Some(reference) = volume.spec.claim_ref.as_ref().filter(|r| r.uid.is_some_and(|uid| uid.0 != 0)) else {
+fn sync_volume(
+    object: &Rc<Object>,
+    volume: &PersistentVolume,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
+    let Some(reference) = volume
+        .spec
+        .claim_ref
+        .as_ref()
+        .filter(|r| r.uid.is_some_and(|uid| uid.0 != 0))
+    else {
         set_volume_phase(object, "Available", Why::Observed, view.wall, out)?;
         return Ok(());
     };
-    let claim =
-        view.cache.get::<PersistentVolumeClaim>(&ObjectRef::new(Kind::PersistentVolumeClaim, &reference.namespace, &reference.name));
+    let claim = view.cache.get::<PersistentVolumeClaim>(&ObjectRef::new(
+        Kind::PersistentVolumeClaim,
+        &reference.namespace,
+        &reference.name,
+    ));
     match claim.filter(|(o, _)| Some(o.meta.uid) == reference.uid) {
         None => release(object, volume, view, out),
         Some((_, claim)) if claim.spec.volume_name == object.meta.name => {
@@ -334,7 +487,10 @@ fn sync_volume(object: &Rc<Object>, volume: &PersistentVolume, view: &PassView<'
             Ok(())
         }
         Some((_, claim)) if claim.spec.volume_name.is_empty() => Ok(()),
-        Some(_) if object.meta.annotation(PROVISIONED_BY).is_some() && volume.spec.persistent_volume_reclaim_policy == "Delete" => {
+        Some(_)
+            if object.meta.annotation(PROVISIONED_BY).is_some()
+                && volume.spec.persistent_volume_reclaim_policy == "Delete" =>
+        {
             release(object, volume, view, out)
         }
         Some(_) => unbind(object, view, out),
@@ -350,7 +506,10 @@ fn unbind(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result
             v.spec = v.spec.edited(|raw| {
                 if ours {
                     raw.remove("claimRef");
-                } else if let Some(reference) = raw.get_mut("claimRef").and_then(serde_json::Value::as_object_mut) {
+                } else if let Some(reference) = raw
+                    .get_mut("claimRef")
+                    .and_then(serde_json::Value::as_object_mut)
+                {
                     reference.remove("uid");
                     reference.remove("resourceVersion");
                 }
@@ -361,20 +520,46 @@ fn unbind(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result
     Ok(())
 }
 
-fn release(object: &Rc<Object>, volume: &PersistentVolume, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn release(
+    object: &Rc<Object>,
+    volume: &PersistentVolume,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     let policy = volume.spec.persistent_volume_reclaim_policy.clone();
     if volume.status.phase == "Failed" {
         return Ok(());
     }
-    let released = set_volume_phase(object, "Released", Why::ClaimGone { policy: policy.clone() }, view.wall, out)?;
-    let path = volume.spec.raw.pointer("/hostPath/path").and_then(serde_json::Value::as_str);
+    let released = set_volume_phase(
+        object,
+        "Released",
+        Why::ClaimGone {
+            policy: policy.clone(),
+        },
+        view.wall,
+        out,
+    )?;
+    let path = volume
+        .spec
+        .raw
+        .pointer("/hostPath/path")
+        .and_then(serde_json::Value::as_str);
     // Provisioned volumes are deleted by their provisioner; of the others only hostPath has a deleter, for one directory.
-    if let (true, true, Some(path)) = (policy == "Delete", object.meta.annotation(PROVISIONED_BY).is_none(), path) {
+    if let (true, true, Some(path)) = (
+        policy == "Delete",
+        object.meta.annotation(PROVISIONED_BY).is_none(),
+        path,
+    ) {
         if path.starts_with("/tmp/") {
-            out.delete(&released.key(), Default::default(), Why::ClaimGone { policy })?;
+            out.delete(
+                &released.key(),
+                Default::default(),
+                Why::ClaimGone { policy },
+            )?;
             return Ok(());
         }
-        let message = format!("host_path deleter only supports /tmp/.+ but received provided {path}");
+        let message =
+            format!("host_path deleter only supports /tmp/.+ but received provided {path}");
         let failed = out.update_status(&released, Why::ClaimGone { policy }, |o| {
             if let Body::PersistentVolume(v) = &mut o.body {
                 v.status.phase = "Failed".into();

@@ -19,19 +19,33 @@ pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<Entr
         return Some(load);
     }
     let woke = entry.cause.filter(|cause| *cause < id);
-    let Some(inputs) = Inputs::of(entry) else { return woke };
-    if woke.and_then(|woke| journal.get(woke as usize)).is_some_and(|woke| inputs.have(woke)) {
+    let Some(inputs) = Inputs::of(entry) else {
+        return woke;
+    };
+    if woke
+        .and_then(|woke| journal.get(woke as usize))
+        .is_some_and(|woke| inputs.have(woke))
+    {
         return woke;
     }
     let from = (id as usize).saturating_sub(*left);
-    let found = journal.first(id as usize).from(from).iter().rposition(|earlier| inputs.have(earlier));
+    let found = journal
+        .first(id as usize)
+        .from(from)
+        .iter()
+        .rposition(|earlier| inputs.have(earlier));
     *left -= id as usize - from - found.unwrap_or(0);
     found.map(|at| (from + at) as EntryId).or(woke)
 }
 
 /// The newest earlier command that set the load of what was scaled, unless its autoscaler was written since: what an autoscaler measures is
 /// written nowhere.
-fn load_before(journal: Journal<'_>, id: EntryId, scaled: &Object, left: &mut usize) -> Option<EntryId> {
+fn load_before(
+    journal: Journal<'_>,
+    id: EntryId,
+    scaled: &Object,
+    left: &mut usize,
+) -> Option<EntryId> {
     let from = (id as usize).saturating_sub(*left);
     let template = match &scaled.body {
         Body::Deployment(body) => &body.spec.template.labels,
@@ -45,11 +59,17 @@ fn load_before(journal: Journal<'_>, id: EntryId, scaled: &Object, left: &mut us
         Record::Write { object, before, .. } => {
             object.kind == Kind::HorizontalPodAutoscaler
                 && object.meta.namespace == scaled.meta.namespace
-                && before.as_ref().is_none_or(|before| before.meta.generation != object.meta.generation)
+                && before
+                    .as_ref()
+                    .is_none_or(|before| before.meta.generation != object.meta.generation)
         }
         _ => false,
     };
-    let found = journal.first(id as usize).from(from).iter().rposition(decides)?;
+    let found = journal
+        .first(id as usize)
+        .from(from)
+        .iter()
+        .rposition(decides)?;
     *left -= id as usize - from - found;
     Some((from + found) as EntryId)
 }
@@ -76,69 +96,113 @@ enum Inputs<'e> {
 
 impl<'e> Inputs<'e> {
     fn of(entry: &'e Entry) -> Option<Self> {
-        let Record::Write { object, before, .. } = &entry.record else { return None };
+        let Record::Write { object, before, .. } = &entry.record else {
+            return None;
+        };
         let owner = || object.meta.controller();
         match &entry.why {
             Why::TooFew { want, .. } => Some(Inputs::Size(owner()?, *want, true)),
             Why::TooMany { want, .. } => Some(Inputs::Size(owner()?, *want, false)),
             Why::Retry(of) => Some(Inputs::Failure(owner()?, &of.pod)),
-            Why::MissingOrdinal { ordinal, .. } => Some(Inputs::Ordinal(owner()?, object, *ordinal)),
+            Why::MissingOrdinal { ordinal, .. } => {
+                Some(Inputs::Ordinal(owner()?, object, *ordinal))
+            }
             Why::CondemnedOrdinal { ordinal, .. } => Some(Inputs::Beyond(owner()?, *ordinal)),
             Why::JobEnds { .. } if object.kind == Kind::Job => Some(Inputs::Ended(object)),
             Why::RolloutUp { .. } | Why::Scaled { .. } => Some(Inputs::Room(owner()?)),
-            Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } => Some(Inputs::Available(owner()?)),
-            Why::Observed => Some(Inputs::Pods(object, available(object)?.cmp(&available(before.as_deref()?)?))),
+            Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } => {
+                Some(Inputs::Available(owner()?))
+            }
+            Why::Observed => Some(Inputs::Pods(
+                object,
+                available(object)?.cmp(&available(before.as_deref()?)?),
+            )),
             _ => None,
         }
     }
 
     /// Whether a write has changed these inputs.
     fn have(&self, entry: &Entry) -> bool {
-        let Record::Write { op, object, before } = &entry.record else { return false };
+        let Record::Write { op, object, before } = &entry.record else {
+            return false;
+        };
         let is = |owner: &OwnerReference| object.meta.uid == owner.uid;
-        let of = |owner: &OwnerReference| object.meta.controller().is_some_and(|other| other.uid == owner.uid);
+        let of = |owner: &OwnerReference| {
+            object
+                .meta
+                .controller()
+                .is_some_and(|other| other.uid == owner.uid)
+        };
         let before = before.as_deref().filter(|_| *op == Op::Modified);
         let meant = || before.is_none_or(|before| before.meta.generation != object.meta.generation);
         // From how many to how many.
         let turned = |how: fn(&Object) -> Option<i32>| before.and_then(how).zip(how(object));
         match self {
             Inputs::Size(owner, want, _) if is(owner) => {
-                size(object) == Some(*want) && before.is_none_or(|before| size(before) != size(object))
+                size(object) == Some(*want)
+                    && before.is_none_or(|before| size(before) != size(object))
             }
             Inputs::Size(owner, _, true) => {
-                object.pod().is_some() && of(owner) && !active(*op, object) && before.is_none_or(|b| active(Op::Modified, b))
+                object.pod().is_some()
+                    && of(owner)
+                    && !active(*op, object)
+                    && before.is_none_or(|b| active(Op::Modified, b))
             }
             Inputs::Failure(owner, pod) => {
-                object.meta.name == *pod && of(owner) && !active(*op, object) && before.is_some_and(|b| active(Op::Modified, b))
+                object.meta.name == *pod
+                    && of(owner)
+                    && !active(*op, object)
+                    && before.is_some_and(|b| active(Op::Modified, b))
             }
             Inputs::Size(owner, ..) => matches!(entry.why, Why::Adopt) && of(owner),
             Inputs::Room(owner) | Inputs::Available(owner) if is(owner) => meant(),
             // Of several commands in a row the last that made the StatefulSet large or small enough decides.
             Inputs::Ordinal(owner, _, ordinal) if is(owner) => {
-                has_ordinal(object, *ordinal) && before.is_none_or(|before| !has_ordinal(before, *ordinal))
+                has_ordinal(object, *ordinal)
+                    && before.is_none_or(|before| !has_ordinal(before, *ordinal))
             }
             Inputs::Beyond(owner, ordinal) => {
-                is(owner) && !has_ordinal(object, *ordinal) && before.is_some_and(|before| has_ordinal(before, *ordinal))
+                is(owner)
+                    && !has_ordinal(object, *ordinal)
+                    && before.is_some_and(|before| has_ordinal(before, *ordinal))
             }
             Inputs::Ended(job) => {
-                object.meta.controller().is_some_and(|owner| owner.uid == job.meta.uid)
+                object
+                    .meta
+                    .controller()
+                    .is_some_and(|owner| owner.uid == job.meta.uid)
                     && !active(*op, object)
                     && before.is_none_or(|before| active(Op::Modified, before))
             }
             Inputs::Ordinal(owner, pod, _) => {
                 let gone = *op == Op::Deleted && object.meta.name == pod.meta.name;
-                object.pod().is_some() && of(owner) && (gone || ready(object) && before.is_some_and(|before| !ready(before)))
+                object.pod().is_some()
+                    && of(owner)
+                    && (gone || ready(object) && before.is_some_and(|before| !ready(before)))
             }
             Inputs::Room(owner) => of(owner) && turned(size).is_some_and(|(from, to)| to < from),
-            Inputs::Available(owner) => of(owner) && turned(available).is_some_and(|(from, to)| to > from),
+            Inputs::Available(owner) => {
+                of(owner) && turned(available).is_some_and(|(from, to)| to > from)
+            }
             Inputs::Pods(set, how) => {
-                let (was, is) = (before.is_some_and(ready), *op != Op::Deleted && ready(object));
-                let mine = || object.meta.controller().is_some_and(|other| other.uid == set.meta.uid);
+                let (was, is) = (
+                    before.is_some_and(ready),
+                    *op != Op::Deleted && ready(object),
+                );
+                let mine = || {
+                    object
+                        .meta
+                        .controller()
+                        .is_some_and(|other| other.uid == set.meta.uid)
+                };
                 let counts = match how {
                     std::cmp::Ordering::Greater => is && !was,
                     std::cmp::Ordering::Less => was && !is || *op == Op::Deleted,
                     std::cmp::Ordering::Equal => {
-                        was != is || before.is_none_or(|before| before.meta.is_deleting() != object.meta.is_deleting())
+                        was != is
+                            || before.is_none_or(|before| {
+                                before.meta.is_deleting() != object.meta.is_deleting()
+                            })
                     }
                 };
                 counts && object.pod().is_some() && mine()

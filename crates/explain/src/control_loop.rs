@@ -18,7 +18,11 @@ pub fn component(name: &str) -> &'static str {
 /// The kinds whose watch events wake a loop.
 pub fn watched(name: &str) -> Vec<Kind> {
     let Some(of) = controllers::ALL.iter().find(|of| of.name() == name) else {
-        return if component(name) == "kubelet" { vec![Kind::Pod] } else { vec![Kind::Pod, Kind::Node] };
+        return if component(name) == "kubelet" {
+            vec![Kind::Pod]
+        } else {
+            vec![Kind::Pod, Kind::Node]
+        };
     };
     let mut kinds = Vec::new();
     for watch in of.watches() {
@@ -35,18 +39,39 @@ pub fn watched(name: &str) -> Vec<Kind> {
 pub fn pace(sim: &Sim, name: &str) -> Option<ActionOffer> {
     let slow = sim.slowed(name).is_some();
     (component(name) != "kubelet").then(|| match slow {
-        true => ActionOffer::new(msg::offer_full_speed(), msg::offer_full_speed_title(), ["fault slow ", name, " none"].concat()),
-        false => ActionOffer::new(msg::offer_slow(), msg::offer_slow_title(), ["fault slow ", name, " 2s"].concat()),
+        true => ActionOffer::new(
+            msg::offer_full_speed(),
+            msg::offer_full_speed_title(),
+            ["fault slow ", name, " none"].concat(),
+        ),
+        false => ActionOffer::new(
+            msg::offer_slow(),
+            msg::offer_slow_title(),
+            ["fault slow ", name, " 2s"].concat(),
+        ),
     })
 }
 
 /// Faults offered for a loop: its pace, a restart of its component, the events that its component misses.
 pub fn offers(sim: &Sim, name: &str) -> Vec<ActionOffer> {
     let of = component(name);
-    let restart = ActionOffer::new(msg::offer_restart(of), msg::offer_restart_title(of), ["fault restart ", of].concat());
+    let restart = ActionOffer::new(
+        msg::offer_restart(of),
+        msg::offer_restart_title(of),
+        ["fault restart ", of].concat(),
+    );
     let lose = watched(name).into_iter().map(|kind| {
         let line = ["fault lose ", &kind.name().to_ascii_lowercase(), " ", of].concat();
-        ActionOffer::new(msg::offer_lose_kind(kind), msg::offer_lose_kind_title(of, kind), line)
+        ActionOffer::new(
+            msg::offer_lose_kind(kind),
+            msg::offer_lose_kind_title(of, kind),
+            line,
+        )
     });
-    pace(sim, name).into_iter().chain([restart]).chain(lose).chain([super::remedies::relist(sim)]).collect()
+    pace(sim, name)
+        .into_iter()
+        .chain([restart])
+        .chain(lose)
+        .chain([super::remedies::relist(sim)])
+        .collect()
 }

@@ -14,7 +14,11 @@ use projection::model::PodState;
 
 /// What an object is called in a sentence: a long name keeps its end.
 fn name(object: &Object) -> String {
-    if matches!(object.body, Body::PersistentVolume(_)) { volume(&object.meta.name) } else { front(&object.meta.name, 26) }
+    if matches!(object.body, Body::PersistentVolume(_)) {
+        volume(&object.meta.name)
+    } else {
+        front(&object.meta.name, 26)
+    }
 }
 
 fn replicas(object: &Object) -> Option<i32> {
@@ -46,17 +50,29 @@ pub fn effect(entry: &Entry) -> Message {
     match &entry.record {
         Record::Command(line) => command(line),
         Record::Forgotten => msg::effect_forgotten(),
-        Record::Refused(refused) => msg::effect_rejected(refused.key.to_string(), refused.error.message.trim_end_matches('.')),
+        Record::Refused(refused) => msg::effect_rejected(
+            refused.key.to_string(),
+            refused.error.message.trim_end_matches('.'),
+        ),
         Record::Write { op, object, before } => write(entry, *op, object, before.as_deref()),
     }
 }
 
 /// What a person did.
 fn command(line: &str) -> Message {
-    match (Fault::of_command(line), &line.split_whitespace().collect::<Vec<_>>()[..]) {
-        (Some(Fault::Load(load) | Fault::EndLoad(load)), [.., labels, amount]) => {
-            msg::effect_load(if load.resource() == "cpu" { "CPU" } else { load.resource() }, *labels, *amount)
-        }
+    match (
+        Fault::of_command(line),
+        &line.split_whitespace().collect::<Vec<_>>()[..],
+    ) {
+        (Some(Fault::Load(load) | Fault::EndLoad(load)), [.., labels, amount]) => msg::effect_load(
+            if load.resource() == "cpu" {
+                "CPU"
+            } else {
+                load.resource()
+            },
+            *labels,
+            *amount,
+        ),
         (Some(Fault::Node(NodeFault::Up, node)), _) => msg::effect_powered_on(node),
         (Some(Fault::Node(NodeFault::Down, node)), _) => msg::effect_powered_off(node),
         _ => msg::effect_ran(line),
@@ -70,7 +86,9 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
         Op::Deleted => return msg::effect_deleted(kind, of),
         Op::Modified => {}
     }
-    let Some(before) = before else { return msg::effect_changed(kind, of) };
+    let Some(before) = before else {
+        return msg::effect_changed(kind, of);
+    };
     if let Why::Revision { revision } = &entry.why {
         return msg::effect_revision(of, revision);
     }
@@ -101,14 +119,19 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
         if let Why::Stopped = &entry.why {
             return msg::effect_containers_stopped(kind, of);
         }
-        let gone = before.meta.finalizers.iter().find(|finalizer| !object.meta.finalizers.contains(finalizer));
+        let gone = before
+            .meta
+            .finalizers
+            .iter()
+            .find(|finalizer| !object.meta.finalizers.contains(finalizer));
         if let Some(finalizer) = gone {
             return msg::effect_finalizer_removed(kind, of, finalizer);
         }
     }
     // What it measures says more than the first condition that changed.
     if object.kind == Kind::HorizontalPodAutoscaler
-        && let Some((standing, _)) = super::scaler::state(object).filter(|state| Some(state) != super::scaler::state(before).as_ref())
+        && let Some((standing, _)) = super::scaler::state(object)
+            .filter(|state| Some(state) != super::scaler::state(before).as_ref())
     {
         return msg::effect_stands(kind, of, standing);
     }
@@ -132,14 +155,23 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
 
 /// Which taint a write added to a Node, or removed.
 fn tainted(before: &Object, object: &Object) -> Option<Message> {
-    let (Body::Node(was), Body::Node(is)) = (&before.body, &object.body) else { return None };
-    let same = |a: &k8s_model::node::Taint, b: &k8s_model::node::Taint| (&a.key, &a.value, &a.effect) == (&b.key, &b.value, &b.effect);
+    let (Body::Node(was), Body::Node(is)) = (&before.body, &object.body) else {
+        return None;
+    };
+    let same = |a: &k8s_model::node::Taint, b: &k8s_model::node::Taint| {
+        (&a.key, &a.value, &a.effect) == (&b.key, &b.value, &b.effect)
+    };
     let (was, is) = (&was.spec.taints, &is.spec.taints);
     let node = name(object);
-    if let Some(new) = is.iter().find(|taint| !was.iter().any(|old| same(old, taint))) {
+    if let Some(new) = is
+        .iter()
+        .find(|taint| !was.iter().any(|old| same(old, taint)))
+    {
         return Some(msg::effect_tainted(node, new.to_string()));
     }
-    let gone = was.iter().find(|taint| !is.iter().any(|new| same(new, taint)))?;
+    let gone = was
+        .iter()
+        .find(|taint| !is.iter().any(|new| same(new, taint)))?;
     Some(msg::effect_untainted(gone.to_string(), node))
 }
 
@@ -159,7 +191,8 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
         "status.active",
         "].status",
     ];
-    let rank = |field: &ChangedField| match TELLING.iter().position(|end| field.path.ends_with(end)) {
+    let rank = |field: &ChangedField| match TELLING.iter().position(|end| field.path.ends_with(end))
+    {
         Some(place) => place,
         None if field.is_technical() => 10,
         // What loops note for each other.
@@ -169,14 +202,28 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
     };
     let found = fields(before, object).into_iter().min_by_key(rank)?;
     let set = |value: Option<String>| value.filter(|value| value != "null");
-    let counts = |value: &Option<String>| value.as_ref().is_none_or(|value| value.parse::<u64>().is_ok());
+    let counts = |value: &Option<String>| {
+        value
+            .as_ref()
+            .is_none_or(|value| value.parse::<u64>().is_ok())
+    };
     let (from, to) = (set(found.from), set(found.to));
     // A count of nothing is left out.
-    let none = (found.path.starts_with("status.") && counts(&from) && counts(&to)).then(|| "0".to_string());
+    let none = (found.path.starts_with("status.") && counts(&from) && counts(&to))
+        .then(|| "0".to_string());
     // Only a count is one: a port, a year or a label's value is left as it was written. A Secret's value is not told at all.
     let is_count = found.path.starts_with("status.") || found.path.ends_with("replicas");
-    let said = |value: &str| if is_count { grouped(value) } else { value.to_string() };
-    let secret = object.kind == Kind::Secret && ["data.", "stringData."].iter().any(|of| found.path.starts_with(of));
+    let said = |value: &str| {
+        if is_count {
+            grouped(value)
+        } else {
+            value.to_string()
+        }
+    };
+    let secret = object.kind == Kind::Secret
+        && ["data.", "stringData."]
+            .iter()
+            .any(|of| found.path.starts_with(of));
     let value = |text: String| Message::only(Arg::Change(text.into()));
     let change = match (from.or(none.clone()), to.or(none)) {
         (_, None) => msg::field_removed(),
@@ -185,11 +232,17 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
         // A large object within another says too much.
         (None, Some(to)) if to.starts_with(['{', '[']) && to.len() > MAX_OBJECT => msg::field_set(),
         (None, Some(to)) => value(said(&to)),
-        (Some(from), Some(to)) if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) => msg::field_changed(),
+        (Some(from), Some(to)) if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) => {
+            msg::field_changed()
+        }
         (Some(from), Some(to)) => value(format!("{} → {}", said(&from), said(&to))),
     };
     // Of a condition its type is the name.
-    let path = match found.path.strip_prefix("status.conditions[").and_then(|rest| rest.split_once(']')) {
+    let path = match found
+        .path
+        .strip_prefix("status.conditions[")
+        .and_then(|rest| rest.split_once(']'))
+    {
         Some((of, "" | ".status")) => msg::field_condition(of),
         Some((of, rest)) => msg::field_condition([of, rest].concat()),
         // In a narrow place the field's own name is enough.
@@ -206,14 +259,20 @@ fn turned(before: &Object, object: &Object, of: &str) -> Option<Message> {
             let state = if is.is_ready() { "Ready" } else { "NotReady" };
             Some(msg::effect_became(kind, of, state))
         }
-        (Body::Node(was), Body::Node(is)) if was.spec.unschedulable != is.spec.unschedulable => Some(match is.spec.unschedulable {
-            true => msg::effect_cordoned(kind, of),
-            false => msg::effect_uncordoned(kind, of),
-        }),
-        (Body::Job(was), Body::Job(is)) if was.status.met("Complete").is_none() && is.status.met("Complete").is_some() => {
+        (Body::Node(was), Body::Node(is)) if was.spec.unschedulable != is.spec.unschedulable => {
+            Some(match is.spec.unschedulable {
+                true => msg::effect_cordoned(kind, of),
+                false => msg::effect_uncordoned(kind, of),
+            })
+        }
+        (Body::Job(was), Body::Job(is))
+            if was.status.met("Complete").is_none() && is.status.met("Complete").is_some() =>
+        {
             Some(msg::effect_completed(kind, of))
         }
-        (Body::Job(was), Body::Job(is)) if was.status.met("Failed").is_none() && is.status.met("Failed").is_some() => {
+        (Body::Job(was), Body::Job(is))
+            if was.status.met("Failed").is_none() && is.status.met("Failed").is_some() =>
+        {
             Some(msg::effect_failed(kind, of))
         }
         _ => None,

@@ -27,7 +27,11 @@ pub fn headline(waits: &Waits) -> Message {
         Image(image) => msg::wait_image(image),
         Crashes { container, code } => msg::wait_container_exits(container, code),
         OutOfMemory { container, limit } => msg::wait_out_of_memory(container, limit),
-        ProbePort { container, probe, port } => msg::wait_probe_port(probe, container, port),
+        ProbePort {
+            container,
+            probe,
+            port,
+        } => msg::wait_probe_port(probe, container, port),
         NotReady(container) => msg::wait_not_ready(container),
         Init(container) => msg::wait_init(container),
         PodFailed(reason) => msg::wait_pod_failed(reason),
@@ -36,20 +40,41 @@ pub fn headline(waits: &Waits) -> Message {
         SlowPass { name, each } => msg::wait_slow_reconcile(name, each),
         SlowIdle(name) => msg::wait_nothing_to_do(name),
         LateEvent { component, kind } => msg::wait_late_event(kind, component),
-        OwnLate { component, told: Op::Added } => msg::wait_late_creation(component),
-        OwnLate { component, told: Op::Modified } => msg::wait_late_change(component),
+        OwnLate {
+            component,
+            told: Op::Added,
+        } => msg::wait_late_creation(component),
+        OwnLate {
+            component,
+            told: Op::Modified,
+        } => msg::wait_late_change(component),
         OwnLate { component, .. } => msg::wait_late_deletion(component),
-        LostEvent { component, kind, lists: true } => msg::wait_lost_relists(kind, component),
-        LostEvent { component, kind, .. } => msg::wait_lost(kind, component),
+        LostEvent {
+            component,
+            kind,
+            lists: true,
+        } => msg::wait_lost_relists(kind, component),
+        LostEvent {
+            component, kind, ..
+        } => msg::wait_lost(kind, component),
         Paused => msg::wait_paused(),
         Refused(_) => msg::wait_pods_rejected(),
         Insecure(level) => msg::wait_insecure(level),
         RefusedBefore => msg::wait_refused_before(),
-        Quota { name, resource, used, hard } => msg::wait_quota(name, resource, used, hard),
+        Quota {
+            name,
+            resource,
+            used,
+            hard,
+        } => msg::wait_quota(name, resource, used, hard),
         Deadline(seconds) => msg::wait_deadline(seconds * 1000),
         Rollout { updated, desired } => msg::wait_rollout(updated, desired),
         Pods { ready, desired } => msg::wait_pods(ready, desired),
-        Ordinal { pod, then, seconds: 0 } => msg::wait_ordinal(then, pod),
+        Ordinal {
+            pod,
+            then,
+            seconds: 0,
+        } => msg::wait_ordinal(then, pod),
         Ordinal { pod, then, seconds } => msg::wait_min_ready(then, pod, *seconds),
         StaysBroken(pod) => msg::wait_stays_broken(pod),
         KeepsOld { pods, because } => msg::wait_old_revision_kept(pods, because),
@@ -62,7 +87,11 @@ pub fn headline(waits: &Waits) -> Message {
         StillRuns(job) => msg::wait_last_run_active(job),
         Zone(name) => msg::wait_unknown_time_zone(name),
         NoScaling(_) => msg::wait_cannot_scale(),
-        NamespaceContent { objects, kind, name } => msg::wait_namespace_content(objects, kind, name),
+        NamespaceContent {
+            objects,
+            kind,
+            name,
+        } => msg::wait_namespace_content(objects, kind, name),
         NoDisruption => msg::wait_no_evictions_allowed(),
         EvictionRefused { pod, budget } => msg::wait_eviction_refused(pod, budget),
         NodeNotReady => msg::wait_node_not_ready(),
@@ -80,17 +109,26 @@ pub fn headline(waits: &Waits) -> Message {
         VolumeFailed => msg::wait_volume_failed(),
         OldConfig(pods) => msg::wait_old_config(pods),
         RoleMissing(kind, role) => msg::wait_role_missing(*kind, role),
-        ServiceElsewhere { service, namespace } => {
-            msg::wait_service_elsewhere(service, namespace, [service.as_str(), ".", namespace].concat())
-        }
+        ServiceElsewhere { service, namespace } => msg::wait_service_elsewhere(
+            service,
+            namespace,
+            [service.as_str(), ".", namespace].concat(),
+        ),
         NoSelector => msg::wait_no_selector(),
         NoPods => msg::wait_no_pods(),
         LabelDiffers { key, value } => msg::wait_label_differs(key, value),
         NoneReady(pods) => msg::wait_none_ready(pods),
         NoPort(name) => msg::wait_no_port(name),
         NotListening(port) => msg::wait_not_listening(port),
-        Isolated { policies, direction, unanswered } => {
-            let denied = msg::wait_isolated(msg::verdict_denied(policies.iter().map(Message::name).collect::<Vec<_>>(), *direction));
+        Isolated {
+            policies,
+            direction,
+            unanswered,
+        } => {
+            let denied = msg::wait_isolated(msg::verdict_denied(
+                policies.iter().map(Message::name).collect::<Vec<_>>(),
+                *direction,
+            ));
             match unanswered {
                 Some(port) => msg::wait_isolated_and_port(denied, *port),
                 None => denied,
@@ -99,11 +137,19 @@ pub fn headline(waits: &Waits) -> Message {
         NoIngressClass => msg::wait_no_ingress_class(),
         IngressClassMissing(class) => msg::wait_ingress_class_missing(class),
         BackendMissing { path, service } => msg::wait_backend_missing(path, service),
-        BackendPort { path, service, port } => msg::wait_backend_port(path, service, port),
+        BackendPort {
+            path,
+            service,
+            port,
+        } => msg::wait_backend_port(path, service, port),
         BackendNotReady { path, service } => msg::wait_backend_not_ready(path, service),
-        BackendDenied { path, policies } => {
-            msg::wait_backend_denied(path, msg::verdict_denied(policies.iter().map(Message::name).collect::<Vec<_>>(), "Ingress"))
-        }
+        BackendDenied { path, policies } => msg::wait_backend_denied(
+            path,
+            msg::verdict_denied(
+                policies.iter().map(Message::name).collect::<Vec<_>>(),
+                "Ingress",
+            ),
+        ),
         Gateway(fault) => gateway(fault),
     }
 }
@@ -121,8 +167,16 @@ fn gateway(fault: &GatewayFault) -> Message {
         ParentNotServed(gateway) => msg::wait_gateway_not_served(gateway),
         Refused { gateway, message } => msg::wait_route_refused(gateway, message),
         BackendMissing { path, service } => msg::wait_route_backend_missing(path, service),
-        BackendPort { path, service, port } => msg::wait_route_backend_port(path, service, port),
-        BackendForbidden { path, service, namespace } => msg::wait_route_backend_forbidden(path, namespace, service),
+        BackendPort {
+            path,
+            service,
+            port,
+        } => msg::wait_route_backend_port(path, service, port),
+        BackendForbidden {
+            path,
+            service,
+            namespace,
+        } => msg::wait_route_backend_forbidden(path, namespace, service),
         BackendKind { path, kind } => msg::wait_route_backend_kind(path, kind),
     }
 }
@@ -146,7 +200,11 @@ pub fn amount(what: &str, value: i64) -> String {
         }
         (value / 1000, value % 1000 / 100, "")
     } else {
-        let (size, unit) = if value >= 1 << 30 || value == 0 { (1_i64 << 30, "Gi") } else { (1 << 20, "Mi") };
+        let (size, unit) = if value >= 1 << 30 || value == 0 {
+            (1_i64 << 30, "Gi")
+        } else {
+            (1 << 20, "Mi")
+        };
         (value / size, value % size * 10 / size, unit)
     };
     let mut out = i18n::count(whole);
@@ -159,7 +217,11 @@ pub fn amount(what: &str, value: i64) -> String {
 }
 
 fn quoted(text: &Str) -> Str {
-    if text.is_empty() { "\"\"".into() } else { text.clone() }
+    if text.is_empty() {
+        "\"\"".into()
+    } else {
+        text.clone()
+    }
 }
 
 /// Why a node cannot run a Pod.
@@ -171,19 +233,37 @@ pub fn refusal(refuses: &Refuses) -> Message {
             let equals = if value.is_empty() { "" } else { "=" };
             msg::refusal_taint([key.as_str(), equals, value, ":", effect].concat())
         }
-        Refuses::Label { key, want, has: Some(has) } => msg::refusal_label(key, want, has),
-        Refuses::Label { key, want, has: None } => msg::refusal_no_label(key, want),
+        Refuses::Label {
+            key,
+            want,
+            has: Some(has),
+        } => msg::refusal_label(key, want, has),
+        Refuses::Label {
+            key,
+            want,
+            has: None,
+        } => msg::refusal_no_label(key, want),
         Refuses::Affinity => msg::refusal_affinity(),
         Refuses::Port { port, by } => msg::refusal_port(port, by),
         Refuses::Pods { most } => msg::refusal_pods(most),
-        Refuses::Short { what, asks, free, .. } => {
-            msg::refusal_insufficient(amount(what, *asks), if *what == "cpu" { "CPU" } else { *what }, amount(what, *free))
-        }
+        Refuses::Short {
+            what, asks, free, ..
+        } => msg::refusal_insufficient(
+            amount(what, *asks),
+            if *what == "cpu" { "CPU" } else { *what },
+            amount(what, *free),
+        ),
         Refuses::Kept => msg::refusal_reserved(),
         Refuses::VolumeElsewhere => msg::refusal_volume_node_affinity(),
         Refuses::NoVolume => msg::refusal_no_volume(),
         Refuses::ClaimTaken => msg::refusal_claim_taken(),
-        Refuses::Spread { domain, here, fewest, most, .. } => msg::refusal_topology_spread(domain, here, fewest, most),
+        Refuses::Spread {
+            domain,
+            here,
+            fewest,
+            most,
+            ..
+        } => msg::refusal_topology_spread(domain, here, fewest, most),
         Refuses::NoDomain { key } => msg::refusal_no_topology_label(key),
         Refuses::Alone { key } => msg::refusal_pod_affinity(key),
         Refuses::Apart { from, .. } => msg::refusal_pod_anti_affinity(from),
@@ -271,7 +351,11 @@ pub fn fact(fact: &DecidingFact) -> Row {
 
 /// Who is let in, and the port that is mended with it.
 fn with_port(allow: Message, port: &str) -> Message {
-    if port.is_empty() { allow } else { msg::cure_with_port(allow, msg::cure_set_port(port)) }
+    if port.is_empty() {
+        allow
+    } else {
+        msg::cure_with_port(allow, msg::cure_set_port(port))
+    }
 }
 
 /// What would help: to which object or with which value, and what is known of that.
@@ -361,10 +445,17 @@ mod tests {
     #[test]
     fn counts_are_grouped_and_ports_are_not() {
         assert_eq!(
-            headline(&Waits::Rollout { updated: 999, desired: 12_500 }).english(),
+            headline(&Waits::Rollout {
+                updated: 999,
+                desired: 12_500
+            })
+            .english(),
             "Rollout waiting: 999 of 12,500 new Pods are ready"
         );
         let (port, by) = (30_080, "web".into());
-        assert_eq!(refusal(&Refuses::Port { port, by }).english(), "host port 30080 taken by web");
+        assert_eq!(
+            refusal(&Refuses::Port { port, by }).english(),
+            "host port 30080 taken by web"
+        );
     }
 }

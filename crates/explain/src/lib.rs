@@ -3,11 +3,11 @@
 pub mod causes;
 pub mod control_loop;
 mod cure;
-mod fact_label;
-mod gateway_fault;
 pub mod diagnose;
 pub mod effect;
 pub mod evidence;
+mod fact_label;
+mod gateway_fault;
 pub mod headline;
 pub mod progress;
 pub mod remedies;

@@ -44,11 +44,23 @@ pub fn replaced(journal: Journal<'_>, key: &ObjectRef) -> Replaced {
         return Replaced::default();
     }
     let journal_from = journal.from(journal.len().saturating_sub(MAX_SCANNED_ENTRIES));
-    let mut own = journal_from.iter().rev().filter_map(Entry::write).map(|(_, object)| object).filter(|object| object.key() == *key);
+    let mut own = journal_from
+        .iter()
+        .rev()
+        .filter_map(Entry::write)
+        .map(|(_, object)| object)
+        .filter(|object| object.key() == *key);
     // A Pod that was released has no controller any more.
-    let Some(pod) = own.find(|object| object.meta.controller().is_some()) else { return Replaced::default() };
-    let Some(owner) = pod.meta.controller() else { return Replaced::default() };
-    let mut places = Places { owner: owner.uid, free: VecDeque::new() };
+    let Some(pod) = own.find(|object| object.meta.controller().is_some()) else {
+        return Replaced::default();
+    };
+    let Some(owner) = pod.meta.controller() else {
+        return Replaced::default();
+    };
+    let mut places = Places {
+        owner: owner.uid,
+        free: VecDeque::new(),
+    };
     let mut out = Replaced::default();
     for entry in journal_from.iter() {
         if let Some((lost, new)) = places.read(entry) {
@@ -68,7 +80,12 @@ fn uid(entry: &Entry) -> Option<Uid> {
 }
 
 fn other(entry: &Entry, pod: ObjectRef) -> Other {
-    Other { pod, at: entry.time.0 / 1000, actor: words::actor(entry).0, effect: effect(entry) }
+    Other {
+        pod,
+        at: entry.time.0 / 1000,
+        actor: words::actor(entry).0,
+        effect: effect(entry),
+    }
 }
 
 /// The free places of a workload: what each is called, and the write that freed it, if it was taken before.
@@ -80,24 +97,50 @@ struct Places<'j> {
 impl<'j> Places<'j> {
     /// Takes over an entry; for a Pod that takes a place that was free, the write that freed it and this one.
     fn read(&mut self, entry: &'j Entry) -> Option<(&'j Entry, &'j Entry)> {
-        let Record::Write { op, object, before } = &entry.record else { return None };
+        let Record::Write { op, object, before } = &entry.record else {
+            return None;
+        };
         if object.meta.uid == self.owner {
-            self.resize(before.as_deref().and_then(replicas).unwrap_or(0), replicas(object)?);
+            self.resize(
+                before.as_deref().and_then(replicas).unwrap_or(0),
+                replicas(object)?,
+            );
             return None;
         }
-        let mine = |object: &Object| object.meta.controller().is_some_and(|owner| owner.uid == self.owner);
+        let mine = |object: &Object| {
+            object
+                .meta
+                .controller()
+                .is_some_and(|owner| owner.uid == self.owner)
+        };
         if object.kind != Kind::Pod {
             return None;
         }
-        let (is, was) = (*op != Op::Deleted && mine(object), before.as_deref().map_or(*op == Op::Deleted && mine(object), mine));
+        let (is, was) = (
+            *op != Op::Deleted && mine(object),
+            before
+                .as_deref()
+                .map_or(*op == Op::Deleted && mine(object), mine),
+        );
         // What was there before is known but for a Pod that is removed at once.
         let active = |object: &Object| object.is_active_pod();
-        match (was && before.as_deref().map_or(*op == Op::Deleted && active(object), active), is && active(object)) {
-            (true, false) if !given_up(entry, object) => self.free.push_back((place(object, &entry.why), Some(entry))),
+        match (
+            was && before
+                .as_deref()
+                .map_or(*op == Op::Deleted && active(object), active),
+            is && active(object),
+        ) {
+            (true, false) if !given_up(entry, object) => self
+                .free
+                .push_back((place(object, &entry.why), Some(entry))),
             (false, true) if *op == Op::Added || matches!(entry.why, Why::Adopt) => {
                 let wanted = place(object, &entry.why);
                 let named = |(_, lost): &(String, Option<&Entry>)| matches!((&entry.why, lost), (Why::Retry(of), Some(lost)) if lost.key().is_some_and(|key| key.name == of.pod));
-                let at = self.free.iter().position(named).or_else(|| self.free.iter().position(|(place, _)| *place == wanted))?;
+                let at = self
+                    .free
+                    .iter()
+                    .position(named)
+                    .or_else(|| self.free.iter().position(|(place, _)| *place == wanted))?;
                 return self.free.remove(at)?.1.map(|lost| (lost, entry));
             }
             _ => {}
@@ -111,7 +154,11 @@ impl<'j> Places<'j> {
             self.free.push_back((String::new(), None));
         }
         for _ in to..from {
-            let at = self.free.iter().rposition(|(_, lost)| lost.is_none()).or(self.free.len().checked_sub(1));
+            let at = self
+                .free
+                .iter()
+                .rposition(|(_, lost)| lost.is_none())
+                .or(self.free.len().checked_sub(1));
             at.and_then(|at| self.free.remove(at));
         }
     }
@@ -119,8 +166,13 @@ impl<'j> Places<'j> {
 
 /// Whether the place of a Pod is not taken again: it is one too many, or has done its work.
 fn given_up(entry: &Entry, object: &Object) -> bool {
-    use Why::{CondemnedOrdinal, JobEnds, JobSuspended, NodeHasPod, NodeUnfit, OwnerGone, OwnerWaits, TooMany};
-    let done = object.pod().is_some_and(|pod| pod.status.phase == "Succeeded");
+    use Why::{
+        CondemnedOrdinal, JobEnds, JobSuspended, NodeHasPod, NodeUnfit, OwnerGone, OwnerWaits,
+        TooMany,
+    };
+    let done = object
+        .pod()
+        .is_some_and(|pod| pod.status.phase == "Succeeded");
     done || matches!(
         entry.why,
         TooMany { .. }
@@ -136,12 +188,27 @@ fn given_up(entry: &Entry, object: &Object) -> bool {
 
 /// The place of a Pod among those of its workload.
 fn place(pod: &Object, why: &Why) -> String {
-    let node = || pod.pod().map(|pod| pod.node_name.to_string()).unwrap_or_default();
-    match (pod.meta.controller().and_then(|owner| Some(owner.key("")?.kind)), why) {
+    let node = || {
+        pod.pod()
+            .map(|pod| pod.node_name.to_string())
+            .unwrap_or_default()
+    };
+    match (
+        pod.meta
+            .controller()
+            .and_then(|owner| Some(owner.key("")?.kind)),
+        why,
+    ) {
         (Some(Kind::StatefulSet), _) => pod.meta.name.to_string(),
-        (Some(Kind::DaemonSet), Why::NodeWithoutPod { node } | Why::Surge { node, .. }) => node.to_string(),
+        (Some(Kind::DaemonSet), Why::NodeWithoutPod { node } | Why::Surge { node, .. }) => {
+            node.to_string()
+        }
         (Some(Kind::DaemonSet), _) => node(),
-        (Some(Kind::Job), _) => pod.meta.annotation(INDEX).map(ToString::to_string).unwrap_or_default(),
+        (Some(Kind::Job), _) => pod
+            .meta
+            .annotation(INDEX)
+            .map(ToString::to_string)
+            .unwrap_or_default(),
         _ => String::new(),
     }
 }

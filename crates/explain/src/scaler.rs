@@ -10,8 +10,14 @@ const DEFAULT_WINDOW_SECONDS: i64 = 300;
 
 /// The status of a condition and its reason.
 fn condition<'a>(scaler: &'a Object, kind: &str) -> (&'a str, &'a str) {
-    let Body::Other(body) = &scaler.body else { return ("", "") };
-    let all = body.get("status").and_then(|status| status["conditions"].as_array()).into_iter().flatten();
+    let Body::Other(body) = &scaler.body else {
+        return ("", "");
+    };
+    let all = body
+        .get("status")
+        .and_then(|status| status["conditions"].as_array())
+        .into_iter()
+        .flatten();
     let found = all.into_iter().find(|one| one["type"] == kind);
     let text = |name: &str| found.and_then(|one| one[name].as_str()).unwrap_or("");
     (text("status"), text("reason"))
@@ -19,27 +25,43 @@ fn condition<'a>(scaler: &'a Object, kind: &str) -> (&'a str, &'a str) {
 
 /// For how many seconds it still takes the highest of its recent recommendations, at most; nothing if it does not scale down.
 pub fn stabilizes(scaler: &Object) -> Option<i64> {
-    let Body::Other(body) = &scaler.body else { return None };
-    let window = || body.get("spec").and_then(|spec| spec["behavior"]["scaleDown"]["stabilizationWindowSeconds"].as_i64());
-    (condition(scaler, "AbleToScale").1 == "ScaleDownStabilized").then(|| window().unwrap_or(DEFAULT_WINDOW_SECONDS))
+    let Body::Other(body) = &scaler.body else {
+        return None;
+    };
+    let window = || {
+        body.get("spec")
+            .and_then(|spec| spec["behavior"]["scaleDown"]["stabilizationWindowSeconds"].as_i64())
+    };
+    (condition(scaler, "AbleToScale").1 == "ScaleDownStabilized")
+        .then(|| window().unwrap_or(DEFAULT_WINDOW_SECONDS))
 }
 
 /// For how many seconds its policies may hold it back, at most; nothing if they do not.
 pub fn held_by_policies(scaler: &Object) -> Option<i64> {
-    let Body::Other(body) = &scaler.body else { return None };
+    let Body::Other(body) = &scaler.body else {
+        return None;
+    };
     let direction = match condition(scaler, "ScalingLimited") {
         ("True", "ScaleUpLimit") => "scaleUp",
         ("True", "ScaleDownLimit") => "scaleDown",
         _ => return None,
     };
     let policies = body.get("spec")?["behavior"][direction]["policies"].as_array()?;
-    policies.iter().filter_map(|policy| policy["periodSeconds"].as_i64()).max()
+    policies
+        .iter()
+        .filter_map(|policy| policy["periodSeconds"].as_i64())
+        .max()
 }
 
 /// Where it stands: how many Pods there are, what it measures, and what keeps it from the number that it wants.
 pub fn state(scaler: &Object) -> Option<(Message, Health)> {
-    let Body::Other(body) = &scaler.body else { return None };
-    let (spec, status) = (body.get("spec")?, body.get("status").unwrap_or(&Value::Null));
+    let Body::Other(body) = &scaler.body else {
+        return None;
+    };
+    let (spec, status) = (
+        body.get("spec")?,
+        body.get("status").unwrap_or(&Value::Null),
+    );
     if status["currentMetrics"].is_null() {
         return Some((msg::standing_scaler_unmeasured(), Health::Waiting));
     }
@@ -56,19 +78,29 @@ pub fn state(scaler: &Object) -> Option<(Message, Health)> {
         .filter_map(|(goal, now)| {
             let (is, wanted) = (percent(now, "current")?, percent(goal, "target")?);
             far |= is * 10 > wanted * 11;
-            Some(msg::standing_scaler_metric(goal["resource"]["name"].as_str()?, is, wanted))
+            Some(msg::standing_scaler_metric(
+                goal["resource"]["name"].as_str()?,
+                is,
+                wanted,
+            ))
         })
         .collect();
     if metrics.is_empty() {
         return None;
     }
     let told = msg::standing_scaler(pods, metrics);
-    Some(match (stabilizes(scaler), condition(scaler, "ScalingLimited")) {
-        (Some(seconds), _) => (msg::standing_scaler_stabilizes(told, seconds * 1000), Health::Waiting),
-        (None, ("True", "TooManyReplicas")) => {
-            (msg::standing_scaler_limited(told, spec["maxReplicas"].as_i64().unwrap_or(0)), Health::Note)
-        }
-        _ if far => (told, Health::Waiting),
-        _ => (told, Health::Well),
-    })
+    Some(
+        match (stabilizes(scaler), condition(scaler, "ScalingLimited")) {
+            (Some(seconds), _) => (
+                msg::standing_scaler_stabilizes(told, seconds * 1000),
+                Health::Waiting,
+            ),
+            (None, ("True", "TooManyReplicas")) => (
+                msg::standing_scaler_limited(told, spec["maxReplicas"].as_i64().unwrap_or(0)),
+                Health::Note,
+            ),
+            _ if far => (told, Health::Waiting),
+            _ => (told, Health::Well),
+        },
+    )
 }

@@ -48,8 +48,16 @@ pub struct Standing {
 /// An object that is not there: gone, or yet to come.
 fn gone(sim: &Sim, key: &ObjectRef) -> Message {
     // All of a long history may be looked through: no key is made of what is passed.
-    let is = |object: &Object| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace;
-    let deleted = sim.journal().iter().rev().find(|entry| matches!(entry.write(), Some((Op::Deleted, object)) if is(object)));
+    let is = |object: &Object| {
+        object.kind == key.kind
+            && object.meta.name == key.name
+            && object.meta.namespace == key.namespace
+    };
+    let deleted = sim
+        .journal()
+        .iter()
+        .rev()
+        .find(|entry| matches!(entry.write(), Some((Op::Deleted, object)) if is(object)));
     match deleted {
         Some(entry) => msg::standing_deleted(key.kind, &key.name, entry.time.0 / 1000),
         None => msg::standing_not_yet(key.kind, &key.name),
@@ -67,30 +75,58 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
             }
             None => (gone(sim, key), Health::Note),
         };
-        return Standing { object: key.clone(), health, sentence, root: None, remedy: None };
+        return Standing {
+            object: key.clone(),
+            health,
+            sentence,
+            root: None,
+            remedy: None,
+        };
     };
     // What has gone wrong is the cause, though something beyond it may still be under way.
-    let root = found.iter().rev().find(|one| one.waits.is_bad()).unwrap_or(&found[found.len() - 1]);
-    let health = if root.waits.is_bad() { Health::Stuck } else { first.waits.health() };
-    let told = object.map_or_else(|| first.headline(), |object| with_hook(object, first.headline()));
+    let root = found
+        .iter()
+        .rev()
+        .find(|one| one.waits.is_bad())
+        .unwrap_or(&found[found.len() - 1]);
+    let health = if root.waits.is_bad() {
+        Health::Stuck
+    } else {
+        first.waits.health()
+    };
+    let told = object.map_or_else(
+        || first.headline(),
+        |object| with_hook(object, first.headline()),
+    );
     let sentence = match (&first.waits, &root.waits) {
         _ if root.object == first.object || root.waits == first.waits => told,
         // The budget tells of another Pod that it refused.
         (Waits::EvictionRefused { .. }, Waits::EvictionRefused { .. }) => told,
         // The order of its Pods is no news while something is wrong with one of them.
-        (Waits::Ordinal { .. }, waits) if waits.is_bad() => msg::standing_of_object(root.object.kind, &root.object.name, root.headline()),
+        (Waits::Ordinal { .. }, waits) if waits.is_bad() => {
+            msg::standing_of_object(root.object.kind, &root.object.name, root.headline())
+        }
         _ => msg::standing_because(told, root.headline(), root.object.kind, &root.object.name),
     };
     // A Pod of its own may be awaited though nothing is wrong with it.
-    let awaited = found.last().and_then(|last| last.waits_for.as_ref()).filter(|_| !root.waits.is_bad());
-    let cause = awaited.filter(|awaited| diagnose::owners(sim, awaited).contains(key)).unwrap_or(&root.object);
+    let awaited = found
+        .last()
+        .and_then(|last| last.waits_for.as_ref())
+        .filter(|_| !root.waits.is_bad());
+    let cause = awaited
+        .filter(|awaited| diagnose::owners(sim, awaited).contains(key))
+        .unwrap_or(&root.object);
     let tried = helps.iter().position(|helps| *helps);
     Standing {
         object: key.clone(),
         health,
         sentence,
         root: (cause != key && sim.get(cause).is_some()).then(|| cause.clone()),
-        remedy: if helps.is_empty() { (!first.remedies.is_empty()).then_some(0) } else { tried },
+        remedy: if helps.is_empty() {
+            (!first.remedies.is_empty()).then_some(0)
+        } else {
+            tried
+        },
     }
 }
 
@@ -108,70 +144,107 @@ pub fn of(sim: &Sim, key: &ObjectRef) -> Standing {
 }
 
 /// The first of several objects that is stuck, with its name and where it stands.
-pub fn first_stuck<'a>(sim: &Sim, keys: impl IntoIterator<Item = &'a ObjectRef>) -> Option<Message> {
-    let stuck = keys.into_iter().map(|key| of(sim, key)).find(|standing| standing.health == Health::Stuck)?;
-    Some(msg::standing_of_object(stuck.object.kind, &stuck.object.name, stuck.sentence))
+pub fn first_stuck<'a>(
+    sim: &Sim,
+    keys: impl IntoIterator<Item = &'a ObjectRef>,
+) -> Option<Message> {
+    let stuck = keys
+        .into_iter()
+        .map(|key| of(sim, key))
+        .find(|standing| standing.health == Health::Stuck)?;
+    Some(msg::standing_of_object(
+        stuck.object.kind,
+        &stuck.object.name,
+        stuck.sentence,
+    ))
 }
 
 /// How an object came to be as it is, newest first. Asked about the root cause where something is wrong.
 pub fn chain(sim: &Sim, journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
-    let version = sim.get(key).map_or(0, |object| object.meta.resource_version);
+    let version = sim
+        .get(key)
+        .map_or(0, |object| object.meta.resource_version);
     words::chain(journal, sim.delays(), key, version)
 }
 
 /// The state of an object that waits for nothing.
 fn state(sim: &Sim, object: &Object) -> (Message, Health) {
     let well_if = |well: bool| if well { Health::Well } else { Health::Waiting };
-    let pods = |ready: i32, desired: i32| (msg::wait_pods(ready, desired), well_if(ready == desired));
-    let of_state = |state: PodState| well_if(matches!(state, PodState::Ready | PodState::Succeeded));
+    let pods =
+        |ready: i32, desired: i32| (msg::wait_pods(ready, desired), well_if(ready == desired));
+    let of_state =
+        |state: PodState| well_if(matches!(state, PodState::Ready | PodState::Succeeded));
     if object.meta.is_deleting() {
         return (msg::standing_deleting(), Health::Waiting);
     }
     match &object.body {
         Body::Pod(pod) => {
             let (state, word) = status(object);
-            let words = if pod.node_name.is_empty() { word } else { msg::standing_on_node(word, &pod.node_name) };
+            let words = if pod.node_name.is_empty() {
+                word
+            } else {
+                msg::standing_on_node(word, &pod.node_name)
+            };
             match state {
                 // A Pod of its own was made to look around: whom it cannot reach is what one asks it.
-                PodState::Ready if object.meta.controller().is_none() => match failing_request(sim, object) {
-                    Some((service, why)) => (msg::standing_requests_fail(words, service, why), Health::Note),
-                    None => (words, Health::Well),
-                },
+                PodState::Ready if object.meta.controller().is_none() => {
+                    match failing_request(sim, object) {
+                        Some((service, why)) => (
+                            msg::standing_requests_fail(words, service, why),
+                            Health::Note,
+                        ),
+                        None => (words, Health::Well),
+                    }
+                }
                 _ => (words, of_state(state)),
             }
         }
-        Body::Deployment(body) if body.is_updating() => {
-            (msg::standing_rolling(body.status.updated_replicas, body.spec.replicas), Health::Waiting)
-        }
+        Body::Deployment(body) if body.is_updating() => (
+            msg::standing_rolling(body.status.updated_replicas, body.spec.replicas),
+            Health::Waiting,
+        ),
         Body::Deployment(body) => pods(body.status.ready_replicas, body.spec.replicas),
-        Body::ReplicaSet(body) if body.spec.replicas == 0 => (msg::standing_scaled_to_zero(), Health::Note),
-        Body::ReplicaSet(body) => pods(body.status.ready_replicas, body.spec.replicas),
-        Body::StatefulSet(body) if body.is_updating() => {
-            (msg::standing_rolling(body.status.updated_replicas, body.spec.replicas), Health::Waiting)
+        Body::ReplicaSet(body) if body.spec.replicas == 0 => {
+            (msg::standing_scaled_to_zero(), Health::Note)
         }
+        Body::ReplicaSet(body) => pods(body.status.ready_replicas, body.spec.replicas),
+        Body::StatefulSet(body) if body.is_updating() => (
+            msg::standing_rolling(body.status.updated_replicas, body.spec.replicas),
+            Health::Waiting,
+        ),
         Body::StatefulSet(body) => pods(body.status.ready_replicas, body.spec.replicas),
-        Body::DaemonSet(body) => pods(body.status.number_ready, body.status.desired_number_scheduled),
+        Body::DaemonSet(body) => pods(
+            body.status.number_ready,
+            body.status.desired_number_scheduled,
+        ),
         Body::Job(job) => {
             let (words, state) = progress::of_job(job, PodTotals::default());
             (msg::progress_job(words), of_state(state))
         }
-        Body::PersistentVolumeClaim(body) if body.status.phase == "Bound" => {
-            (msg::standing_claim_bound(body.spec.volume_name.as_str()), Health::Well)
-        }
+        Body::PersistentVolumeClaim(body) if body.status.phase == "Bound" => (
+            msg::standing_claim_bound(body.spec.volume_name.as_str()),
+            Health::Well,
+        ),
         Body::PersistentVolumeClaim(body) => (Message::state(&body.status.phase), Health::Waiting),
         Body::PersistentVolume(body) => (Message::state(&body.status.phase), Health::Well),
         Body::Service(service) => (service_state(sim, object, service), Health::Well),
-        Body::Node(node) if node.spec.unschedulable => (msg::standing_node_cordoned(pods_on(sim, object)), Health::Note),
+        Body::Node(node) if node.spec.unschedulable => (
+            msg::standing_node_cordoned(pods_on(sim, object)),
+            Health::Note,
+        ),
         Body::Node(_) => (msg::standing_node(pods_on(sim, object)), Health::Well),
         _ if object.kind == Kind::Ingress => ingress_state(object),
         _ if object.kind.is_gateway_api(GATEWAY) => gateway_state(object),
         _ if object.kind.is_gateway_api(HTTP_ROUTE) => route_state(sim, object),
         _ if object.kind == Kind::NetworkPolicy => policy_state(sim, object),
         _ if object.kind == Kind::PodDisruptionBudget => (budget_state(object), Health::Well),
-        _ if object.kind == Kind::HorizontalPodAutoscaler => {
-            scaler::state(object).unwrap_or_else(|| (msg::standing_stored(object.kind), Health::Well))
+        _ if object.kind == Kind::HorizontalPodAutoscaler => scaler::state(object)
+            .unwrap_or_else(|| (msg::standing_stored(object.kind), Health::Well)),
+        Body::Other(body)
+            if matches!(object.kind, Kind::RoleBinding | Kind::ClusterRoleBinding) =>
+        {
+            (grants(body), Health::Well)
         }
-        Body::Other(body) if matches!(object.kind, Kind::RoleBinding | Kind::ClusterRoleBinding) => (grants(body), Health::Well),
         _ if !object.kind.is_simulated() => (msg::standing_inert(object.kind), Health::Note),
         _ => (msg::standing_stored(object.kind), Health::Well),
     }
@@ -181,22 +254,37 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
 fn failing_request<'a>(sim: &'a Sim, pod: &Object) -> Option<(&'a str, Vec<Message>)> {
     let pod = sim.get(&pod.key())?;
     let near = |service: &&'a std::rc::Rc<Object>| service.meta.namespace == pod.meta.namespace;
-    sim.list(Kind::Service).take(MAX_SERVICES_SCANNED).filter(near).take(MAX_SERVICES_ASKED).find_map(|service| {
-        let port = service.get::<Service>()?.spec.ports.first()?.port;
-        let attempt = connectivity::connect(sim.server(), pod, &service.meta.name, port, 0);
-        let mut why = if attempt.outcome == RequestOutcome::Answered { Vec::new() } else { rules::of_attempt(&attempt) };
-        // Once policies allowed it, this would be next.
-        if !why.is_empty() && attempt.outcome != RequestOutcome::Refused {
-            why.extend(unanswered_port(sim.server(), service).map(|(port, _)| msg::hint_unanswered(i64::from(port.port))));
-        }
-        (!why.is_empty()).then_some((service.meta.name.as_str(), why))
-    })
+    sim.list(Kind::Service)
+        .take(MAX_SERVICES_SCANNED)
+        .filter(near)
+        .take(MAX_SERVICES_ASKED)
+        .find_map(|service| {
+            let port = service.get::<Service>()?.spec.ports.first()?.port;
+            let attempt = connectivity::connect(sim.server(), pod, &service.meta.name, port, 0);
+            let mut why = if attempt.outcome == RequestOutcome::Answered {
+                Vec::new()
+            } else {
+                rules::of_attempt(&attempt)
+            };
+            // Once policies allowed it, this would be next.
+            if !why.is_empty() && attempt.outcome != RequestOutcome::Refused {
+                why.extend(
+                    unanswered_port(sim.server(), service)
+                        .map(|(port, _)| msg::hint_unanswered(i64::from(port.port))),
+                );
+            }
+            (!why.is_empty()).then_some((service.meta.name.as_str(), why))
+        })
 }
 
 fn budget_state(budget: &Object) -> Message {
     match BudgetStatus::of(budget) {
         status if status.observed_generation == 0 => msg::policy_unobserved(),
-        status => msg::standing_budget(status.disruptions_allowed, status.current_healthy, status.desired_healthy),
+        status => msg::standing_budget(
+            status.disruptions_allowed,
+            status.current_healthy,
+            status.desired_healthy,
+        ),
     }
 }
 
@@ -208,13 +296,26 @@ fn service_state(sim: &Sim, object: &Object, service: &Service) -> Message {
     if service.spec.kind == "ExternalName" {
         return msg::standing_external_name();
     }
-    let endpoints = sim.server().slices_of(object).flat_map(|slice| &slice.endpoints);
+    let endpoints = sim
+        .server()
+        .slices_of(object)
+        .flat_map(|slice| &slice.endpoints);
     let ready: Vec<_> = endpoints.filter(|endpoint| endpoint.is_ready()).collect();
     let said = msg::standing_service(ready.len());
-    let pod = ready.first().and_then(|one| one.target_ref.as_ref()).map(|to| ObjectRef::new(Kind::Pod, &to.namespace, &to.name));
-    let isolating = pod.and_then(|key| sim.get(&key)).map(|pod| connectivity::policies_of(sim.server(), Direction::Ingress, pod));
+    let pod = ready
+        .first()
+        .and_then(|one| one.target_ref.as_ref())
+        .map(|to| ObjectRef::new(Kind::Pod, &to.namespace, &to.name));
+    let isolating = pod
+        .and_then(|key| sim.get(&key))
+        .map(|pod| connectivity::policies_of(sim.server(), Direction::Ingress, pod));
     match isolating.filter(|all| !all.is_empty()) {
-        Some(all) => msg::standing_service_isolated(said, all.iter().map(|(key, _)| Message::name(&key.name)).collect::<Vec<_>>()),
+        Some(all) => msg::standing_service_isolated(
+            said,
+            all.iter()
+                .map(|(key, _)| Message::name(&key.name))
+                .collect::<Vec<_>>(),
+        ),
         None => said,
     }
 }
@@ -224,9 +325,13 @@ fn ingress_state(ingress: &Object) -> (Message, Health) {
         Some(address) => {
             let (paths, spec) = (rules::of_ingress(ingress), IngressSpec::of(ingress));
             // A few are named; of an Ingress without a default backend it is said what becomes of all others.
-            let few = spec.default_backend.is_none() && (1..=MAX_PATHS_NAMED).contains(&paths.len());
+            let few =
+                spec.default_backend.is_none() && (1..=MAX_PATHS_NAMED).contains(&paths.len());
             let words = match few {
-                true => msg::standing_ingress_only(address, spec.paths().map(Message::name).collect::<Vec<_>>()),
+                true => msg::standing_ingress_only(
+                    address,
+                    spec.paths().map(Message::name).collect::<Vec<_>>(),
+                ),
                 false => msg::standing_ingress(address, paths.len()),
             };
             (words, Health::Well)
@@ -236,8 +341,13 @@ fn ingress_state(ingress: &Object) -> (Message, Health) {
 }
 
 fn gateway_state(gateway: &Object) -> (Message, Health) {
-    let listeners = status_of(gateway)["listeners"].as_array().into_iter().flatten();
-    let routes: i64 = listeners.filter_map(|listener| listener["attachedRoutes"].as_i64()).sum();
+    let listeners = status_of(gateway)["listeners"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    let routes: i64 = listeners
+        .filter_map(|listener| listener["attachedRoutes"].as_i64())
+        .sum();
     match address_of(gateway) {
         Some(address) => (msg::standing_gateway(address, routes), Health::Well),
         None => (msg::standing_stored(gateway.kind), Health::Waiting),
@@ -247,33 +357,80 @@ fn gateway_state(gateway: &Object) -> (Message, Health) {
 fn route_state(sim: &Sim, route: &Object) -> (Message, Health) {
     let spec = HttpRouteSpec::of(route);
     let parents = gateway::parents(sim.server(), route, &spec);
-    let addresses: Vec<Message> = parents.iter().filter_map(|(_, gateway)| address_of(gateway)).map(Message::name).collect();
+    let addresses: Vec<Message> = parents
+        .iter()
+        .filter_map(|(_, gateway)| address_of(gateway))
+        .map(Message::name)
+        .collect();
     if addresses.is_empty() {
         return (msg::standing_stored(route.kind), Health::Waiting);
     }
-    (msg::standing_route(addresses, rules::of_route(&spec).len()), Health::Well)
+    (
+        msg::standing_route(addresses, rules::of_route(&spec).len()),
+        Health::Well,
+    )
 }
 
 /// To whom a binding grants its role.
 fn grants(binding: &Map<String, Value>) -> Message {
     let role = binding.get("roleRef").unwrap_or(&Value::Null);
-    let subjects = binding.get("subjects").and_then(Value::as_array).into_iter().flatten();
+    let subjects = binding
+        .get("subjects")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     let named = subjects.map(|subject| Message::name(subject["name"].as_str().unwrap_or("")));
-    let kind = if role["kind"] == "Role" { Kind::Role } else { Kind::ClusterRole };
-    msg::standing_grants(kind, role["name"].as_str().unwrap_or(""), named.collect::<Vec<_>>())
+    let kind = if role["kind"] == "Role" {
+        Kind::Role
+    } else {
+        Kind::ClusterRole
+    };
+    msg::standing_grants(
+        kind,
+        role["name"].as_str().unwrap_or(""),
+        named.collect::<Vec<_>>(),
+    )
 }
 
 fn policy_state(sim: &Sim, policy: &Object) -> (Message, Health) {
     let spec = NetworkPolicySpec::of(policy);
-    let here = sim.list(Kind::Pod).filter(|pod| pod.meta.namespace == policy.meta.namespace);
-    match here.filter(|pod| spec.pod_selector.matches(&pod.meta.labels)).count() {
+    let here = sim
+        .list(Kind::Pod)
+        .filter(|pod| pod.meta.namespace == policy.meta.namespace);
+    match here
+        .filter(|pod| spec.pod_selector.matches(&pod.meta.labels))
+        .count()
+    {
         0 => (msg::standing_policy_selects_none(), Health::Note),
-        pods if rules::allows_nothing(&spec) => {
-            (msg::standing_policy_closed(pods, spec.policy_types.iter().map(Message::name).collect::<Vec<_>>()), Health::Well)
-        }
-        pods if connectivity::allows_no_pod(sim.server(), &policy.meta.namespace, &spec) => {
-            (msg::standing_policy_no_peer(pods, spec.policy_types.iter().map(Message::name).collect::<Vec<_>>()), Health::Note)
-        }
-        pods => (msg::standing_policy(pods, spec.policy_types.iter().map(Message::name).collect::<Vec<_>>()), Health::Well),
+        pods if rules::allows_nothing(&spec) => (
+            msg::standing_policy_closed(
+                pods,
+                spec.policy_types
+                    .iter()
+                    .map(Message::name)
+                    .collect::<Vec<_>>(),
+            ),
+            Health::Well,
+        ),
+        pods if connectivity::allows_no_pod(sim.server(), &policy.meta.namespace, &spec) => (
+            msg::standing_policy_no_peer(
+                pods,
+                spec.policy_types
+                    .iter()
+                    .map(Message::name)
+                    .collect::<Vec<_>>(),
+            ),
+            Health::Note,
+        ),
+        pods => (
+            msg::standing_policy(
+                pods,
+                spec.policy_types
+                    .iter()
+                    .map(Message::name)
+                    .collect::<Vec<_>>(),
+            ),
+            Health::Well,
+        ),
     }
 }

@@ -18,7 +18,11 @@ pub struct Story<W: Write> {
 impl<W: Write> Story<W> {
     /// A story into a writer.
     pub fn new(to: W) -> Self {
-        Story { to, told: 0, error: None }
+        Story {
+            to,
+            told: 0,
+            error: None,
+        }
     }
 
     fn line(&mut self, text: &str) {
@@ -53,7 +57,11 @@ impl<W: Write> Observer for Story<W> {
                 }
             };
             let why = why::reason(&entry.why).english();
-            let why = if why.is_empty() { String::new() } else { format!("  ({why})") };
+            let why = if why.is_empty() {
+                String::new()
+            } else {
+                format!("  ({why})")
+            };
             self.line(&format!("{clock}  {actor:<30} {what}{why}"));
         }
         self.told = sim.journal().len();

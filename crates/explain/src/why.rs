@@ -17,9 +17,23 @@ pub fn reason(why: &Why) -> Message {
         Why::Observed => msg::why_observed(),
         Why::NewTemplate { hash, replicas } => msg::why_new_template(hash, replicas),
         Why::Revision { revision } => msg::why_revision(revision),
-        Why::RolloutUp { pods, at_most, from, to } => msg::why_rollout_up(pods, at_most, sizes(*from, *to)),
-        Why::RolloutDown { available, at_least, from, to } => msg::why_rollout_down(available, at_least, sizes(*from, *to)),
-        Why::CleanUnhealthy { unhealthy, from, to } => msg::why_clean_unhealthy(unhealthy, sizes(*from, *to)),
+        Why::RolloutUp {
+            pods,
+            at_most,
+            from,
+            to,
+        } => msg::why_rollout_up(pods, at_most, sizes(*from, *to)),
+        Why::RolloutDown {
+            available,
+            at_least,
+            from,
+            to,
+        } => msg::why_rollout_down(available, at_least, sizes(*from, *to)),
+        Why::CleanUnhealthy {
+            unhealthy,
+            from,
+            to,
+        } => msg::why_clean_unhealthy(unhealthy, sizes(*from, *to)),
         Why::Scaled { from, to } => msg::why_scaled(sizes(*from, *to)),
         Why::Recreate { from, to } => msg::why_recreate(sizes(*from, *to)),
         Why::HistoryLimit { field, limit } => msg::why_history_limit(*field, limit),
@@ -29,20 +43,36 @@ pub fn reason(why: &Why) -> Message {
         Why::TooFew { have, want } => msg::why_too_few(have, want),
         // Where all have to go, none of them is chosen.
         Why::TooMany { have, want: 0, .. } => msg::why_none_wanted(have),
-        Why::TooMany { have, want, rank, .. } => msg::why_too_many(have, want, rank_reason(*rank)),
+        Why::TooMany {
+            have, want, rank, ..
+        } => msg::why_too_many(have, want, rank_reason(*rank)),
         Why::Adopt => msg::why_adopt(),
         Why::Release => msg::why_release(),
-        Why::MissingOrdinal { ordinal, ready_s: 0 } => msg::why_missing_ordinal(ordinal),
-        Why::MissingOrdinal { ordinal, ready_s } => msg::why_missing_ordinal_after(ordinal, *ready_s),
+        Why::MissingOrdinal {
+            ordinal,
+            ready_s: 0,
+        } => msg::why_missing_ordinal(ordinal),
+        Why::MissingOrdinal { ordinal, ready_s } => {
+            msg::why_missing_ordinal_after(ordinal, *ready_s)
+        }
         Why::MissingClaim { ordinal } => msg::why_missing_claim(ordinal),
-        Why::CondemnedOrdinal { ordinal, replicas } => msg::why_ordinal_not_needed(ordinal, replicas),
+        Why::CondemnedOrdinal { ordinal, replicas } => {
+            msg::why_ordinal_not_needed(ordinal, replicas)
+        }
         Why::OldRevision { have, want } => msg::why_old_revision(have, want),
         Why::EndedPod { phase } => msg::why_pod_replaced(phase),
         Why::NewRevision { revision } => msg::why_new_revision(revision),
         Why::Retention { policy } => msg::why_retention(*policy),
         Why::BestNode { feasible: 0, .. } => msg::why_claims_bound(),
-        Why::BestNode { feasible: 1, nodes, .. } => msg::why_only_node(nodes),
-        Why::BestNode { feasible, nodes, score, .. } => msg::why_best_node(feasible, nodes, score),
+        Why::BestNode {
+            feasible: 1, nodes, ..
+        } => msg::why_only_node(nodes),
+        Why::BestNode {
+            feasible,
+            nodes,
+            score,
+            ..
+        } => msg::why_best_node(feasible, nodes, score),
         Why::NoNode { message } => Message::name(message),
         Why::Bound => msg::why_bound(),
         Why::Sandbox => msg::why_sandbox(),
@@ -105,7 +135,10 @@ pub fn reason(why: &Why) -> Message {
         Why::DaemonEnded { phase } => msg::why_daemon_pod_replaced(phase),
         Why::NodeHasPod { node } => msg::why_node_has_other_pod(node),
         Why::Surge { node, at_most } => msg::why_surge(at_most, node),
-        Why::ReplaceDaemon { unavailable, at_most } => msg::why_replace_daemon(unavailable, at_most),
+        Why::ReplaceDaemon {
+            unavailable,
+            at_most,
+        } => msg::why_replace_daemon(unavailable, at_most),
         Why::NodeReport => msg::why_node_report(),
         Why::BackAgain => msg::why_kubelet_back(),
         Why::NodeSilent { seconds } => msg::why_no_heartbeat(seconds * 1000),
@@ -165,7 +198,12 @@ fn sum(text: String) -> Message {
 
 /// `3 − 2 = 1`
 fn difference(more: i32, less: i32) -> Message {
-    sum(format!("{} − {} = {}", grouped(more), grouped(less), grouped(more - less).replace('-', "−")))
+    sum(format!(
+        "{} − {} = {}",
+        grouped(more),
+        grouped(less),
+        grouped(more - less).replace('-', "−")
+    ))
 }
 
 fn number(n: impl Into<i18n::Int>) -> Message {
@@ -175,7 +213,12 @@ fn number(n: impl Into<i18n::Int>) -> Message {
 /// What the loop saw: names and values. The last one is the conclusion. Nothing where the sentence says it all.
 pub fn evidence(why: &Why) -> Vec<Row> {
     match why {
-        Why::RolloutDown { available, at_least, from, to } => {
+        Why::RolloutDown {
+            available,
+            at_least,
+            from,
+            to,
+        } => {
             let (spare, goes) = (available - at_least, from - to);
             let mut rows = vec![
                 (msg::row_available(), number(available)),
@@ -186,16 +229,37 @@ pub fn evidence(why: &Why) -> Vec<Row> {
             if goes != spare {
                 // It has fewer, or another set has taken some.
                 let least = |n: i32| count(n.max(0) as usize);
-                rows.push((msg::row_scaled_down_by(), sum(format!("min({}; {}) = {}", least(spare), least(goes), least(goes)))));
+                rows.push((
+                    msg::row_scaled_down_by(),
+                    sum(format!(
+                        "min({}; {}) = {}",
+                        least(spare),
+                        least(goes),
+                        least(goes)
+                    )),
+                ));
             }
             rows
         }
-        Why::RolloutUp { pods, at_most, from, to } => {
+        Why::RolloutUp {
+            pods,
+            at_most,
+            from,
+            to,
+        } => {
             let room = at_most - pods;
             let new = match to - from {
-                more if more == room => format!("{} + {} = {}", grouped(*from), grouped(room), grouped(*to)),
+                more if more == room => {
+                    format!("{} + {} = {}", grouped(*from), grouped(room), grouped(*to))
+                }
                 // More would be allowed than are wanted.
-                more => format!("{} + min({}; {}) = {}", grouped(*from), grouped(room.max(0)), grouped(more.max(0)), grouped(*to)),
+                more => format!(
+                    "{} + min({}; {}) = {}",
+                    grouped(*from),
+                    grouped(room.max(0)),
+                    grouped(more.max(0)),
+                    grouped(*to)
+                ),
             };
             vec![
                 (msg::row_total_replicas(), number(pods)),
@@ -205,7 +269,11 @@ pub fn evidence(why: &Why) -> Vec<Row> {
                 (msg::row_new_size(), sum(new)),
             ]
         }
-        Why::CleanUnhealthy { unhealthy, from, to } => vec![
+        Why::CleanUnhealthy {
+            unhealthy,
+            from,
+            to,
+        } => vec![
             (msg::row_unavailable(), number(unhealthy)),
             (msg::row_this_set(), number(from)),
             (msg::row_unavailable_first(), sum(sizes(*from, *to))),
@@ -213,21 +281,43 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         Why::Scaled { from, to } | Why::Recreate { from, to } => vec![
             (msg::row_replicas_before(), number(from)),
             (msg::row_replicas_desired(), number(to)),
-            if to < from { (msg::row_scaled_down_by(), difference(*from, *to)) } else { (msg::row_scaled_up_by(), difference(*to, *from)) },
+            if to < from {
+                (msg::row_scaled_down_by(), difference(*from, *to))
+            } else {
+                (msg::row_scaled_up_by(), difference(*to, *from))
+            },
         ],
         Why::Retry(of) => vec![
             (msg::row_desired(), number(of.want)),
             (msg::row_actual(), number(of.have)),
-            (msg::row_last_failed_pod(), Message::name(front(&of.pod, 26))),
+            (
+                msg::row_last_failed_pod(),
+                Message::name(front(&of.pod, 26)),
+            ),
             (msg::row_result(), Message::state(&of.how)),
-            (msg::row_back_off(), Message::only(Arg::Span(of.back_off as i64 * 1000))),
+            (
+                msg::row_back_off(),
+                Message::only(Arg::Span(of.back_off as i64 * 1000)),
+            ),
             (msg::row_create(), difference(of.want, of.have)),
         ],
         Why::TooFew { have, want } => {
-            vec![(msg::row_desired(), number(want)), (msg::row_actual(), number(have)), (msg::row_create(), difference(*want, *have))]
+            vec![
+                (msg::row_desired(), number(want)),
+                (msg::row_actual(), number(have)),
+                (msg::row_create(), difference(*want, *have)),
+            ]
         }
-        Why::TooMany { have, want, rank, stays } => {
-            let mut rows = vec![(msg::row_desired(), number(want)), (msg::row_actual(), number(have))];
+        Why::TooMany {
+            have,
+            want,
+            rank,
+            stays,
+        } => {
+            let mut rows = vec![
+                (msg::row_desired(), number(want)),
+                (msg::row_actual(), number(have)),
+            ];
             if !stays.is_empty() {
                 rows.push((msg::row_ranked_first(), rank_short(*rank)));
                 rows.push((msg::row_next_in_rank(), Message::name(front(stays, 26))));
@@ -236,8 +326,17 @@ pub fn evidence(why: &Why) -> Vec<Row> {
             rows
         }
         Why::BestNode { feasible: 0, .. } => Vec::new(),
-        Why::BestNode { feasible, nodes, score, next, next_score } => {
-            let mut rows = vec![(msg::row_nodes(), number(nodes)), (msg::row_nodes_fit(), number(feasible))];
+        Why::BestNode {
+            feasible,
+            nodes,
+            score,
+            next,
+            next_score,
+        } => {
+            let mut rows = vec![
+                (msg::row_nodes(), number(nodes)),
+                (msg::row_nodes_fit(), number(feasible)),
+            ];
             if !next.is_empty() {
                 rows.push((msg::row_score_of(next), number(next_score)));
             }
@@ -245,19 +344,33 @@ pub fn evidence(why: &Why) -> Vec<Row> {
             rows
         }
         Why::Endpoints { ready, all } => {
-            vec![(msg::row_pods_match(), number(all)), (msg::row_of_which_ready(), number(ready))]
+            vec![
+                (msg::row_pods_match(), number(all)),
+                (msg::row_of_which_ready(), number(ready)),
+            ]
         }
         Why::CondemnedOrdinal { ordinal, replicas } => vec![
             (msg::row_replicas(), number(replicas)),
-            (msg::row_ordinal(), Message::only(Arg::Number(i64::from(*ordinal)))),
-            (msg::row_deleted_because(), msg::row_ordinal_beyond(ordinal, replicas)),
+            (
+                msg::row_ordinal(),
+                Message::only(Arg::Number(i64::from(*ordinal))),
+            ),
+            (
+                msg::row_deleted_because(),
+                msg::row_ordinal_beyond(ordinal, replicas),
+            ),
         ],
         Why::Budget { healthy, desired } => vec![
             (msg::row_healthy(), number(healthy)),
             (msg::row_min_healthy(), number(desired)),
             (
                 msg::row_evictions_allowed(),
-                sum(format!("{} − {} = {}", grouped(*healthy), grouped(*desired), grouped((healthy - desired).max(0)))),
+                sum(format!(
+                    "{} − {} = {}",
+                    grouped(*healthy),
+                    grouped(*desired),
+                    grouped((healthy - desired).max(0))
+                )),
             ),
         ],
         Why::Autoscaled { reason, from, to } => vec![
@@ -265,30 +378,62 @@ pub fn evidence(why: &Why) -> Vec<Row> {
             (msg::row_metric(), Message::name(reason)),
             (msg::row_replicas_desired(), number(to)),
         ],
-        Why::ReplaceDaemon { unavailable, at_most } => {
-            vec![(msg::row_nodes_unavailable(), number(unavailable)), (msg::row_max_unavailable(), number(at_most))]
+        Why::ReplaceDaemon {
+            unavailable,
+            at_most,
+        } => {
+            vec![
+                (msg::row_nodes_unavailable(), number(unavailable)),
+                (msg::row_max_unavailable(), number(at_most)),
+            ]
         }
         Why::Surge { node, at_most } => {
-            vec![(msg::row_node(), Message::name(node)), (msg::row_max_surge(), number(at_most))]
+            vec![
+                (msg::row_node(), Message::name(node)),
+                (msg::row_max_surge(), number(at_most)),
+            ]
         }
         Why::NotTolerated { node, seconds } => {
-            vec![(msg::row_node(), Message::name(node)), (msg::row_tolerated_for(), Message::only(Arg::Span(seconds * 1000)))]
+            vec![
+                (msg::row_node(), Message::name(node)),
+                (
+                    msg::row_tolerated_for(),
+                    Message::only(Arg::Span(seconds * 1000)),
+                ),
+            ]
         }
         Why::NodeSilent { seconds } => {
-            vec![(msg::row_no_heartbeat(), Message::only(Arg::Span(*seconds as i64 * 1000)))]
+            vec![(
+                msg::row_no_heartbeat(),
+                Message::only(Arg::Span(*seconds as i64 * 1000)),
+            )]
         }
-        Why::OnSilentNode { node } | Why::NodeWithoutPod { node } | Why::NodeUnfit { node } | Why::NodeGone { node } => {
+        Why::OnSilentNode { node }
+        | Why::NodeWithoutPod { node }
+        | Why::NodeUnfit { node }
+        | Why::NodeGone { node } => {
             vec![(msg::row_node(), Message::name(node))]
         }
         Why::Preempted { by } => vec![(msg::row_preempted_by(), Message::name(front(by, 26)))],
-        Why::Expired { seconds } => vec![(Message::name("ttlSecondsAfterFinished"), Message::only(Arg::Span(seconds * 1000)))],
-        Why::Exited { code } => vec![(msg::row_exit_code(), Message::only(Arg::Number(i64::from(*code))))],
+        Why::Expired { seconds } => vec![(
+            Message::name("ttlSecondsAfterFinished"),
+            Message::only(Arg::Span(seconds * 1000)),
+        )],
+        Why::Exited { code } => vec![(
+            msg::row_exit_code(),
+            Message::only(Arg::Number(i64::from(*code))),
+        )],
         Why::NewImage { image } => vec![(msg::row_image(), Message::name(image))],
-        Why::Restarted { count } | Why::BackOff { count, .. } => vec![(msg::row_restarts(), number(count))],
+        Why::Restarted { count } | Why::BackOff { count, .. } => {
+            vec![(msg::row_restarts(), number(count))]
+        }
         Why::SmallestFit { volume } => vec![(msg::row_smallest_fit(), Message::name(volume))],
         Why::ClaimGone { policy } => vec![(msg::row_reclaim_policy(), Message::state(policy))],
         Why::OldRevision { have, want } => {
-            vec![(msg::row_pod_revision(), Message::name(have)), (msg::row_update_revision(), Message::name(want))]
+            vec![
+                (msg::row_pod_revision(), Message::name(have)),
+                (msg::row_update_revision(), Message::name(want)),
+            ]
         }
         Why::Asked
         | Why::Bootstrap

@@ -52,8 +52,13 @@ pub fn in_short(effect: &Message) -> Message {
             return name.into();
         }
         // An ordinal or a short word says too little, and a name that a person chose tells most as a whole, where it is not too long.
-        let is_told = |end: &str| end.len() > 3 && (name.len() > WHOLE || end.chars().all(|c| GENERATED.contains(c)));
-        let end = name.rmatch_indices('-').map(|(at, _)| &name[at + 1..]).find(|end| is_told(end));
+        let is_told = |end: &str| {
+            end.len() > 3 && (name.len() > WHOLE || end.chars().all(|c| GENERATED.contains(c)))
+        };
+        let end = name
+            .rmatch_indices('-')
+            .map(|(at, _)| &name[at + 1..])
+            .find(|end| is_told(end));
         end.map_or_else(|| name.into(), |end| ["…", end].concat())
     };
     effect.with_names(&short)
@@ -90,16 +95,29 @@ pub fn lane(entry: &Entry) -> Option<u8> {
 /// The mark of an entry.
 pub fn mark(entry: &Entry) -> Option<Mark> {
     let fault = matches!(&entry.record, Record::Command(line) if line.starts_with("fault "));
-    Some(Mark { at: entry.time.0 / 1000, lane: lane(entry)?, bad: is_bad(entry), fault, count: 1 })
+    Some(Mark {
+        at: entry.time.0 / 1000,
+        lane: lane(entry)?,
+        bad: is_bad(entry),
+        fault,
+        count: 1,
+    })
 }
 
 /// The lane of the loop of this name.
 pub fn lane_of(name: &str) -> Option<u8> {
-    let of = |lane: &str| LANES.iter().position(|known| *known == lane).map(|at| at as u8);
+    let of = |lane: &str| {
+        LANES
+            .iter()
+            .position(|known| *known == lane)
+            .map(|at| at as u8)
+    };
     match name {
         "apiserver" => None,
         "user" => of("user"),
-        name => cluster::loops::named(name).and_then(|loops| of(loops.lane)).or(Some(OTHERS)),
+        name => cluster::loops::named(name)
+            .and_then(|loops| of(loops.lane))
+            .or(Some(OTHERS)),
     }
 }
 
@@ -114,7 +132,9 @@ pub fn is_bad(entry: &Entry) -> bool {
         },
         Record::Write { object, .. } => {
             matches!(entry.why, Why::NoNode { .. } | Why::ImagePull)
-                || (entry.actor.name == "kubelet" && object.kind == Kind::Pod && status(object).0 == PodState::Failed)
+                || (entry.actor.name == "kubelet"
+                    && object.kind == Kind::Pod
+                    && status(object).0 == PodState::Failed)
         }
         Record::Command(_) | Record::Forgotten => false,
     }
@@ -151,16 +171,32 @@ fn reason(journal: Journal<'_>, id: EntryId) -> Option<Reason> {
 fn newest(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<usize> {
     let near = journal.from(journal.len().saturating_sub(MAX_SCANNED_ENTRIES));
     let own = |entry: &Entry| concerns(entry, key);
-    let found = near.iter().rposition(|entry| own(entry) && !only_records(entry)).or_else(|| near.iter().rposition(own));
-    found.map(|at| at + journal.len() - near.len()).or_else(|| written(journal, version))
+    let found = near
+        .iter()
+        .rposition(|entry| own(entry) && !only_records(entry))
+        .or_else(|| near.iter().rposition(own));
+    found
+        .map(|at| at + journal.len() - near.len())
+        .or_else(|| written(journal, version))
 }
 
 /// Whether an entry only records something: a status, a revision, a quota's usage, annotations. Such a write decides nothing.
 fn only_records(entry: &Entry) -> bool {
-    let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { return false };
-    let annotates = |field: &ChangedField| field.is_technical() || field.path.starts_with("metadata.annotations.");
+    let Record::Write {
+        op: Op::Modified,
+        object,
+        before: Some(before),
+    } = &entry.record
+    else {
+        return false;
+    };
+    let annotates = |field: &ChangedField| {
+        field.is_technical() || field.path.starts_with("metadata.annotations.")
+    };
     match entry.why {
-        Why::Observed | Why::Revision { .. } | Why::QuotaCharged { .. } | Why::Budget { .. } => true,
+        Why::Observed | Why::Revision { .. } | Why::QuotaCharged { .. } | Why::Budget { .. } => {
+            true
+        }
         // What a loop notes in an annotation may be a decision.
         Why::Asked => fields(before, object).iter().all(annotates),
         _ => false,
@@ -169,27 +205,50 @@ fn only_records(entry: &Entry) -> bool {
 
 /// Whether an entry wrote the object, is what the loop of its kind did to what it keeps, or took one of its Pods.
 pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
-    let itself = |object: &Object| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace;
-    let own_loop = || entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()));
+    let itself = |object: &Object| {
+        object.kind == key.kind
+            && object.meta.name == key.name
+            && object.meta.namespace == key.namespace
+    };
+    let own_loop = || {
+        entry
+            .actor
+            .name
+            .strip_suffix("-controller")
+            .is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()))
+    };
     let kept = |object: &Object| {
         object.meta.namespace == key.namespace
-            && object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
+            && object
+                .meta
+                .controller()
+                .is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
             && (own_loop() || takes_pod(entry))
     };
     if let Record::Command(line) = &entry.record {
         let powers = || matches!(Fault::of_command(line), Some(Fault::Node(NodeFault::Up | NodeFault::Down, node)) if node == key.name);
         return key.kind == Kind::Node && powers();
     }
-    !entry.is_event() && entry.write().is_some_and(|(_, object)| itself(object) || kept(object))
+    !entry.is_event()
+        && entry
+            .write()
+            .is_some_and(|(_, object)| itself(object) || kept(object))
 }
 
 /// Whether a write begins the deletion of a Pod, or removes it at once.
 fn takes_pod(entry: &Entry) -> bool {
-    let Record::Write { op, object, before } = &entry.record else { return false };
+    let Record::Write { op, object, before } = &entry.record else {
+        return false;
+    };
     object.pod().is_some()
         && match op {
             Op::Added => false,
-            Op::Modified => object.meta.is_deleting() && before.as_deref().is_some_and(|before| !before.meta.is_deleting()),
+            Op::Modified => {
+                object.meta.is_deleting()
+                    && before
+                        .as_deref()
+                        .is_some_and(|before| !before.meta.is_deleting())
+            }
             Op::Deleted => !object.meta.is_deleting(),
         }
 }
@@ -208,10 +267,22 @@ fn written(journal: Journal<'_>, version: u64) -> Option<usize> {
     let (mut from, mut to) = (0, journal.len());
     while from < to {
         let middle = from.midpoint(to);
-        if before(middle) { from = middle + 1 } else { to = middle }
+        if before(middle) {
+            from = middle + 1
+        } else {
+            to = middle
+        }
     }
-    let at = from + journal.from(from).iter().position(|entry| entry.write().is_some())?;
-    journal.get(at)?.write().filter(|(_, object)| object.meta.resource_version == version).map(|_| at)
+    let at = from
+        + journal
+            .from(from)
+            .iter()
+            .position(|entry| entry.write().is_some())?;
+    journal
+        .get(at)?
+        .write()
+        .filter(|(_, object)| object.meta.resource_version == version)
+        .map(|_| at)
 }
 
 /// What was last decided about an object.
@@ -221,8 +292,14 @@ pub fn last(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<Reaso
 
 /// How the newest change of an object came about: newest first, the person's action last. Several writes of
 /// one person's command are one item. `version` is that of the object; nothing if it is gone.
-pub fn chain(journal: Journal<'_>, held_up: &DelayLog, key: &ObjectRef, version: u64) -> Vec<Reason> {
-    newest(journal, key, version).map_or_else(Vec::new, |at| chain_of(journal, held_up, at as EntryId))
+pub fn chain(
+    journal: Journal<'_>,
+    held_up: &DelayLog,
+    key: &ObjectRef,
+    version: u64,
+) -> Vec<Reason> {
+    newest(journal, key, version)
+        .map_or_else(Vec::new, |at| chain_of(journal, held_up, at as EntryId))
 }
 
 /// How one entry of the journal came about, in the same way.
@@ -231,12 +308,15 @@ pub fn chain_of(journal: Journal<'_>, held_up: &DelayLog, id: EntryId) -> Vec<Re
     let (mut at, mut left) = (Some(id), MAX_SCANNED_ENTRIES);
     let mut faults: Vec<EntryId> = Vec::new();
     while let Some(id) = at {
-        let Some(entry) = journal.get(id as usize) else { break };
+        let Some(entry) = journal.get(id as usize) else {
+            break;
+        };
         let fault = held_up.by(journal, id);
         faults.extend(fault.filter(|fault| !faults.contains(fault)));
         at = cause(journal, id, &mut left);
         // Pure status writes between two decisions add nothing to the reader.
-        let dull = matches!(entry.why, Why::Observed | Why::Binding) && !out.is_empty() && at.is_some();
+        let dull =
+            matches!(entry.why, Why::Observed | Why::Binding) && !out.is_empty() && at.is_some();
         if !dull {
             out.extend(reason(journal, id));
         }
@@ -258,8 +338,17 @@ pub fn chain_of(journal: Journal<'_>, held_up: &DelayLog, id: EntryId) -> Vec<Re
         out.remove(last - 1);
     }
     for fault in faults {
-        let place = out.iter().position(|reason| reason.entry < fault).unwrap_or(out.len());
-        out.splice(place..place, reason(journal, fault).map(|reason| Reason { short: msg::delayed_by_fault(), ..reason }));
+        let place = out
+            .iter()
+            .position(|reason| reason.entry < fault)
+            .unwrap_or(out.len());
+        out.splice(
+            place..place,
+            reason(journal, fault).map(|reason| Reason {
+                short: msg::delayed_by_fault(),
+                ..reason
+            }),
+        );
     }
     out
 }
@@ -268,8 +357,15 @@ pub fn chain_of(journal: Journal<'_>, held_up: &DelayLog, id: EntryId) -> Vec<Re
 pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) -> Vec<Reason> {
     let since = since.max(id + 1);
     (since..)
-        .zip(journal.from(since as usize).first(MAX_SCANNED_ENTRIES).iter())
-        .filter(|(_, entry)| entry.cause == Some(id) && !entry.is_event() && !matches!(entry.why, Why::Observed))
+        .zip(
+            journal
+                .from(since as usize)
+                .first(MAX_SCANNED_ENTRIES)
+                .iter(),
+        )
+        .filter(|(_, entry)| {
+            entry.cause == Some(id) && !entry.is_event() && !matches!(entry.why, Why::Observed)
+        })
         .take(most)
         .filter_map(|(at, _)| reason(journal, at))
         .collect()
@@ -277,7 +373,9 @@ pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) ->
 
 /// The last step in a sentence, for those who do not see it: what was decided, more than what was written down.
 pub fn narrate(journal: Journal<'_>) -> Message {
-    decision(journal, &|_| true).map(|(entry, more)| sentence(entry, more)).unwrap_or_default()
+    decision(journal, &|_| true)
+        .map(|(entry, more)| sentence(entry, more))
+        .unwrap_or_default()
 }
 
 /// The decision of the newest pass, and how many more of it are alike.
@@ -290,36 +388,69 @@ fn decision<'a>(journal: Journal<'a>, seen: &dyn Fn(&Entry) -> bool) -> Option<(
             .take_while(|entry| entry.pass == last.pass || entry.is_event())
             .filter(|entry| entry.pass == last.pass && !entry.is_event())
     };
-    let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. } | Why::NewRevision { .. }) && seen(entry);
+    let decided = |entry: &&Entry| {
+        !matches!(
+            entry.why,
+            Why::Observed | Why::Revision { .. } | Why::NewRevision { .. }
+        ) && seen(entry)
+    };
     // That a Pod is gone says more than what was written of it before.
-    let removes = |entry: &&Entry| matches!(entry.write(), Some((Op::Deleted, object)) if object.kind == Kind::Pod) && seen(entry);
-    let entry = pass().find(removes).or_else(|| pass().filter(decided).last()).unwrap_or(last);
+    let removes = |entry: &&Entry| {
+        matches!(entry.write(), Some((Op::Deleted, object)) if object.kind == Kind::Pod)
+            && seen(entry)
+    };
+    let entry = pass()
+        .find(removes)
+        .or_else(|| pass().filter(decided).last())
+        .unwrap_or(last);
     let op = |entry: &Entry| entry.write().map(|(op, _)| op);
-    let same = |other: &&Entry| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why) && op(other) == op(entry);
+    let same = |other: &&Entry| {
+        std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)
+            && op(other) == op(entry)
+    };
     let alike = pass().filter(decided).filter(same).count();
     Some((entry, alike.saturating_sub(1)))
 }
 
 /// What was last decided, for a line beside the clock, and about which object: what a loop merely writes down of what it saw is
 /// passed over, and so is what the diagram does not draw.
-pub fn caption(journal: Journal<'_>, drawn: &dyn Fn(&ObjectRef, Op) -> bool) -> (Message, Option<ObjectRef>) {
-    let seen = |entry: &Entry| entry.write().is_none_or(|(op, object)| drawn(&object.key(), op));
-    let decides = |entry: &Entry| !entry.is_event() && !matches!(entry.why, Why::Observed | Why::Revision { .. }) && seen(entry);
-    let until = journal.iter().rposition(decides).map_or(journal.len(), |at| at + 1);
-    let Some((entry, more)) = decision(journal.first(until), &seen) else { return Default::default() };
+pub fn caption(
+    journal: Journal<'_>,
+    drawn: &dyn Fn(&ObjectRef, Op) -> bool,
+) -> (Message, Option<ObjectRef>) {
+    let seen = |entry: &Entry| {
+        entry
+            .write()
+            .is_none_or(|(op, object)| drawn(&object.key(), op))
+    };
+    let decides = |entry: &Entry| {
+        !entry.is_event()
+            && !matches!(entry.why, Why::Observed | Why::Revision { .. })
+            && seen(entry)
+    };
+    let until = journal
+        .iter()
+        .rposition(decides)
+        .map_or(journal.len(), |at| at + 1);
+    let Some((entry, more)) = decision(journal.first(until), &seen) else {
+        return Default::default();
+    };
     (said(entry, in_short(&effect(entry)), more), entry.key())
 }
 
 /// What the newest step did, and to which object, also where a loop only noted what it saw.
 pub fn step(journal: Journal<'_>) -> (Message, Option<ObjectRef>) {
     let told = decision(journal, &|_| true);
-    told.map(|(entry, more)| (said(entry, in_short(&effect(entry)), more), entry.key())).unwrap_or_default()
+    told.map(|(entry, more)| (said(entry, in_short(&effect(entry)), more), entry.key()))
+        .unwrap_or_default()
 }
 
 /// Who did what, and how many more of the kind.
 fn said(entry: &Entry, effect: Message, more: usize) -> Message {
     // The sentence of a command says who.
-    let who = matches!(entry.record, Record::Command(_)).then(Message::default).unwrap_or_else(|| actor(entry).0);
+    let who = matches!(entry.record, Record::Command(_))
+        .then(Message::default)
+        .unwrap_or_else(|| actor(entry).0);
     match (who.is_empty(), more) {
         (true, 0) => effect,
         (true, more) => msg::effect_and_more(effect, more),
@@ -347,20 +478,48 @@ pub fn grouped(text: &str) -> String {
 
 /// Of the entries of a lane between two instants, in milliseconds, the first, or the first that failed; how many more there are; and
 /// the object that it is about. What a command wrote is the command's: it is counted once.
-fn told_of(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<(&Entry, usize, Option<ObjectRef>)> {
+fn told_of(
+    journal: Journal<'_>,
+    from: u64,
+    to: u64,
+    of: u8,
+) -> Option<(&Entry, usize, Option<ObjectRef>)> {
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < from);
-    let here = || journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 <= to).filter(|entry| lane(entry) == Some(of));
+    let here = || {
+        journal
+            .from(start)
+            .iter()
+            .take_while(|entry| entry.time.0 / 1000 <= to)
+            .filter(|entry| lane(entry) == Some(of))
+    };
     let is_command = |entry: &&Entry| matches!(entry.record, Record::Command(_));
-    let first = here().find(|entry| is_bad(entry)).or_else(|| here().next())?;
+    let first = here()
+        .find(|entry| is_bad(entry))
+        .or_else(|| here().next())?;
     let commands = here().filter(is_command).count();
-    let more = if commands > 0 { commands } else { here().count() } - 1;
-    let after = || here().skip_while(|entry| !std::ptr::eq(*entry, first)).skip(1).take_while(|entry| !is_command(entry));
-    Some((first, more, first.key().or_else(|| after().find_map(Entry::key))))
+    let more = if commands > 0 {
+        commands
+    } else {
+        here().count()
+    } - 1;
+    let after = || {
+        here()
+            .skip_while(|entry| !std::ptr::eq(*entry, first))
+            .skip(1)
+            .take_while(|entry| !is_command(entry))
+    };
+    Some((
+        first,
+        more,
+        first.key().or_else(|| after().find_map(Entry::key)),
+    ))
 }
 
 /// What the entries of a lane between two instants say, in milliseconds: the first, or the first that failed.
 pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Message {
-    told_of(journal, from, to, of).map(|(entry, more, _)| sentence(entry, more)).unwrap_or_default()
+    told_of(journal, from, to, of)
+        .map(|(entry, more, _)| sentence(entry, more))
+        .unwrap_or_default()
 }
 
 /// The object that is told of there; of a command, the first that it wrote.
@@ -375,7 +534,10 @@ mod tests {
     #[test]
     fn a_short_effect_shortens_the_name() {
         let scaled = |name: &str| in_short(&msg::effect_scaled(name, "3 → 2")).english();
-        assert_eq!(scaled("nginx-deployment-6c5f67b5f7"), "…6c5f67b5f7 scaled 3 → 2");
+        assert_eq!(
+            scaled("nginx-deployment-6c5f67b5f7"),
+            "…6c5f67b5f7 scaled 3 → 2"
+        );
         assert_eq!(scaled("a-very-long-database-0"), "…database-0 scaled 3 → 2");
         assert_eq!(scaled("web-0"), "web-0 scaled 3 → 2");
         assert_eq!(scaled("my-storage-class"), "my-storage-class scaled 3 → 2");

@@ -22,7 +22,11 @@ pub fn stamp(ms: u64) -> String {
 /// A label of the time axis: milliseconds only where ticks are closer than a second.
 pub fn tick(ms: u64, step: u64) -> String {
     let full = clock(ms);
-    if step < 1000 || ms >= 86_400_000 { full } else { full[..full.len() - 4].to_string() }
+    if step < 1000 || ms >= 86_400_000 {
+        full
+    } else {
+        full[..full.len() - 4].to_string()
+    }
 }
 
 /// A duration: `840 ms`, `27.6 s`, `4 min 18 s`.
@@ -58,7 +62,11 @@ pub fn count(n: usize) -> String {
 
 /// A count that fits a narrow place: millions and more are rounded.
 pub fn short_count(n: u64) -> String {
-    if n < 10_000_000 { count(n as usize) } else { format!("{} M", count((n / 1_000_000) as usize)) }
+    if n < 10_000_000 {
+        count(n as usize)
+    } else {
+        format!("{} M", count((n / 1_000_000) as usize))
+    }
 }
 
 /// A length as markup has it, to a thousandth. What floats bring of their own to be written is 15 kB.
@@ -68,13 +76,21 @@ pub struct Px(pub f64);
 impl std::fmt::Display for Px {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let thousandths = (self.0 * 1000.0).round() as i64;
-        let (sign, whole, mut rest) = (if thousandths < 0 { "-" } else { "" }, thousandths.abs() / 1000, thousandths.abs() % 1000);
+        let (sign, whole, mut rest) = (
+            if thousandths < 0 { "-" } else { "" },
+            thousandths.abs() / 1000,
+            thousandths.abs() % 1000,
+        );
         write!(f, "{sign}{whole}")?;
         let mut digits = 3;
         while rest > 0 && rest % 10 == 0 {
             (rest, digits) = (rest / 10, digits - 1);
         }
-        if rest > 0 { write!(f, ".{rest:0digits$}") } else { Ok(()) }
+        if rest > 0 {
+            write!(f, ".{rest:0digits$}")
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -82,7 +98,10 @@ impl std::fmt::Display for Px {
 pub fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
-        Some(first) => [first.to_ascii_uppercase()].into_iter().chain(chars).collect(),
+        Some(first) => [first.to_ascii_uppercase()]
+            .into_iter()
+            .chain(chars)
+            .collect(),
         None => String::new(),
     }
 }
@@ -95,7 +114,11 @@ pub fn middle(name: &str, most: usize) -> String {
     }
     let tail = (most - 1) / 2;
     let head = most - 1 - tail;
-    chars[..head].iter().chain(['…'].iter()).chain(&chars[chars.len() - tail..]).collect()
+    chars[..head]
+        .iter()
+        .chain(['…'].iter())
+        .chain(&chars[chars.len() - tail..])
+        .collect()
 }
 
 /// A volume's name: most are made of a uid. It is cut alike wherever it stands, so that one is known again.
@@ -106,7 +129,14 @@ pub fn volume(name: &str) -> String {
 /// A long name, cut at the front: `…-5d59d67564`.
 pub fn front(name: &str, most: usize) -> String {
     let length = name.chars().count();
-    if length <= most { name.to_string() } else { format!("…{}", name.chars().skip(length + 1 - most).collect::<String>()) }
+    if length <= most {
+        name.to_string()
+    } else {
+        format!(
+            "…{}",
+            name.chars().skip(length + 1 - most).collect::<String>()
+        )
+    }
 }
 
 #[cfg(test)]
@@ -117,7 +147,14 @@ mod tests {
     fn a_length_is_short_and_exact() {
         let text = |x: f64| Px(x).to_string();
         assert_eq!(
-            [text(0.0), text(-3.0), text(12.5), text(-0.25), text(1.0625), text(99.9996)],
+            [
+                text(0.0),
+                text(-3.0),
+                text(12.5),
+                text(-0.25),
+                text(1.0625),
+                text(99.9996)
+            ],
             ["0", "-3", "12.5", "-0.25", "1.063", "100"]
         );
     }
@@ -126,14 +163,25 @@ mod tests {
     fn time_is_written_in_the_form_its_length_asks_for() {
         assert_eq!(clock(7_552), "00:07.552");
         assert_eq!(clock(3_723_004), "1:02:03.004");
-        assert_eq!((stamp(7_000).as_str(), stamp(183_845_000).as_str()), ("00:07", "2d 03:04:05"));
+        assert_eq!(
+            (stamp(7_000).as_str(), stamp(183_845_000).as_str()),
+            ("00:07", "2d 03:04:05")
+        );
         assert_eq!(clock(183_845_000), "2d 03:04:05");
         assert_eq!(tick(7_000, 1000), "00:07");
         assert_eq!(tick(7_200, 200), "00:07.200");
         assert_eq!(duration(840), "840 ms");
         assert_eq!(duration(27_650), "27.6 s");
         assert_eq!(duration(258_000), "4 min 18 s");
-        assert_eq!([about(52_900), about(258_000), about(7_300_000), about(172_900_000)], ["52 s", "4 min", "2 h", "2 d"]);
+        assert_eq!(
+            [
+                about(52_900),
+                about(258_000),
+                about(7_300_000),
+                about(172_900_000)
+            ],
+            ["52 s", "4 min", "2 h", "2 d"]
+        );
     }
 
     #[test]
@@ -141,7 +189,10 @@ mod tests {
         assert_eq!(count(5000), "5,000");
         assert_eq!(count(150_000), "150,000");
         assert_eq!(count(7), "7");
-        assert_eq!((short_count(5000), short_count(2_147_483_647)), ("5,000".into(), "2,147 M".into()));
+        assert_eq!(
+            (short_count(5000), short_count(2_147_483_647)),
+            ("5,000".into(), "2,147 M".into())
+        );
         assert_eq!(middle("pvc-7d26aaaa-bbbb-51f3", 13), "pvc-7d…b-51f3");
         assert_eq!(volume("pvc-7d26aaaa-bbbb-51f3"), "pvc-7…51f3");
         assert_eq!(middle("web-0", 13), "web-0");

@@ -113,7 +113,10 @@ const ALONE: u16 = u16::MAX;
 impl Default for Message {
     /// Says nothing.
     fn default() -> Message {
-        Message { id: ALONE, args: None }
+        Message {
+            id: ALONE,
+            args: None,
+        }
     }
 }
 
@@ -152,7 +155,10 @@ impl Message {
 
     /// One argument alone: a name, a state, a number.
     pub fn only(arg: Arg) -> Message {
-        Message { id: ALONE, args: Some(Rc::new([arg])) }
+        Message {
+            id: ALONE,
+            args: Some(Rc::new([arg])),
+        }
     }
 
     /// A name or a value, in no language.
@@ -192,12 +198,22 @@ impl Message {
             Arg::Text(of) => Arg::Text(of.with_names(change)),
             other => other.clone(),
         };
-        Message { id: self.id, args: self.args.as_ref().map(|args| args.iter().map(arg).collect()) }
+        Message {
+            id: self.id,
+            args: self
+                .args
+                .as_ref()
+                .map(|args| args.iter().map(arg).collect()),
+        }
     }
 
     /// The number, if it is a count alone.
     pub fn as_count(&self) -> Option<i64> {
-        if let (ALONE, [Arg::Count(number)]) = (self.id, self.args()) { Some(*number) } else { None }
+        if let (ALONE, [Arg::Count(number)]) = (self.id, self.args()) {
+            Some(*number)
+        } else {
+            None
+        }
     }
 
     /// Whether the other says the same with perhaps other arguments.
@@ -225,7 +241,9 @@ impl Message {
     /// How many letters the English text has, for layouts that do not depend on the language.
     pub fn length(&self) -> usize {
         let mut length = 0;
-        self.parts(&Catalogue::ENGLISH, &mut |_, text| length += text.chars().count());
+        self.parts(&Catalogue::ENGLISH, &mut |_, text| {
+            length += text.chars().count()
+        });
         length
     }
 
@@ -234,7 +252,10 @@ impl Message {
         let Some(english) = english(self.id) else {
             return self.args().iter().for_each(|arg| write(arg, words, out));
         };
-        let value = |name: &str| self.args().get(holes(english).position(|(own, _)| own == name)?);
+        let value = |name: &str| {
+            self.args()
+                .get(holes(english).position(|(own, _)| own == name)?)
+        };
         let mut rest = words.text(self.id).unwrap_or(english);
         while let Some((mut before, tail)) = rest.split_once('{') {
             let (hole, mut after) = tail.split_once('}').unwrap_or((tail, ""));
@@ -244,11 +265,15 @@ impl Message {
                 // Chinese is written without spaces but beside other letters.
                 before = before
                     .strip_suffix(' ')
-                    .filter(|head| is_chinese(head.chars().last()) && is_chinese(text.chars().next()))
+                    .filter(|head| {
+                        is_chinese(head.chars().last()) && is_chinese(text.chars().next())
+                    })
                     .unwrap_or(before);
                 after = after
                     .strip_prefix(' ')
-                    .filter(|tail| is_chinese(text.chars().last()) && is_chinese(tail.chars().next()))
+                    .filter(|tail| {
+                        is_chinese(text.chars().last()) && is_chinese(tail.chars().next())
+                    })
                     .unwrap_or(after);
             }
             if !before.is_empty() {
@@ -304,9 +329,14 @@ fn write(arg: &Arg, words: &Catalogue, out: &mut dyn FnMut(Part, &str)) {
 
 /// The arguments of an English text, in their order: name and type.
 pub fn holes(english: &str) -> impl Iterator<Item = (&str, &str)> {
-    let inner = english.split('{').skip(1).map(|part| part.split('}').next().unwrap_or(part));
+    let inner = english
+        .split('{')
+        .skip(1)
+        .map(|part| part.split('}').next().unwrap_or(part));
     // A plural names an argument that is declared elsewhere.
-    inner.filter(|inner| !inner.contains('?')).filter_map(|inner| inner.split_once(':'))
+    inner
+        .filter(|inner| !inner.contains('?'))
+        .filter_map(|inner| inner.split_once(':'))
 }
 
 include!("ids.rs");
@@ -333,11 +363,19 @@ impl Catalogue {
     /// Reads a catalogue, whose texts are in the order of the English one. One of another version is not used: English is.
     pub fn read(file: &str) -> Catalogue {
         let (mut texts, mut ids) = (Vec::new(), IDS_SEED);
-        for (id, text) in file.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = ")) {
+        for (id, text) in file
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| line.split_once(" = "))
+        {
             ids = hashed(ids, id);
             texts.push(text.into());
         }
-        if ids == super::msg::IDS { Catalogue { texts } } else { Catalogue::ENGLISH }
+        if ids == super::msg::IDS {
+            Catalogue { texts }
+        } else {
+            Catalogue::ENGLISH
+        }
     }
 
     fn text(&self, id: u16) -> Option<&str> {

@@ -15,5 +15,7 @@ pub fn bytes(text: &str) -> Option<Vec<u8>> {
 
 /// The text behind a text; what is no base64 stands as it is.
 pub fn decoded(text: &str) -> String {
-    bytes(text).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| text.to_string())
+    bytes(text)
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .unwrap_or_else(|| text.to_string())
 }

@@ -125,7 +125,9 @@ record! {
 impl JobStatus {
     /// The condition of this type, if it is `True`.
     pub fn met(&self, kind: &str) -> Option<&JobCondition> {
-        self.conditions.iter().find(|c| c.kind == kind && c.status == "True")
+        self.conditions
+            .iter()
+            .find(|c| c.kind == kind && c.status == "True")
     }
 
     /// The condition that says that the Job has ended, well or badly.
@@ -136,6 +138,9 @@ impl JobStatus {
 
 impl Job {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(Job { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
+        Ok(Job {
+            spec: Spec::from_raw(spec)?,
+            status: json::part(status.as_ref())?,
+        })
     }
 }

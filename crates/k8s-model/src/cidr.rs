@@ -16,6 +16,8 @@ pub fn contains(network: (IpAddr, u8), address: IpAddr) -> bool {
         IpAddr::V6(v6) => (u128::from(v6), false),
     };
     let ((base, four), (other, also_four)) = (number(network.0), number(address));
-    let mask = u128::MAX.checked_shl(128 - u32::from(network.1)).unwrap_or(0);
+    let mask = u128::MAX
+        .checked_shl(128 - u32::from(network.1))
+        .unwrap_or(0);
     four == also_four && base & mask == other & mask
 }

@@ -48,7 +48,16 @@ record! {
 
 impl DaemonSet {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        let template = PodTemplate::from_value(spec.as_ref().and_then(|s| s.get("template")).cloned().unwrap_or(Value::Null))?;
-        Ok(DaemonSet { spec: Spec::from_raw(spec)?, template, status: json::part(status.as_ref())? })
+        let template = PodTemplate::from_value(
+            spec.as_ref()
+                .and_then(|s| s.get("template"))
+                .cloned()
+                .unwrap_or(Value::Null),
+        )?;
+        Ok(DaemonSet {
+            spec: Spec::from_raw(spec)?,
+            template,
+            status: json::part(status.as_ref())?,
+        })
     }
 }

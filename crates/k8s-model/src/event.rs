@@ -58,12 +58,20 @@ record! {
 impl Event {
     /// How often it came.
     pub fn times(&self) -> i32 {
-        self.series.as_ref().map(|series| series.count).or(self.count).unwrap_or(1)
+        self.series
+            .as_ref()
+            .map(|series| series.count)
+            .or(self.count)
+            .unwrap_or(1)
     }
 
     /// When it came last.
     pub fn last_seen(&self) -> Option<Timestamp> {
-        self.series.as_ref().map(|series| series.last_observed_time.0).or(self.last_timestamp).or(self.event_time.map(|time| time.0))
+        self.series
+            .as_ref()
+            .map(|series| series.last_observed_time.0)
+            .or(self.last_timestamp)
+            .or(self.event_time.map(|time| time.0))
     }
 
     /// When it came first.
@@ -87,7 +95,8 @@ impl EventSource {
 impl InvolvedObject {
     /// The object, shared with a recent Event about the same version of it.
     pub fn shared(self) -> Rc<InvolvedObject> {
-        INVOLVED.with_borrow_mut(|recent| recent.same(Rc::new(self), |a, b| a.uid == b.uid && a == b))
+        INVOLVED
+            .with_borrow_mut(|recent| recent.same(Rc::new(self), |a, b| a.uid == b.uid && a == b))
     }
 
     /// Whether it is the object with this key.
@@ -101,7 +110,11 @@ impl InvolvedObject {
 
     /// The key of the object, if its kind is known.
     pub fn key(&self) -> Option<ObjectRef> {
-        Some(ObjectRef::new(Kind::from_group_kind(api_group(&self.api_version), &self.kind)?, &self.namespace, &self.name))
+        Some(ObjectRef::new(
+            Kind::from_group_kind(api_group(&self.api_version), &self.kind)?,
+            &self.namespace,
+            &self.name,
+        ))
     }
 }
 
@@ -119,8 +132,14 @@ impl MicroTime {
 impl Json for MicroTime {
     fn read(&mut self, value: &Value) -> Result<(), String> {
         self.0.read(value)?;
-        let digits = value.as_str().and_then(|text| text.split_once('.')).map_or("", |(_, rest)| rest);
-        self.1 = digits.get(..6).and_then(|six| six.parse().ok()).unwrap_or_default();
+        let digits = value
+            .as_str()
+            .and_then(|text| text.split_once('.'))
+            .map_or("", |(_, rest)| rest);
+        self.1 = digits
+            .get(..6)
+            .and_then(|six| six.parse().ok())
+            .unwrap_or_default();
         Ok(())
     }
 

@@ -184,20 +184,26 @@ record! {
 
 /// A part of a custom object; what cannot be read asks for nothing.
 fn part<T: json::Json + Default>(object: &Object, name: &str) -> T {
-    let Body::Other(map) = &object.body else { return T::default() };
+    let Body::Other(map) = &object.body else {
+        return T::default();
+    };
     json::part(map.get(name)).unwrap_or_default()
 }
 
 /// The status of a custom object.
 pub fn status_of(object: &Object) -> &Value {
-    let Body::Other(map) = &object.body else { return &Value::Null };
+    let Body::Other(map) = &object.body else {
+        return &Value::Null;
+    };
     map.get("status").unwrap_or(&Value::Null)
 }
 
 /// A condition of a status or of a part of one.
 pub fn condition(status: &Value, kind: &str) -> Option<GatewayCondition> {
     let all = status["conditions"].as_array().into_iter().flatten();
-    all.clone().find(|one| one["type"] == kind).and_then(|one| json::read(one).ok())
+    all.clone()
+        .find(|one| one["type"] == kind)
+        .and_then(|one| json::read(one).ok())
 }
 
 /// Whether a condition holds.
@@ -207,8 +213,12 @@ pub fn holds(status: &Value, kind: &str) -> bool {
 
 /// The controller that a GatewayClass names.
 pub fn controller_of(class: &Object) -> &str {
-    let Body::Other(map) = &class.body else { return "" };
-    map.get("spec").and_then(|spec| spec["controllerName"].as_str()).unwrap_or("")
+    let Body::Other(map) = &class.body else {
+        return "";
+    };
+    map.get("spec")
+        .and_then(|spec| spec["controllerName"].as_str())
+        .unwrap_or("")
 }
 
 /// The first address at which a Gateway is served, if it is.
@@ -245,7 +255,9 @@ impl GrantSpec {
 impl ParentRef {
     /// Whether it names a Gateway of this name from a route in a namespace.
     pub fn names(&self, from: &str, gateway: &ObjectRef) -> bool {
-        self.is_gateway() && self.name == gateway.name && self.namespace_from(from) == gateway.namespace
+        self.is_gateway()
+            && self.name == gateway.name
+            && self.namespace_from(from) == gateway.namespace
     }
 
     /// Whether it names a Gateway at all.
@@ -272,15 +284,29 @@ impl BackendRef {
 
     /// `web:80`
     pub fn label(&self) -> String {
-        self.port.map_or_else(|| self.name.to_string(), |port| format!("{}:{port}", self.name))
+        self.port.map_or_else(
+            || self.name.to_string(),
+            |port| format!("{}:{port}", self.name),
+        )
     }
 }
 
 impl HttpMatch {
     /// The path that it asks for, and how it is compared.
     pub fn path(&self) -> (&str, &str) {
-        let kind = if self.path.kind.is_empty() { "PathPrefix" } else { &self.path.kind };
-        (kind, if self.path.value.is_empty() { "/" } else { &self.path.value })
+        let kind = if self.path.kind.is_empty() {
+            "PathPrefix"
+        } else {
+            &self.path.kind
+        };
+        (
+            kind,
+            if self.path.value.is_empty() {
+                "/"
+            } else {
+                &self.path.value
+            },
+        )
     }
 }
 
@@ -297,9 +323,12 @@ pub fn host_rank(pattern: &str, host: &str) -> Option<(bool, usize)> {
     }
     if let Some(domain) = pattern.strip_prefix('*') {
         let fits = host.len() > domain.len() && host.is_char_boundary(host.len() - domain.len());
-        return (fits && host[host.len() - domain.len()..].eq_ignore_ascii_case(domain)).then_some((false, pattern.len()));
+        return (fits && host[host.len() - domain.len()..].eq_ignore_ascii_case(domain))
+            .then_some((false, pattern.len()));
     }
-    pattern.eq_ignore_ascii_case(host).then_some((true, pattern.len()))
+    pattern
+        .eq_ignore_ascii_case(host)
+        .then_some((true, pattern.len()))
 }
 
 /// The host name that a listener's and a route's have in common: the narrower one; nothing if there is none.
@@ -307,8 +336,18 @@ pub fn common_host<'a>(listener: &'a str, route: &'a str) -> Option<&'a str> {
     match (listener, route) {
         ("", host) | (host, "") => Some(host),
         (a, b) if a.eq_ignore_ascii_case(b) => Some(b),
-        (wide, narrow) if host_rank(wide, narrow.trim_start_matches("*.")).is_some() && wide.starts_with('*') => Some(narrow),
-        (narrow, wide) if host_rank(wide, narrow.trim_start_matches("*.")).is_some() && wide.starts_with('*') => Some(narrow),
+        (wide, narrow)
+            if host_rank(wide, narrow.trim_start_matches("*.")).is_some()
+                && wide.starts_with('*') =>
+        {
+            Some(narrow)
+        }
+        (narrow, wide)
+            if host_rank(wide, narrow.trim_start_matches("*.")).is_some()
+                && wide.starts_with('*') =>
+        {
+            Some(narrow)
+        }
         _ => None,
     }
 }
@@ -319,9 +358,15 @@ mod tests {
 
     #[test]
     fn a_wildcard_stands_for_one_label_or_several() {
-        assert_eq!(host_rank("*.example.com", "a.b.example.com"), Some((false, 13)));
+        assert_eq!(
+            host_rank("*.example.com", "a.b.example.com"),
+            Some((false, 13))
+        );
         assert_eq!(host_rank("*.example.com", "example.com"), None);
-        assert!(host_rank("a.example.com", "A.example.com") > host_rank("*.example.com", "a.example.com"));
+        assert!(
+            host_rank("a.example.com", "A.example.com")
+                > host_rank("*.example.com", "a.example.com")
+        );
         assert!(host_rank("*.example.com", "a.example.com") > host_rank("", "a.example.com"));
     }
 
@@ -332,7 +377,11 @@ mod tests {
             ("a.example.com", "", Some("a.example.com")),
             ("*.example.com", "a.example.com", Some("a.example.com")),
             ("a.example.com", "*.example.com", Some("a.example.com")),
-            ("*.example.com", "*.shop.example.com", Some("*.shop.example.com")),
+            (
+                "*.example.com",
+                "*.shop.example.com",
+                Some("*.shop.example.com"),
+            ),
             ("*.example.com", "example.com", None),
             ("*.example.com", "*.com", Some("*.example.com")),
             ("a.example.com", "b.example.com", None),

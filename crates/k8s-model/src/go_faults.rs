@@ -2,7 +2,10 @@
 
 /// Index of the first byte that is no base64, as Go's standard decoder counts it.
 pub(super) fn base64_fault(text: &str) -> Option<usize> {
-    let bytes: Vec<u8> = text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')).collect();
+    let bytes: Vec<u8> = text
+        .bytes()
+        .filter(|b| !matches!(b, b'\r' | b'\n'))
+        .collect();
     let good = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
     let end = bytes.iter().position(|b| !good(b)).unwrap_or(bytes.len());
     if end == bytes.len() {
@@ -13,13 +16,28 @@ pub(super) fn base64_fault(text: &str) -> Option<usize> {
         3 => "=",
         _ => return Some(end),
     };
-    (&bytes[end..] != padding.as_bytes()).then_some(if bytes[end] == b'=' { bytes.len() } else { end })
+    (&bytes[end..] != padding.as_bytes()).then_some(if bytes[end] == b'=' {
+        bytes.len()
+    } else {
+        end
+    })
 }
 
 const TIME_SHAPE: &str = "dddd-dd-ddTdd:dd:dd";
 /// Offsets in `TIME_SHAPE` with the part of Go's layout that is read there.
-const TIME_PARTS: [(usize, &str); 11] =
-    [(0, "2006"), (4, "-"), (5, "01"), (7, "-"), (8, "02"), (10, "T"), (11, "15"), (13, ":"), (14, "04"), (16, ":"), (17, "05")];
+const TIME_PARTS: [(usize, &str); 11] = [
+    (0, "2006"),
+    (4, "-"),
+    (5, "01"),
+    (7, "-"),
+    (8, "02"),
+    (10, "T"),
+    (11, "15"),
+    (13, ":"),
+    (14, "04"),
+    (16, ":"),
+    (17, "05"),
+];
 
 /// What is left of an RFC 3339 time at the part that does not parse.
 pub(super) fn time_fault(text: &str) -> Option<&str> {
@@ -29,7 +47,11 @@ pub(super) fn time_fault(text: &str) -> Option<&str> {
             other => *b == other,
         });
         if !good {
-            let start = TIME_PARTS.iter().rev().find(|(s, _)| *s <= at).map_or(0, |(s, _)| *s);
+            let start = TIME_PARTS
+                .iter()
+                .rev()
+                .find(|(s, _)| *s <= at)
+                .map_or(0, |(s, _)| *s);
             return Some(text.get(start.min(text.len())..).unwrap_or(""));
         }
     }
@@ -44,5 +66,9 @@ pub(super) fn time_fault(text: &str) -> Option<&str> {
 }
 
 pub(super) fn time_part(at: usize) -> &'static str {
-    TIME_PARTS.iter().rev().find(|(start, _)| *start <= at && at < TIME_SHAPE.len()).map_or("Z07:00", |(_, part)| part)
+    TIME_PARTS
+        .iter()
+        .rev()
+        .find(|(start, _)| *start <= at && at < TIME_SHAPE.len())
+        .map_or("Z07:00", |(_, part)| part)
 }

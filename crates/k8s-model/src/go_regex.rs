@@ -32,9 +32,16 @@ impl GoRegex {
         translator.run()?;
         // The crate counts concatenations and repetitions too.
         let syntax = syntax::Config::new().utf8(false).nest_limit(4 * MAX_DEPTH);
-        let size = thompson::Config::new().utf8(false).nfa_size_limit(Some(MAX_SIZE));
-        let built = pikevm::Builder::new().syntax(syntax).thompson(size).build(&translator.out);
-        built.map(GoRegex).map_err(|_| GoRegexError::new(GoRegexFault::TooLarge, pattern))
+        let size = thompson::Config::new()
+            .utf8(false)
+            .nfa_size_limit(Some(MAX_SIZE));
+        let built = pikevm::Builder::new()
+            .syntax(syntax)
+            .thompson(size)
+            .build(&translator.out);
+        built
+            .map(GoRegex)
+            .map_err(|_| GoRegexError::new(GoRegexFault::TooLarge, pattern))
     }
 
     /// Reports a match somewhere in a text.
@@ -51,7 +58,9 @@ impl GoRegex {
         if !self.is_bounded(text) {
             return None;
         }
-        self.0.find(&mut self.0.create_cache(), text).map(|found| found.range())
+        self.0
+            .find(&mut self.0.create_cache(), text)
+            .map(|found| found.range())
     }
 }
 
@@ -97,7 +106,10 @@ pub struct GoRegexError {
 
 impl GoRegexError {
     fn new(fault: GoRegexFault, part: &str) -> GoRegexError {
-        GoRegexError { fault, part: part.to_owned() }
+        GoRegexError {
+            fault,
+            part: part.to_owned(),
+        }
     }
 }
 
@@ -142,7 +154,15 @@ struct Translator<'p> {
 impl<'p> Translator<'p> {
     fn new(pattern: &'p str) -> Translator<'p> {
         let out = String::with_capacity(pattern.len() * 2);
-        Translator { pattern, rest: pattern, out, depth: 0, repeats: (vec![1], 1), repeatable: false, repeated: None }
+        Translator {
+            pattern,
+            rest: pattern,
+            out,
+            depth: 0,
+            repeats: (vec![1], 1),
+            repeatable: false,
+            repeated: None,
+        }
     }
 
     fn run(&mut self) -> Result<(), GoRegexError> {
@@ -153,7 +173,10 @@ impl<'p> Translator<'p> {
                 '{' => match counts(self.rest) {
                     Some((length, counts)) => {
                         let Some((least, most)) = counts else {
-                            return Err(GoRegexError::new(GoRegexFault::RepeatSize, &self.rest[..length]));
+                            return Err(GoRegexError::new(
+                                GoRegexFault::RepeatSize,
+                                &self.rest[..length],
+                            ));
                         };
                         let (operator, inner) = (&self.rest[..length], self.repeats.1);
                         self.repeat(length, repeated)?;
@@ -167,7 +190,9 @@ impl<'p> Translator<'p> {
                 },
                 '(' => self.group()?,
                 ')' => {
-                    self.depth = self.depth.checked_sub(1).ok_or_else(|| GoRegexError::new(GoRegexFault::UnexpectedParen, self.pattern))?;
+                    self.depth = self.depth.checked_sub(1).ok_or_else(|| {
+                        GoRegexError::new(GoRegexFault::UnexpectedParen, self.pattern)
+                    })?;
                     self.emit(")", 1);
                     self.repeats.1 = self.repeats.0.pop().unwrap_or(1);
                     self.note_repeats();
@@ -216,7 +241,10 @@ impl<'p> Translator<'p> {
             return Err(GoRegexError::new(GoRegexFault::RepeatOp, both));
         }
         if !self.repeatable {
-            return Err(GoRegexError::new(GoRegexFault::MissingRepeatArgument, operator));
+            return Err(GoRegexError::new(
+                GoRegexFault::MissingRepeatArgument,
+                operator,
+            ));
         }
         self.repeated = Some(self.rest);
         self.emit(operator, operator.len());
@@ -225,18 +253,29 @@ impl<'p> Translator<'p> {
 
     /// `(`, `(?:`, `(?P<name>`, `(?<name>`, `(?i)` or `(?i-s:`.
     fn group(&mut self) -> Result<(), GoRegexError> {
-        let named = self.rest.strip_prefix("(?P<").or_else(|| self.rest.strip_prefix("(?<"));
+        let named = self
+            .rest
+            .strip_prefix("(?P<")
+            .or_else(|| self.rest.strip_prefix("(?<"));
         if let Some(name) = named {
-            let Some(end) = name.find('>') else { return Err(GoRegexError::new(GoRegexFault::NamedCapture, self.rest)) };
+            let Some(end) = name.find('>') else {
+                return Err(GoRegexError::new(GoRegexFault::NamedCapture, self.rest));
+            };
             let length = self.rest.len() - name.len() + end + 1;
             let word = &name[..end];
-            let is_word = !word.is_empty() && word.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+            let is_word =
+                !word.is_empty() && word.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
             if !is_word {
-                return Err(GoRegexError::new(GoRegexFault::NamedCapture, &self.rest[..length]));
+                return Err(GoRegexError::new(
+                    GoRegexFault::NamedCapture,
+                    &self.rest[..length],
+                ));
             }
             return self.open("(", length);
         }
-        let Some(flags) = self.rest.strip_prefix("(?") else { return self.open("(", 1) };
+        let Some(flags) = self.rest.strip_prefix("(?") else {
+            return self.open("(", 1);
+        };
         let (mut negative, mut any) = (false, false);
         for (at, c) in flags.char_indices() {
             let length = 2 + at + c.len_utf8();
@@ -247,14 +286,30 @@ impl<'p> Translator<'p> {
                     if c == ':' {
                         return self.open(&self.rest[..length], length);
                     }
-                    self.emit(if at == 0 { "(?:)" } else { &self.rest[..length] }, length);
+                    self.emit(
+                        if at == 0 {
+                            "(?:)"
+                        } else {
+                            &self.rest[..length]
+                        },
+                        length,
+                    );
                     self.repeatable = false;
                     return Ok(());
                 }
-                _ => return Err(GoRegexError::new(GoRegexFault::PerlOp, &self.rest[..length])),
+                _ => {
+                    return Err(GoRegexError::new(
+                        GoRegexFault::PerlOp,
+                        &self.rest[..length],
+                    ));
+                }
             }
         }
-        let fault = if flags.is_empty() { GoRegexFault::MissingParen } else { GoRegexFault::PerlOp };
+        let fault = if flags.is_empty() {
+            GoRegexFault::MissingParen
+        } else {
+            GoRegexFault::PerlOp
+        };
         Err(GoRegexError::new(fault, self.rest))
     }
 
@@ -279,7 +334,9 @@ impl<'p> Translator<'p> {
             Some('Q') => {
                 let text = &self.rest[2..];
                 let end = text.find(r"\E");
-                text[..end.unwrap_or(text.len())].chars().for_each(|c| push_char(&mut self.out, c));
+                text[..end.unwrap_or(text.len())]
+                    .chars()
+                    .for_each(|c| push_char(&mut self.out, c));
                 let length = end.map_or(self.rest.len(), |end| end + 4);
                 let repeatable = self.repeatable || end != Some(0);
                 self.emit("", length);
@@ -319,7 +376,9 @@ impl<'p> Translator<'p> {
                     None => return Err(refusal(self.rest)),
                 };
                 let part = &self.rest[..length];
-                let (name, inverted) = name.strip_prefix('^').map_or((name, false), |name| (name, true));
+                let (name, inverted) = name
+                    .strip_prefix('^')
+                    .map_or((name, false), |name| (name, true));
                 let sign = if inverted == (sign == 'P') { 'p' } else { 'P' };
                 let class = format!("\\{sign}{{{name}}}");
                 // The crate knows pairs of a property and a value too.
@@ -375,7 +434,10 @@ impl<'p> Translator<'p> {
                 self.rest = rest;
                 let high = self.class_char().ok_or_else(missing)??;
                 if high < low {
-                    return Err(GoRegexError::new(GoRegexFault::CharRange, &range[..range.len() - self.rest.len()]));
+                    return Err(GoRegexError::new(
+                        GoRegexFault::CharRange,
+                        &range[..range.len() - self.rest.len()],
+                    ));
                 }
                 self.out.push('-');
                 push_char(&mut self.out, high);
@@ -388,7 +450,11 @@ impl<'p> Translator<'p> {
     /// One letter within brackets, or nothing at the end of the pattern.
     fn class_char(&mut self) -> Option<Result<char, GoRegexError>> {
         let c = self.rest.chars().next()?;
-        let read = if c == '\\' { escaped(self.rest) } else { Ok((c, c.len_utf8())) };
+        let read = if c == '\\' {
+            escaped(self.rest)
+        } else {
+            Ok((c, c.len_utf8()))
+        };
         Some(read.map(|(c, length)| {
             self.rest = &self.rest[length..];
             c
@@ -396,8 +462,10 @@ impl<'p> Translator<'p> {
     }
 }
 
-const POSIX_CLASSES: [&str; 14] =
-    ["alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word", "xdigit"];
+const POSIX_CLASSES: [&str; 14] = [
+    "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
+    "space", "upper", "word", "xdigit",
+];
 
 /// Writes a letter that stands for itself.
 fn push_char(out: &mut String, c: char) {
@@ -414,30 +482,47 @@ type Counts = (u32, Option<u32>);
 /// Length of `{n}`, `{n,}` or `{n,m}` at the beginning, and its counts if they are allowed; `None` for any other text.
 fn counts(text: &str) -> Option<(usize, Option<Counts>)> {
     let end = text.find('}')?;
-    let (least, most) = text[1..end].split_once(',').map_or((&text[1..end], None), |(least, most)| (least, Some(most)));
-    let is_number =
-        |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()) && (word.len() == 1 || !word.starts_with('0'));
+    let (least, most) = text[1..end]
+        .split_once(',')
+        .map_or((&text[1..end], None), |(least, most)| (least, Some(most)));
+    let is_number = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|b| b.is_ascii_digit())
+            && (word.len() == 1 || !word.starts_with('0'))
+    };
     if !is_number(least) || most.is_some_and(|most| !most.is_empty() && !is_number(most)) {
         return None;
     }
     let number = |word: &str| word.parse().ok().filter(|n| *n <= MAX_REPEAT);
     let counts = number(least).and_then(|least| match most.filter(|most| !most.is_empty()) {
         None => Some((least, None)),
-        Some(most) => number(most).filter(|most| *most >= least).map(|most| (least, Some(most))),
+        Some(most) => number(most)
+            .filter(|most| *most >= least)
+            .map(|most| (least, Some(most))),
     });
     Some((end + 1, counts))
 }
 
 /// The letter that an escape at the beginning of a text means, and the length of the escape.
 fn escaped(text: &str) -> Result<(char, usize), GoRegexError> {
-    let Some(c) = text[1..].chars().next() else { return Err(GoRegexError::new(GoRegexFault::TrailingBackslash, "")) };
+    let Some(c) = text[1..].chars().next() else {
+        return Err(GoRegexError::new(GoRegexFault::TrailingBackslash, ""));
+    };
     let length = 1 + c.len_utf8();
     let refusal = |length: usize| GoRegexError::new(GoRegexFault::Escape, &text[..length]);
     let code = |digits: &str, radix: u32, length: usize| {
-        let code = u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
+        let code = u32::from_str_radix(digits, radix)
+            .ok()
+            .and_then(char::from_u32);
         code.map(|c| (c, length)).ok_or_else(|| refusal(length))
     };
-    let octal = |from: usize| text[from..].bytes().take(4 - from).take_while(|b| (b'0'..=b'7').contains(b)).count();
+    let octal = |from: usize| {
+        text[from..]
+            .bytes()
+            .take(4 - from)
+            .take_while(|b| (b'0'..=b'7').contains(b))
+            .count()
+    };
     match c {
         // A single digit would refer back to a group.
         '1'..='7' if octal(2) == 0 => Err(refusal(length)),
@@ -449,8 +534,14 @@ fn escaped(text: &str) -> Result<(char, usize), GoRegexError> {
             Some(digits) => {
                 let end = digits.find('}').ok_or_else(|| refusal(text.len()))?;
                 // Go stops at the first letter that makes it wrong.
-                let is_code = |length: &usize| u32::from_str_radix(&digits[..*length], 16).is_ok_and(|code| code <= u32::from(char::MAX));
-                if let Some(wrong) = (1..=end).filter(|at| digits.is_char_boundary(*at)).find(|at| !is_code(at)) {
+                let is_code = |length: &usize| {
+                    u32::from_str_radix(&digits[..*length], 16)
+                        .is_ok_and(|code| code <= u32::from(char::MAX))
+                };
+                if let Some(wrong) = (1..=end)
+                    .filter(|at| digits.is_char_boundary(*at))
+                    .find(|at| !is_code(at))
+                {
                     return Err(refusal(3 + wrong));
                 }
                 code(&digits[..end], 16, end + 4)
@@ -479,8 +570,14 @@ mod tests {
     /// Verdicts, first matches and refusals of Go's `regexp`, pattern by pattern.
     #[test]
     fn patterns_are_judged_as_go_judges_them() {
-        let data: Value = serde_json::from_str(include_str!("../../../tests/data/re2-vectors.json")).unwrap();
-        let texts: Vec<&str> = data["texts"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+        let data: Value =
+            serde_json::from_str(include_str!("../../../tests/data/re2-vectors.json")).unwrap();
+        let texts: Vec<&str> = data["texts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|text| text.as_str().unwrap())
+            .collect();
         let mut different = Vec::new();
         for vector in data["vectors"].as_array().unwrap() {
             let pattern = vector["pattern"].as_str().unwrap();
@@ -489,12 +586,18 @@ mod tests {
                 Err(error) if Some(error.to_string().as_str()) != expected => {
                     different.push(format!("{pattern}: {error}, not {expected:?}"))
                 }
-                Ok(_) if expected.is_some() => different.push(format!("{pattern}: accepted, not {expected:?}")),
+                Ok(_) if expected.is_some() => {
+                    different.push(format!("{pattern}: accepted, not {expected:?}"))
+                }
                 Err(_) => {}
                 Ok(compiled) => {
                     for (text, span) in texts.iter().zip(vector["finds"].as_array().unwrap()) {
-                        let found = compiled.find(text).map_or_else(String::new, |found| format!("{}-{}", found.start, found.end));
-                        if found != span.as_str().unwrap() || compiled.is_match(text) == found.is_empty() {
+                        let found = compiled.find(text).map_or_else(String::new, |found| {
+                            format!("{}-{}", found.start, found.end)
+                        });
+                        if found != span.as_str().unwrap()
+                            || compiled.is_match(text) == found.is_empty()
+                        {
                             different.push(format!("{pattern} in {text:?}: {found:?}, not {span}"));
                         }
                     }

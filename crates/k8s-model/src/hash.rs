@@ -17,7 +17,9 @@ const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// Turns a number into text that is safe in names: each decimal digit becomes a letter or digit.
 pub fn safe_encode(text: &str) -> String {
-    text.bytes().map(|byte| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()])).collect()
+    text.bytes()
+        .map(|byte| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()]))
+        .collect()
 }
 
 /// FNV-1a, fed with text.
@@ -62,7 +64,9 @@ pub fn pod_template_dump(template: &Value) -> String {
 pub fn controller_revision_data(template: &Value) -> Value {
     let mut template = template.as_object().cloned().unwrap_or_default();
     template.insert("$patch".to_owned(), Value::from("replace"));
-    let nest = |name: &str, inner: Value| Value::Object(crate::sort::map([(name.to_owned(), inner)].into_iter()));
+    let nest = |name: &str, inner: Value| {
+        Value::Object(crate::sort::map([(name.to_owned(), inner)].into_iter()))
+    };
     nest("spec", nest("template", Value::Object(template)))
 }
 
@@ -84,7 +88,12 @@ pub fn controller_revision_text(template: &Value) -> String {
 /// Hash of a ControllerRevision's data as JSON text. Unlike Pod templates this is FNV-1: it multiplies first.
 pub fn controller_revision_hash(data: &str, collision_count: i32) -> String {
     let count = collision_count.to_string();
-    let hash = data.bytes().chain(count.bytes()).fold(OFFSET, |hash, byte| hash.wrapping_mul(PRIME) ^ u32::from(byte));
+    let hash = data
+        .bytes()
+        .chain(count.bytes())
+        .fold(OFFSET, |hash, byte| {
+            hash.wrapping_mul(PRIME) ^ u32::from(byte)
+        });
     safe_encode(&hash.to_string())
 }
 
@@ -136,7 +145,10 @@ impl<W: Write> Dump<'_, W> {
 
     /// Empty and absent are the same after the trip through the API server.
     fn list(&mut self, element: &'static str, value: Option<&Value>) -> fmt::Result {
-        let Some(items) = value.and_then(Value::as_array).filter(|items| !items.is_empty()) else {
+        let Some(items) = value
+            .and_then(Value::as_array)
+            .filter(|items| !items.is_empty())
+        else {
             return self.out.write_str("<nil>");
         };
         self.out.write_char('[')?;
@@ -150,7 +162,10 @@ impl<W: Write> Dump<'_, W> {
     }
 
     fn map(&mut self, element: &'static str, value: Option<&Value>) -> fmt::Result {
-        let Some(map) = value.and_then(Value::as_object).filter(|map| !map.is_empty()) else {
+        let Some(map) = value
+            .and_then(Value::as_object)
+            .filter(|map| !map.is_empty())
+        else {
             return self.out.write_str("<nil>");
         };
         self.out.write_str("map[")?;
@@ -190,9 +205,14 @@ impl<W: Write> Dump<'_, W> {
                 let number = value.and_then(Value::as_i64).unwrap_or(0);
                 let kind = i32::from(text.is_some());
                 let text = text.unwrap_or("");
-                write!(self.out, "{{Type:(intstr.Type){kind} IntVal:(int32){number} StrVal:(string){text}}}")
+                write!(
+                    self.out,
+                    "{{Type:(intstr.Type){kind} IntVal:(int32){number} StrVal:(string){text}}}"
+                )
             }
-            ("metav1.Time", _) => self.out.write_str("{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}"),
+            ("metav1.Time", _) => self.out.write_str(
+                "{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}",
+            ),
             (_, Some(Value::String(text))) => self.out.write_str(text),
             (_, Some(other)) => write!(self.out, "{other}"),
             ("bool", None) => self.out.write_str("false"),
@@ -208,20 +228,37 @@ impl<W: Write> Dump<'_, W> {
             None => String::new(),
         };
         let parsed = quantity::Quantity::parse(&text).unwrap_or(quantity::Quantity::ZERO);
-        let form = quantity::go_form(&text).unwrap_or(GoForm { fast: Some((0, 0)), cached: false });
+        let form = quantity::go_form(&text).unwrap_or(GoForm {
+            fast: Some((0, 0)),
+            cached: false,
+        });
         let (amount, scale) = form.fast.unwrap_or((0, 0));
-        write!(self.out, "{{i:(resource.int64Amount){{value:(int64){amount} scale:(resource.Scale){scale}}} ")?;
-        self.out.write_str("d:(resource.infDecAmount){Dec:(*inf.Dec)")?;
+        write!(
+            self.out,
+            "{{i:(resource.int64Amount){{value:(int64){amount} scale:(resource.Scale){scale}}} "
+        )?;
+        self.out
+            .write_str("d:(resource.infDecAmount){Dec:(*inf.Dec)")?;
         if form.fast.is_some() {
             self.out.write_str("<nil>")?;
         } else {
             let units = parsed.as_units();
             let (negative, amount) = (units < 0, units.unsigned_abs());
-            write!(self.out, "{{unscaled:(big.Int){{neg:(bool){negative} abs:(big.nat)[{amount}]}} scale:(inf.Scale)0}}")?;
+            write!(
+                self.out,
+                "{{unscaled:(big.Int){{neg:(bool){negative} abs:(big.nat)[{amount}]}} scale:(inf.Scale)0}}"
+            )?;
         }
         let kept = if form.cached { text.as_str() } else { "" };
-        let format = if value.is_some() { parsed.format().name() } else { "" };
-        write!(self.out, "}} s:(string){kept} Format:(resource.Format){format}}}")
+        let format = if value.is_some() {
+            parsed.format().name()
+        } else {
+            ""
+        };
+        write!(
+            self.out,
+            "}} s:(string){kept} Format:(resource.Format){format}}}"
+        )
     }
 }
 
@@ -239,8 +276,14 @@ mod tests {
         let templates = vectors["templates"].as_array().unwrap();
         assert!(templates.len() >= 16);
         for case in templates {
-            assert_eq!(pod_template_dump(&case["template"]), case["dump"].as_str().unwrap());
-            assert_eq!(pod_template_hash(&case["template"], None), case["hash"].as_str().unwrap());
+            assert_eq!(
+                pod_template_dump(&case["template"]),
+                case["dump"].as_str().unwrap()
+            );
+            assert_eq!(
+                pod_template_hash(&case["template"], None),
+                case["hash"].as_str().unwrap()
+            );
         }
     }
 
@@ -252,8 +295,12 @@ mod tests {
         for case in cases {
             let data = case["data"].as_str().unwrap();
             let count = case["collisionCount"].as_i64().unwrap() as i32;
-            assert_eq!(controller_revision_hash(data, count), case["hash"].as_str().unwrap());
-            let mut template = serde_json::from_str::<Value>(data).unwrap()["spec"]["template"].clone();
+            assert_eq!(
+                controller_revision_hash(data, count),
+                case["hash"].as_str().unwrap()
+            );
+            let mut template =
+                serde_json::from_str::<Value>(data).unwrap()["spec"]["template"].clone();
             template.as_object_mut().unwrap().remove("$patch");
             assert_eq!(controller_revision_text(&template), data);
         }
@@ -262,6 +309,9 @@ mod tests {
     #[test]
     fn a_collision_count_changes_the_hash() {
         let template = serde_json::json!({"spec": {"containers": []}});
-        assert_ne!(pod_template_hash(&template, None), pod_template_hash(&template, Some(1)));
+        assert_ne!(
+            pod_template_hash(&template, None),
+            pod_template_hash(&template, Some(1))
+        );
     }
 }

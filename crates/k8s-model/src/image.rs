@@ -7,8 +7,12 @@ const INVALID: &str = "invalid reference format";
 fn component(text: &str) -> bool {
     let parts = text.split(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
     let edges = [text.chars().next(), text.chars().last()];
-    edges.iter().all(|edge| edge.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit()))
-        && parts.into_iter().all(|between| matches!(between, "" | "." | "_" | "__") || between.bytes().all(|b| b == b'-'))
+    edges
+        .iter()
+        .all(|edge| edge.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit()))
+        && parts.into_iter().all(|between| {
+            matches!(between, "" | "." | "_" | "__") || between.bytes().all(|b| b == b'-')
+        })
 }
 
 fn host(text: &str) -> bool {
@@ -24,16 +28,23 @@ fn host(text: &str) -> bool {
 
 /// The name without tag and digest, if the reference has the form of one.
 fn name(image: &str) -> Option<&str> {
-    let (rest, digest) = image.split_once('@').map_or((image, None), |(rest, digest)| (rest, Some(digest)));
+    let (rest, digest) = image
+        .split_once('@')
+        .map_or((image, None), |(rest, digest)| (rest, Some(digest)));
     let colon = rest.rfind(':').filter(|at| !rest[*at..].contains('/'));
     let (name, tag) = colon.map_or((rest, None), |at| (&rest[..at], Some(&rest[at + 1..])));
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let tag_fits =
-        tag.is_none_or(|tag| tag.len() <= 128 && tag.starts_with(is_word) && tag.chars().all(|c| is_word(c) || c == '.' || c == '-'));
+    let tag_fits = tag.is_none_or(|tag| {
+        tag.len() <= 128
+            && tag.starts_with(is_word)
+            && tag.chars().all(|c| is_word(c) || c == '.' || c == '-')
+    });
     let digest_fits = digest.is_none_or(|digest| {
         digest.split_once(':').is_some_and(|(algorithm, hex)| {
             algorithm.starts_with(|c: char| c.is_ascii_alphabetic())
-                && algorithm.chars().all(|c| c.is_ascii_alphanumeric() || "+.-_".contains(c))
+                && algorithm
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "+.-_".contains(c))
                 && hex.len() >= 32
                 && hex.bytes().all(|b| b.is_ascii_hexdigit())
         })
@@ -55,7 +66,9 @@ pub fn fault(image: &str) -> Option<&'static str> {
 /// What is wrong with a reference when a registry and a path are filled in, in the words of `reference.ParseNormalizedNamed`.
 pub fn normalized_fault(image: &str) -> Option<String> {
     let first = image.split_once('/').map(|(first, _)| first);
-    let registry = first.filter(|first| first.contains(['.', ':']) || *first == "localhost" || first.chars().any(char::is_uppercase));
+    let registry = first.filter(|first| {
+        first.contains(['.', ':']) || *first == "localhost" || first.chars().any(char::is_uppercase)
+    });
     let path = match registry {
         Some(registry) => image[registry.len() + 1..].to_owned(),
         None if first.is_none() => format!("library/{image}"),
@@ -63,7 +76,9 @@ pub fn normalized_fault(image: &str) -> Option<String> {
     };
     let remote = path.split(':').next().unwrap_or("");
     if remote.chars().any(char::is_uppercase) {
-        return Some(format!("{INVALID}: repository name ({remote}) must be lowercase"));
+        return Some(format!(
+            "{INVALID}: repository name ({remote}) must be lowercase"
+        ));
     }
     fault(&format!("{}/{path}", registry.unwrap_or("docker.io"))).map(str::to_owned)
 }
@@ -74,12 +89,34 @@ mod tests {
 
     #[test]
     fn references_are_told_from_other_texts() {
-        for image in
-            ["nginx", "nginx:1.25", "a/b-c__d.e:v_1", "Reg.io:5000/x/y", "localhost/x", "x@sha256:0123456789abcdef0123456789abcdef"]
-        {
-            assert_eq!((fault(image), normalized_fault(image)), (None, None), "{image}");
+        for image in [
+            "nginx",
+            "nginx:1.25",
+            "a/b-c__d.e:v_1",
+            "Reg.io:5000/x/y",
+            "localhost/x",
+            "x@sha256:0123456789abcdef0123456789abcdef",
+        ] {
+            assert_eq!(
+                (fault(image), normalized_fault(image)),
+                (None, None),
+                "{image}"
+            );
         }
-        for image in ["", "Nginx", "a b", "nginx:", "nginx:1:2", "a//b", "-x", "x@sha256:12", "nginx:né", "é", "a/:1", "a_-b"] {
+        for image in [
+            "",
+            "Nginx",
+            "a b",
+            "nginx:",
+            "nginx:1:2",
+            "a//b",
+            "-x",
+            "x@sha256:12",
+            "nginx:né",
+            "é",
+            "a/:1",
+            "a_-b",
+        ] {
             assert_eq!(fault(image), Some(INVALID), "{image}");
             assert!(normalized_fault(image).is_some(), "{image}");
         }

@@ -63,19 +63,29 @@ const OLD_CLASS: &str = "kubernetes.io/ingress.class";
 impl IngressSpec {
     /// Reads the spec; what cannot be read routes nothing.
     pub fn of(ingress: &Object) -> IngressSpec {
-        let Body::Other(map) = &ingress.body else { return Default::default() };
+        let Body::Other(map) = &ingress.body else {
+            return Default::default();
+        };
         json::part(map.get("spec")).unwrap_or_default()
     }
 
     /// Each path behind its host, as in a URL.
     pub fn paths(&self) -> impl Iterator<Item = String> {
-        self.rules.iter().flat_map(|rule| rule.http.paths.iter().map(|path| [rule.host.as_str(), &path.path].concat()))
+        self.rules.iter().flat_map(|rule| {
+            rule.http
+                .paths
+                .iter()
+                .map(|path| [rule.host.as_str(), &path.path].concat())
+        })
     }
 
     /// The name of its class; empty if it has none.
     pub fn class<'a>(&'a self, ingress: &'a Object) -> &'a str {
         match self.ingress_class_name.as_str() {
-            "" => ingress.meta.annotation(OLD_CLASS).map_or("", |class| class.as_str()),
+            "" => ingress
+                .meta
+                .annotation(OLD_CLASS)
+                .map_or("", |class| class.as_str()),
             class => class,
         }
     }
@@ -83,7 +93,12 @@ impl IngressSpec {
 
 /// The IngressClass that Ingresses without a class get.
 pub fn default_class<'a>(classes: impl Iterator<Item = &'a Rc<Object>>) -> Option<&'a Rc<Object>> {
-    let default = |class: &&Rc<Object>| class.meta.annotation("ingressclass.kubernetes.io/is-default-class").is_some_and(|v| v == "true");
+    let default = |class: &&Rc<Object>| {
+        class
+            .meta
+            .annotation("ingressclass.kubernetes.io/is-default-class")
+            .is_some_and(|v| v == "true")
+    };
     super::storage::newest(classes.filter(default))
 }
 
@@ -99,14 +114,17 @@ pub fn give_class(ingress: &mut Object, class: &str) {
 
 /// The first address at which a controller serves an Ingress, if one does.
 pub fn address(ingress: &Object) -> Option<&str> {
-    let Body::Other(map) = &ingress.body else { return None };
+    let Body::Other(map) = &ingress.body else {
+        return None;
+    };
     map.get("status")?["loadBalancer"]["ingress"][0]["ip"].as_str()
 }
 
 /// Sets the address at which it is served; `None` for nowhere.
 pub fn set_address(ingress: &mut Object, address: Option<&str>) {
     if let Body::Other(map) = &mut ingress.body {
-        let balancer: Value = address.map_or_else(|| json!({}), |ip| json!({ "ingress": [{ "ip": ip }] }));
+        let balancer: Value =
+            address.map_or_else(|| json!({}), |ip| json!({ "ingress": [{ "ip": ip }] }));
         map.insert("status".into(), json!({ "loadBalancer": balancer }));
     }
 }

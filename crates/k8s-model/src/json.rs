@@ -13,7 +13,10 @@ use std::rc::Rc;
 pub fn go(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let all: Vec<String> = map.iter().map(|(key, value)| format!("{key}:{}", go(value))).collect();
+            let all: Vec<String> = map
+                .iter()
+                .map(|(key, value)| format!("{key}:{}", go(value)))
+                .collect();
             format!("map[{}]", all.join(" "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(go).collect::<Vec<_>>().join(" ")),
@@ -25,7 +28,11 @@ pub fn go(value: &Value) -> String {
 
 /// A value as Go's `encoding/json` writes it: with three signs by their numbers.
 pub fn escaped(value: &Value) -> String {
-    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    value
+        .to_string()
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
 }
 
 /// When a field is written.
@@ -148,7 +155,11 @@ pub fn part<T: Json + Default>(value: Option<&Value>) -> Result<T, String> {
 }
 
 fn read_into(target: &mut dyn Json, value: &Value) -> Result<(), String> {
-    if value.is_null() { Ok(()) } else { target.read(value) }
+    if value.is_null() {
+        Ok(())
+    } else {
+        target.read(value)
+    }
 }
 
 pub fn read_record(target: &mut dyn JsonRecord, value: &Value) -> Result<(), String> {
@@ -164,7 +175,9 @@ pub fn read_record(target: &mut dyn JsonRecord, value: &Value) -> Result<(), Str
 pub fn write_record(record: &dyn JsonRecord) -> Value {
     let mut map = Map::new();
     for (index, field) in record.fields().iter().enumerate() {
-        let Some(value) = record.field(index) else { continue };
+        let Some(value) = record.field(index) else {
+            continue;
+        };
         if field.rule == Rule::always || !value.is_empty() {
             map.insert(field.key.to_owned(), value.write());
         } else if field.rule == Rule::nullempty {
@@ -175,7 +188,8 @@ pub fn write_record(record: &dyn JsonRecord) -> Value {
 }
 
 pub fn is_empty_record(record: &dyn JsonRecord) -> bool {
-    (0..record.fields().len()).all(|index| record.field(index).is_some_and(|field| field.is_empty()))
+    (0..record.fields().len())
+        .all(|index| record.field(index).is_some_and(|field| field.is_empty()))
 }
 
 #[cold]
@@ -240,7 +254,8 @@ impl Json for i64 {
 
 impl Json for i32 {
     fn read(&mut self, value: &Value) -> Result<(), String> {
-        *self = i32::try_from(integer(value)?).map_err(|_| wrong(value, "an integer of 32 bits"))?;
+        *self =
+            i32::try_from(integer(value)?).map_err(|_| wrong(value, "an integer of 32 bits"))?;
         Ok(())
     }
     fn write(&self) -> Value {
@@ -301,7 +316,10 @@ impl Json for Value {
 
 impl Json for Map<String, Value> {
     fn read(&mut self, value: &Value) -> Result<(), String> {
-        *self = value.as_object().ok_or_else(|| wrong(value, "an object"))?.clone();
+        *self = value
+            .as_object()
+            .ok_or_else(|| wrong(value, "an object"))?
+            .clone();
         Ok(())
     }
     fn write(&self) -> Value {
@@ -384,8 +402,15 @@ impl<T: Json + Default> Json for Vec<T> {
     }
 }
 
-fn read_list(value: &Value, push: &mut dyn FnMut(&Value) -> Result<(), String>) -> Result<(), String> {
-    value.as_array().ok_or_else(|| wrong(value, "a list"))?.iter().try_for_each(push)
+fn read_list(
+    value: &Value,
+    push: &mut dyn FnMut(&Value) -> Result<(), String>,
+) -> Result<(), String> {
+    value
+        .as_array()
+        .ok_or_else(|| wrong(value, "a list"))?
+        .iter()
+        .try_for_each(push)
 }
 
 fn write_list(len: usize, item: &dyn Fn(usize) -> Value) -> Value {

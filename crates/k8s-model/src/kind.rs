@@ -170,7 +170,13 @@ impl Ord for Kind {
             (Kind::Custom(a), Kind::Custom(b)) if a != b => {
                 let names = |kind: Kind| {
                     let info = kind.info();
-                    (info.group, info.plural, info.name, info.version, info.namespaced)
+                    (
+                        info.group,
+                        info.plural,
+                        info.name,
+                        info.version,
+                        info.namespaced,
+                    )
                 };
                 names(*self).cmp(&names(*other))
             }
@@ -182,10 +188,22 @@ impl Ord for Kind {
 impl Kind {
     /// The custom kind of these names; `None` if there is no room for more.
     pub fn custom(names: CustomNames<'_>) -> Option<Kind> {
-        let CustomNames { group, version, name, plural, namespaced } = names;
+        let CustomNames {
+            group,
+            version,
+            name,
+            plural,
+            namespaced,
+        } = names;
         CUSTOM.with_borrow_mut(|all| {
             let same = |known: &&KindInfo| {
-                (known.group, known.version, known.name, known.plural, known.namespaced) == (group, version, name, plural, namespaced)
+                (
+                    known.group,
+                    known.version,
+                    known.name,
+                    known.plural,
+                    known.namespaced,
+                ) == (group, version, name, plural, namespaced)
             };
             let place = all.iter().position(same).unwrap_or_else(|| {
                 let text = |text: &str| -> &'static str { Box::leak(text.into()) };
@@ -209,7 +227,10 @@ impl Kind {
     pub fn custom_named(group: &str, name: &str) -> Vec<Kind> {
         CUSTOM.with_borrow(|all| {
             let same = |place: &usize| (all[*place].group, all[*place].name) == (group, name);
-            (0..all.len()).filter(same).map(|place| Kind::Custom(place as u16)).collect()
+            (0..all.len())
+                .filter(same)
+                .map(|place| Kind::Custom(place as u16))
+                .collect()
         })
     }
 
@@ -234,11 +255,21 @@ impl Kind {
     /// Whether anything here acts on objects of this kind: a loop, a kubelet, which reads ConfigMaps and Secrets, or the
     /// API server, which asks roles, RuntimeClasses and CustomResourceDefinitions.
     pub fn is_simulated(self) -> bool {
-        use Kind::{ClusterRole, ClusterRoleBinding, ConfigMap, CustomResourceDefinition, Role, RoleBinding, RuntimeClass, Secret};
+        use Kind::{
+            ClusterRole, ClusterRoleBinding, ConfigMap, CustomResourceDefinition, Role,
+            RoleBinding, RuntimeClass, Secret,
+        };
         self.info().animated
             || matches!(
                 self,
-                ConfigMap | Secret | Role | RoleBinding | ClusterRole | ClusterRoleBinding | RuntimeClass | CustomResourceDefinition
+                ConfigMap
+                    | Secret
+                    | Role
+                    | RoleBinding
+                    | ClusterRole
+                    | ClusterRoleBinding
+                    | RuntimeClass
+                    | CustomResourceDefinition
             )
     }
 
@@ -251,7 +282,9 @@ impl Kind {
     pub fn deprecation(self) -> Option<&'static str> {
         match self {
             Kind::ComponentStatus => Some("v1 ComponentStatus is deprecated in v1.19+"),
-            Kind::Endpoints => Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
+            Kind::Endpoints => {
+                Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+            }
             _ => None,
         }
     }
@@ -264,26 +297,42 @@ impl Kind {
     /// `apps/v1`, or `v1` for the core group.
     pub fn api_version(self) -> String {
         let info = self.info();
-        if info.group.is_empty() { info.version.into() } else { format!("{}/{}", info.group, info.version) }
+        if info.group.is_empty() {
+            info.version.into()
+        } else {
+            format!("{}/{}", info.group, info.version)
+        }
     }
 
     /// `deployments.apps`, or `pods` for the core group: how errors name the resource.
     pub fn group_resource(self) -> String {
         let info = self.info();
-        if info.group.is_empty() { info.plural.into() } else { format!("{}.{}", info.plural, info.group) }
+        if info.group.is_empty() {
+            info.plural.into()
+        } else {
+            format!("{}.{}", info.plural, info.group)
+        }
     }
 
     /// `Deployment.apps`, or `Pod` for the core group: how validation names the kind.
     pub fn group_kind(self) -> String {
         let info = self.info();
-        if info.group.is_empty() { info.name.into() } else { format!("{}.{}", info.name, info.group) }
+        if info.group.is_empty() {
+            info.name.into()
+        } else {
+            format!("{}.{}", info.name, info.group)
+        }
     }
 
     /// `deployment.apps`, or `pod`: how kubectl names an object it has changed.
     pub fn qualified_singular(self) -> String {
         let info = self.info();
         let singular = info.name.to_ascii_lowercase();
-        if info.group.is_empty() { singular } else { format!("{singular}.{}", info.group) }
+        if info.group.is_empty() {
+            singular
+        } else {
+            format!("{singular}.{}", info.group)
+        }
     }
 
     /// The kind that an `apiVersion` and `kind` name.
@@ -297,7 +346,10 @@ impl Kind {
 
     /// The kind of a group, whatever the version: how owner references and scale targets name it.
     pub fn from_group_kind(group: &str, kind: &str) -> Option<Kind> {
-        let built_in = ALL.iter().copied().find(|k| k.name() == kind && k.info().group == group);
+        let built_in = ALL
+            .iter()
+            .copied()
+            .find(|k| k.name() == kind && k.info().group == group);
         built_in.or_else(|| Kind::custom_named(group, kind).into_iter().next())
     }
 
@@ -305,7 +357,11 @@ impl Kind {
     /// one.
     pub fn label(self) -> String {
         let shared = self.is_custom() && ALL.iter().any(|other| other.name() == self.name());
-        if shared { self.group_kind() } else { self.name().into() }
+        if shared {
+            self.group_kind()
+        } else {
+            self.name().into()
+        }
     }
 
     /// The kind of a label, or of a bare name such as `Deployment`; of several with one name the built-in one.
@@ -324,8 +380,14 @@ impl Kind {
             let info = k.info();
             let by_name = resource == info.plural
                 || resource == info.name.to_ascii_lowercase()
-                || info.short.split(',').any(|s| !s.is_empty() && s == resource);
-            by_name && (group.is_empty() || group == info.group || group == format!("{}.{}", info.version, info.group))
+                || info
+                    .short
+                    .split(',')
+                    .any(|s| !s.is_empty() && s == resource);
+            by_name
+                && (group.is_empty()
+                    || group == info.group
+                    || group == format!("{}.{}", info.version, info.group))
         })
     }
 
@@ -358,7 +420,14 @@ mod tests {
 
     #[test]
     fn words_of_the_command_line_name_kinds() {
-        for word in ["deploy", "deployment", "deployments", "Deployment", "deployments.apps", "deployments.v1.apps"] {
+        for word in [
+            "deploy",
+            "deployment",
+            "deployments",
+            "Deployment",
+            "deployments.apps",
+            "deployments.v1.apps",
+        ] {
             assert_eq!(Kind::from_word(word), Some(Kind::Deployment), "{word}");
         }
         assert_eq!(Kind::from_word("pvc"), Some(Kind::PersistentVolumeClaim));
@@ -367,20 +436,41 @@ mod tests {
 
     #[test]
     fn custom_kinds_are_sorted_by_name_whatever_was_named_first() {
-        let named =
-            |plural, name| Kind::custom(CustomNames { group: "test.example.com", version: "v1", name, plural, namespaced: true }).unwrap();
+        let named = |plural, name| {
+            Kind::custom(CustomNames {
+                group: "test.example.com",
+                version: "v1",
+                name,
+                plural,
+                namespaced: true,
+            })
+            .unwrap()
+        };
         let (b, a) = (named("boats", "Boat"), named("anchors", "Anchor"));
         assert_eq!(named("boats", "Boat"), b);
         assert!(a < b && b > Kind::Pod && a != b);
         assert_eq!(Kind::from_api("test.example.com/v1", "Boat"), Some(b));
-        assert_eq!(all().filter(|kind| kind.info().group == "test.example.com").collect::<Vec<_>>(), [a, b]);
+        assert_eq!(
+            all()
+                .filter(|kind| kind.info().group == "test.example.com")
+                .collect::<Vec<_>>(),
+            [a, b]
+        );
         assert_eq!(b.qualified_singular(), "boat.test.example.com");
     }
 
     #[test]
     fn a_kind_is_known_by_its_api_version_too() {
-        assert_eq!(Kind::from_api("apps/v1", "Deployment"), Some(Kind::Deployment));
+        assert_eq!(
+            Kind::from_api("apps/v1", "Deployment"),
+            Some(Kind::Deployment)
+        );
         assert_eq!(Kind::from_api("v1", "Deployment"), None);
-        assert_eq!(Kind::from_api("v1", "Pod").map(Kind::api_version).as_deref(), Some("v1"));
+        assert_eq!(
+            Kind::from_api("v1", "Pod")
+                .map(Kind::api_version)
+                .as_deref(),
+            Some("v1")
+        );
     }
 }

@@ -70,8 +70,16 @@ pub struct ObjectRef {
 impl ObjectRef {
     /// The key of a named object; the namespace is dropped for cluster-wide kinds.
     pub fn new(kind: Kind, namespace: &str, name: &str) -> Self {
-        let namespace = if kind.info().namespaced { namespace.into() } else { Str::default() };
-        ObjectRef { kind, namespace, name: name.into() }
+        let namespace = if kind.info().namespaced {
+            namespace.into()
+        } else {
+            Str::default()
+        };
+        ObjectRef {
+            kind,
+            namespace,
+            name: name.into(),
+        }
     }
 }
 
@@ -123,7 +131,11 @@ record! {
 impl OwnerReference {
     /// Key of the owner; `None` if its kind is unknown. Kinds of other groups may share a built-in kind's name.
     pub fn key(&self, namespace: &str) -> Option<ObjectRef> {
-        Some(ObjectRef::new(Kind::from_group_kind(api_group(&self.api_version), &self.kind)?, namespace, &self.name))
+        Some(ObjectRef::new(
+            Kind::from_group_kind(api_group(&self.api_version), &self.kind)?,
+            namespace,
+            &self.name,
+        ))
     }
 
     /// Whether the owner is of this kind, in any version.
@@ -172,7 +184,9 @@ impl Default for ObjectMeta {
 impl ObjectMeta {
     /// The owner that controls this object.
     pub fn controller(&self) -> Option<&OwnerReference> {
-        self.owner_references.iter().find(|o| o.controller == Some(true))
+        self.owner_references
+            .iter()
+            .find(|o| o.controller == Some(true))
     }
 
     /// Whether it is controlled by the object with this uid.

@@ -48,7 +48,10 @@ impl Endpoint {
 
 impl Service {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(Service { spec: Spec::from_raw(spec)?, status: status.unwrap_or_else(|| json!({ "loadBalancer": {} })) })
+        Ok(Service {
+            spec: Spec::from_raw(spec)?,
+            status: status.unwrap_or_else(|| json!({ "loadBalancer": {} })),
+        })
     }
 
     /// Whether it has no address of its own.

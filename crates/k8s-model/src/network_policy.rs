@@ -57,7 +57,9 @@ record! {
 impl NetworkPolicySpec {
     /// Reads the spec; what cannot be read allows nothing.
     pub fn of(policy: &Object) -> NetworkPolicySpec {
-        let Body::Other(map) = &policy.body else { return Default::default() };
+        let Body::Other(map) = &policy.body else {
+            return Default::default();
+        };
         json::part(map.get("spec")).unwrap_or_default()
     }
 }

@@ -67,7 +67,10 @@ impl fmt::Display for Taint {
 
 impl Node {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(Node { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
+        Ok(Node {
+            spec: Spec::from_raw(spec)?,
+            status: json::part(status.as_ref())?,
+        })
     }
 
     /// What Pods may request here together.
@@ -77,16 +80,26 @@ impl Node {
 
     /// How many Pods may run here.
     pub fn max_pods(&self) -> i64 {
-        self.status.allocatable.get("pods").map_or(0, quantity::units_of)
+        self.status
+            .allocatable
+            .get("pods")
+            .map_or(0, quantity::units_of)
     }
 
     /// The address Pods of the host network get.
     pub fn internal_ip(&self) -> Str {
-        self.status.addresses.iter().find(|a| a.kind == "InternalIP").map_or_else(Str::default, |a| a.address.clone())
+        self.status
+            .addresses
+            .iter()
+            .find(|a| a.kind == "InternalIP")
+            .map_or_else(Str::default, |a| a.address.clone())
     }
 
     /// Whether `Ready` is `True`.
     pub fn is_ready(&self) -> bool {
-        self.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "True")
+        self.status
+            .conditions
+            .iter()
+            .any(|c| c.kind == "Ready" && c.status == "True")
     }
 }

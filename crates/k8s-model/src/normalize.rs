@@ -21,11 +21,14 @@ pub fn normalize_as(kind: &'static str, value: &mut Value) {
     let base = schema().scalar(kind).unwrap_or(kind);
     if let Some(element) = list_element(base) {
         if let Some(items) = value.as_array_mut() {
-            items.iter_mut().for_each(|item| normalize_as(element.trim_start_matches('*'), item));
+            items
+                .iter_mut()
+                .for_each(|item| normalize_as(element.trim_start_matches('*'), item));
         }
     } else if let Some(element) = map_element(base) {
         if let Some(map) = value.as_object_mut() {
-            map.values_mut().for_each(|item| normalize_as(element, item));
+            map.values_mut()
+                .for_each(|item| normalize_as(element, item));
         }
     } else if let Some(fields) = schema().fields(base) {
         if value.is_null() {
@@ -37,7 +40,9 @@ pub fn normalize_as(kind: &'static str, value: &mut Value) {
     } else if base == "resource.Quantity" {
         match value {
             Value::String(text) => *text = quantity::canonical(text.trim()),
-            Value::Number(number) => *value = Value::String(quantity::canonical(&number.to_string())),
+            Value::Number(number) => {
+                *value = Value::String(quantity::canonical(&number.to_string()))
+            }
             _ => {}
         }
     }
@@ -82,7 +87,9 @@ fn is_empty(value: &Value, base: &str, omit: Omit) -> bool {
         Value::String(text) => text.is_empty() && base == "string",
         Value::Number(number) => number.as_i64() == Some(0) && matches!(base, "int32" | "int64"),
         Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty() && (omit == Omit::Zero || schema().fields(base).is_none()),
+        Value::Object(map) => {
+            map.is_empty() && (omit == Omit::Zero || schema().fields(base).is_none())
+        }
     }
 }
 
@@ -122,7 +129,8 @@ mod tests {
 
     #[test]
     fn other_kinds_keep_their_form() {
-        let mut object = json!({"apiVersion": "example.com/v1", "kind": "Widget", "a": null, "b": []});
+        let mut object =
+            json!({"apiVersion": "example.com/v1", "kind": "Widget", "a": null, "b": []});
         let before = object.clone();
         normalize(&mut object);
         assert_eq!(object, before);

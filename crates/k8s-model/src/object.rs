@@ -80,7 +80,11 @@ typed!(Pod ReplicaSet Deployment StatefulSet Job DaemonSet ControllerRevision Se
 impl Object {
     /// The key.
     pub fn key(&self) -> ObjectRef {
-        ObjectRef { kind: self.kind, namespace: self.meta.namespace.clone(), name: self.meta.name.clone() }
+        ObjectRef {
+            kind: self.kind,
+            namespace: self.meta.namespace.clone(),
+            name: self.meta.name.clone(),
+        }
     }
 
     /// The body as a type of its own.
@@ -156,22 +160,33 @@ impl Object {
 
     /// A new Pod of this workload.
     pub fn new_pod(&self, template: &PodTemplate) -> Object {
-        Object { kind: Kind::Pod, meta: self.pod_meta(template), body: Body::Pod(Box::new(Pod::new(template.spec.clone()))) }
+        Object {
+            kind: Kind::Pod,
+            meta: self.pod_meta(template),
+            body: Body::Pod(Box::new(Pod::new(template.spec.clone()))),
+        }
     }
 
     /// Whether this Pod counts: it is not on its way out and has not ended.
     pub fn is_active_pod(&self) -> bool {
-        self.pod().is_some_and(|pod| !pod.is_terminal() && !self.meta.is_deleting())
+        self.pod()
+            .is_some_and(|pod| !pod.is_terminal() && !self.meta.is_deleting())
     }
 
     /// Reads an object that has passed strict decoding; the message is the decoder's.
     pub fn from_value(kind: Kind, value: Value) -> Result<Object, String> {
-        let Value::Object(mut map) = value else { return Err("expected an object".into()) };
+        let Value::Object(mut map) = value else {
+            return Err("expected an object".into());
+        };
         let meta: ObjectMeta = json::part(map.get("metadata"))?;
         map.remove("metadata");
         map.remove("apiVersion");
         map.remove("kind");
-        Ok(Object { kind, meta, body: Body::from_map(kind, map)? })
+        Ok(Object {
+            kind,
+            meta,
+            body: Body::from_map(kind, map)?,
+        })
     }
 
     /// The object as the API shows it.
@@ -186,12 +201,18 @@ impl Object {
 
 /// Two versions of an object as the API shows them, for a comparison: a spec that they share is left out.
 pub fn compared(before: &Object, after: &Object) -> (Value, Value) {
-    let (Some(old), Some(new)) = (before.pod(), after.pod()) else { return (before.to_value(), after.to_value()) };
-    if !Rc::ptr_eq(&old.spec, &new.spec) || old.node_name != new.node_name || old.token != new.token {
+    let (Some(old), Some(new)) = (before.pod(), after.pod()) else {
+        return (before.to_value(), after.to_value());
+    };
+    if !Rc::ptr_eq(&old.spec, &new.spec) || old.node_name != new.node_name || old.token != new.token
+    {
         return (before.to_value(), after.to_value());
     }
     let rest = |object: &Object, pod: &Pod| {
-        let fields = [("metadata".to_owned(), object.meta.write()), ("status".to_owned(), pod.status.write())];
+        let fields = [
+            ("metadata".to_owned(), object.meta.write()),
+            ("status".to_owned(), pod.status.write()),
+        ];
         Value::Object(crate::sort::map(fields.into_iter()))
     };
     (rest(before, old), rest(after, new))
@@ -201,13 +222,25 @@ impl Body {
     fn from_map(kind: Kind, mut map: Map<String, Value>) -> Result<Body, String> {
         let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());
         Ok(match kind {
-            Kind::Pod => Body::Pod(Box::new(Pod::from_parts(spec(&mut map), map.remove("status"))?)),
-            Kind::ReplicaSet | Kind::ReplicationController => {
-                Body::ReplicaSet(Box::new(ReplicaSet::from_parts(spec(&mut map), map.remove("status"))?))
-            }
-            Kind::Deployment => Body::Deployment(Box::new(Deployment::from_parts(spec(&mut map), map.remove("status"))?)),
-            Kind::Node => Body::Node(Box::new(Node::from_parts(spec(&mut map), map.remove("status"))?)),
-            Kind::Service => Body::Service(Box::new(Service::from_parts(spec(&mut map), map.remove("status"))?)),
+            Kind::Pod => Body::Pod(Box::new(Pod::from_parts(
+                spec(&mut map),
+                map.remove("status"),
+            )?)),
+            Kind::ReplicaSet | Kind::ReplicationController => Body::ReplicaSet(Box::new(
+                ReplicaSet::from_parts(spec(&mut map), map.remove("status"))?,
+            )),
+            Kind::Deployment => Body::Deployment(Box::new(Deployment::from_parts(
+                spec(&mut map),
+                map.remove("status"),
+            )?)),
+            Kind::Node => Body::Node(Box::new(Node::from_parts(
+                spec(&mut map),
+                map.remove("status"),
+            )?)),
+            Kind::Service => Body::Service(Box::new(Service::from_parts(
+                spec(&mut map),
+                map.remove("status"),
+            )?)),
             _ => Body::from_rarer(kind, map)?,
         })
     }
@@ -216,16 +249,27 @@ impl Body {
     fn from_rarer(kind: Kind, mut map: Map<String, Value>) -> Result<Body, String> {
         let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());
         Ok(match kind {
-            Kind::StatefulSet => Body::StatefulSet(Box::new(StatefulSet::from_parts(spec(&mut map), map.remove("status"))?)),
-            Kind::Job => Body::Job(Box::new(Job::from_parts(spec(&mut map), map.remove("status"))?)),
-            Kind::DaemonSet => Body::DaemonSet(Box::new(DaemonSet::from_parts(spec(&mut map), map.remove("status"))?)),
+            Kind::StatefulSet => Body::StatefulSet(Box::new(StatefulSet::from_parts(
+                spec(&mut map),
+                map.remove("status"),
+            )?)),
+            Kind::Job => Body::Job(Box::new(Job::from_parts(
+                spec(&mut map),
+                map.remove("status"),
+            )?)),
+            Kind::DaemonSet => Body::DaemonSet(Box::new(DaemonSet::from_parts(
+                spec(&mut map),
+                map.remove("status"),
+            )?)),
             Kind::ControllerRevision => Body::ControllerRevision(Box::new(whole(map)?)),
             Kind::Endpoints => Body::Endpoints(Box::new(whole(map)?)),
             Kind::EndpointSlice => Body::EndpointSlice(Box::new(whole(map)?)),
-            Kind::PersistentVolumeClaim => {
-                Body::PersistentVolumeClaim(Box::new(PersistentVolumeClaim::from_parts(spec(&mut map), map.remove("status"))?))
-            }
-            Kind::PersistentVolume => Body::PersistentVolume(Box::new(PersistentVolume::from_parts(spec(&mut map), map.remove("status"))?)),
+            Kind::PersistentVolumeClaim => Body::PersistentVolumeClaim(Box::new(
+                PersistentVolumeClaim::from_parts(spec(&mut map), map.remove("status"))?,
+            )),
+            Kind::PersistentVolume => Body::PersistentVolume(Box::new(
+                PersistentVolume::from_parts(spec(&mut map), map.remove("status"))?,
+            )),
             Kind::StorageClass => Body::StorageClass(Box::new(StorageClass::from_map(map)?)),
             Kind::Event => Body::Event(Box::new(whole(map)?)),
             _ => Body::Other(Box::new(map)),
@@ -259,7 +303,11 @@ fn whole<T: Json + Default>(map: Map<String, Value>) -> Result<T, String> {
 }
 
 fn map_of(value: Value) -> Map<String, Value> {
-    if let Value::Object(map) = value { map } else { Map::new() }
+    if let Value::Object(map) = value {
+        map
+    } else {
+        Map::new()
+    }
 }
 
 fn parts(spec: Value, status: Value) -> Map<String, Value> {

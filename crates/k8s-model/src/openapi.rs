@@ -17,16 +17,28 @@ pub const NAMES: &str = "x-kubernetes-group-version-kind";
 
 /// Structs of Go that are something else in JSON.
 const LEAVES: &[(&str, &str)] = &[
-    ("apiextensionsv1.CustomResourceSubresourceStatus", r#"{"type":"object"}"#),
+    (
+        "apiextensionsv1.CustomResourceSubresourceStatus",
+        r#"{"type":"object"}"#,
+    ),
     ("apiextensionsv1.JSON", "{}"),
     ("apiextensionsv1.JSONSchemaPropsOrArray", "{}"),
     ("apiextensionsv1.JSONSchemaPropsOrBool", "{}"),
     ("apiextensionsv1.JSONSchemaPropsOrStringArray", "{}"),
-    ("intstr.IntOrString", r#"{"format":"int-or-string","oneOf":[{"type":"integer"},{"type":"string"}]}"#),
+    (
+        "intstr.IntOrString",
+        r#"{"format":"int-or-string","oneOf":[{"type":"integer"},{"type":"string"}]}"#,
+    ),
     ("metav1.FieldsV1", r#"{"type":"object"}"#),
-    ("metav1.MicroTime", r#"{"type":"string","format":"date-time"}"#),
+    (
+        "metav1.MicroTime",
+        r#"{"type":"string","format":"date-time"}"#,
+    ),
     ("metav1.Time", r#"{"type":"string","format":"date-time"}"#),
-    ("resource.Quantity", r#"{"oneOf":[{"type":"string"},{"type":"number"}]}"#),
+    (
+        "resource.Quantity",
+        r#"{"oneOf":[{"type":"string"},{"type":"number"}]}"#,
+    ),
     ("runtime.RawExtension", r#"{"type":"object"}"#),
 ];
 
@@ -47,7 +59,10 @@ impl OpenApi {
             let name = block.split(['\t', ' ']).next().unwrap_or("");
             blocks.insert(name, block);
         }
-        OpenApi { schema: Schema::with(kinds), blocks }
+        OpenApi {
+            schema: Schema::with(kinds),
+            blocks,
+        }
     }
 
     /// What a struct is, or one of its fields: a struct that does not say so has it from another, at last from all kinds together.
@@ -57,14 +72,32 @@ impl OpenApi {
         if field.is_empty() {
             return text.lines().next();
         }
-        let own = text.lines().skip(1).filter_map(|line| line.split_once('\t')).find(|(json, _)| *json == field);
+        let own = text
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split_once('\t'))
+            .find(|(json, _)| *json == field);
         let parent = head.split_once(' ').map_or("*", |(_, parent)| parent);
-        own.map(|(_, text)| text).or_else(|| if name == "*" { None } else { self.described(parent, field) })
+        own.map(|(_, text)| text).or_else(|| {
+            if name == "*" {
+                None
+            } else {
+                self.described(parent, field)
+            }
+        })
     }
 
     /// The schema of a kind; those that it refers to are added to the others.
-    pub fn kind(&self, (group, version, kind): (&str, &str, &str), schemas: &mut Map<String, Value>) -> Option<Value> {
-        let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    pub fn kind(
+        &self,
+        (group, version, kind): (&str, &str, &str),
+        schemas: &mut Map<String, Value>,
+    ) -> Option<Value> {
+        let api_version = if group.is_empty() {
+            version.to_owned()
+        } else {
+            format!("{group}/{version}")
+        };
         let root = self.schema.kind(&api_version, kind)?;
         self.collect(root, schemas);
         let entry = schemas.get_mut(&public_name(root))?;
@@ -73,16 +106,37 @@ impl OpenApi {
     }
 
     /// The schema of a custom kind, with the fields that every object has.
-    pub fn custom(&self, schema: &Value, (group, version, kind): (&str, &str, &str), schemas: &mut Map<String, Value>) -> Value {
-        let mut schema = if schema.is_object() { schema.clone() } else { json!({}) };
+    pub fn custom(
+        &self,
+        schema: &Value,
+        (group, version, kind): (&str, &str, &str),
+        schemas: &mut Map<String, Value>,
+    ) -> Value {
+        let mut schema = if schema.is_object() {
+            schema.clone()
+        } else {
+            json!({})
+        };
         let (mut header, mut required) = (Map::new(), Vec::new());
-        self.properties("metav1.TypeMeta", "metav1.TypeMeta", &mut header, &mut required, schemas);
-        header.insert("metadata".to_owned(), self.property("*", ("metadata", "metav1.ObjectMeta"), schemas));
+        self.properties(
+            "metav1.TypeMeta",
+            "metav1.TypeMeta",
+            &mut header,
+            &mut required,
+            schemas,
+        );
+        header.insert(
+            "metadata".to_owned(),
+            self.property("*", ("metadata", "metav1.ObjectMeta"), schemas),
+        );
         embed(&mut schema, &header);
         add(&mut schema, header);
         schema[NAMES] = json!([{ "group": group, "version": version, "kind": kind }]);
         let reversed: Vec<&str> = group.split('.').rev().collect();
-        schemas.insert(format!("{}.{version}.{kind}", reversed.join(".")), schema.clone());
+        schemas.insert(
+            format!("{}.{version}.{kind}", reversed.join(".")),
+            schema.clone(),
+        );
         schema
     }
 
@@ -122,20 +176,35 @@ impl OpenApi {
     ) {
         for field in self.schema.fields(name).unwrap_or_default() {
             if field.inline() {
-                self.properties(owner, field.kind.trim_start_matches('*'), properties, required, schemas);
+                self.properties(
+                    owner,
+                    field.kind.trim_start_matches('*'),
+                    properties,
+                    required,
+                    schemas,
+                );
                 continue;
             }
             if field.required {
                 required.push(field.json.into());
             }
-            let described = if self.described(owner, field.json).is_some() { owner } else { name };
+            let described = if self.described(owner, field.json).is_some() {
+                owner
+            } else {
+                name
+            };
             let mut property = self.property(described, (field.json, field.kind), schemas);
             patched(field, &mut property);
             properties.insert(field.json.to_owned(), property);
         }
     }
 
-    fn property(&self, owner: &str, (json, kind): (&str, &'static str), schemas: &mut Map<String, Value>) -> Value {
+    fn property(
+        &self,
+        owner: &str,
+        (json, kind): (&str, &'static str),
+        schemas: &mut Map<String, Value>,
+    ) -> Value {
         let mut property = self.type_of(kind, schemas);
         if property.get("$ref").is_some() {
             // What stands beside a reference is ignored.
@@ -220,7 +289,10 @@ fn patched(field: &Field, property: &mut Value) {
 /// `appsv1.Deployment` is `io.k8s.api.apps.v1.Deployment`.
 fn public_name(name: &str) -> String {
     let (package, name) = name.split_once('.').unwrap_or(("v1", name));
-    let version = package.rfind('v').filter(|at| package[at + 1..].bytes().all(|b| b.is_ascii_digit())).unwrap_or(package.len());
+    let version = package
+        .rfind('v')
+        .filter(|at| package[at + 1..].bytes().all(|b| b.is_ascii_digit()))
+        .unwrap_or(package.len());
     let (group, version) = package.split_at(version);
     let package = match group {
         "meta" => format!("apimachinery.pkg.apis.meta.{version}"),
@@ -241,7 +313,8 @@ thread_local! {
 
 /// Gives the tables to whoever asks from now on; what was there before stays in memory.
 pub fn provide(tables: String) -> &'static OpenApi {
-    let open: &'static OpenApi = Box::leak(Box::new(OpenApi::read(Box::leak(tables.into_boxed_str()))));
+    let open: &'static OpenApi =
+        Box::leak(Box::new(OpenApi::read(Box::leak(tables.into_boxed_str()))));
     TABLES.set(Some(open));
     open
 }
@@ -254,7 +327,11 @@ pub fn tables() -> &'static OpenApi {
 /// Natively the tables are part of the program.
 #[cfg(not(target_arch = "wasm32"))]
 fn own() -> String {
-    concat!(include_str!("openapi.txt"), include_str!("descriptions.txt")).to_owned()
+    concat!(
+        include_str!("openapi.txt"),
+        include_str!("descriptions.txt")
+    )
+    .to_owned()
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -270,7 +347,11 @@ mod tests {
     /// The names of all structs, and of what is something else in JSON.
     fn structs() -> BTreeSet<&'static str> {
         let tables = concat!(include_str!("schema.txt"), include_str!("openapi.txt"));
-        tables.lines().filter_map(|line| line.strip_prefix('>')).chain(LEAVES.iter().map(|(name, _)| *name)).collect()
+        tables
+            .lines()
+            .filter_map(|line| line.strip_prefix('>'))
+            .chain(LEAVES.iter().map(|(name, _)| *name))
+            .collect()
     }
 
     #[test]
@@ -281,14 +362,24 @@ mod tests {
             if tables.described(name, "").is_none_or(str::is_empty) {
                 missing.push(name.to_owned());
             }
-            let fields = tables.schema.fields(name).unwrap_or_default().iter().filter(|field| !field.inline());
+            let fields = tables
+                .schema
+                .fields(name)
+                .unwrap_or_default()
+                .iter()
+                .filter(|field| !field.inline());
             missing.extend(
                 fields
                     .filter(|field| tables.described(name, field.json).is_none_or(str::is_empty))
                     .map(|field| format!("{name} {}", field.json)),
             );
         }
-        assert!(missing.is_empty(), "{} are missing:\n{}", missing.len(), missing.join("\n"));
+        assert!(
+            missing.is_empty(),
+            "{} are missing:\n{}",
+            missing.len(),
+            missing.join("\n")
+        );
     }
 
     #[test]
@@ -298,37 +389,63 @@ mod tests {
         for (name, block) in &tables.blocks {
             let (head, text) = block.split_once('\t').unwrap();
             let parent = head.split_once(' ').map(|(_, parent)| parent);
-            if *name != "*" && !structs.contains(name) || parent.is_some_and(|parent| !structs.contains(parent)) {
+            if *name != "*" && !structs.contains(name)
+                || parent.is_some_and(|parent| !structs.contains(parent))
+            {
                 wrong.push((*head).to_owned());
             }
             let mut seen = BTreeSet::new();
             for line in text.trim_end().lines().skip(1) {
                 let (json, text) = line.split_once('\t').unwrap_or((line, ""));
                 let known = *name == "*" || tables.schema.field(name, json).is_some();
-                let again = !seen.insert(json) || *name != "*" && tables.described(parent.unwrap_or("*"), json) == Some(text);
-                let bad =
-                    !text.ends_with(['.', ')']) || text.contains(['`', '\\', '$']) && !text.contains("$(NAME)") || text.contains("  ");
+                let again = !seen.insert(json)
+                    || *name != "*" && tables.described(parent.unwrap_or("*"), json) == Some(text);
+                let bad = !text.ends_with(['.', ')'])
+                    || text.contains(['`', '\\', '$']) && !text.contains("$(NAME)")
+                    || text.contains("  ");
                 if !known || again || bad || text.chars().count() > 205 {
                     wrong.push(format!("{name} {json}: {text}"));
                 }
             }
         }
-        assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+        assert!(
+            wrong.is_empty(),
+            "{} are wrong:\n{}",
+            wrong.len(),
+            wrong.join("\n")
+        );
     }
 
     #[test]
     fn a_schema_has_descriptions_values_and_references() {
         let mut schemas = Map::new();
-        let deployment = tables().kind(("apps", "v1", "Deployment"), &mut schemas).unwrap();
-        assert_eq!(deployment["properties"]["spec"]["allOf"][0]["$ref"], "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec");
+        let deployment = tables()
+            .kind(("apps", "v1", "Deployment"), &mut schemas)
+            .unwrap();
+        assert_eq!(
+            deployment["properties"]["spec"]["allOf"][0]["$ref"],
+            "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec"
+        );
         assert_eq!(
             deployment["properties"]["spec"]["description"],
             "How many Pods of which template are to run, and how they are replaced."
         );
-        let strategy = resolved("#/components/schemas/io.k8s.api.apps.v1.DeploymentStrategy", &schemas).unwrap();
-        assert_eq!(strategy["properties"]["type"]["enum"], json!(["Recreate", "RollingUpdate"]));
-        assert_eq!(schemas["io.k8s.apimachinery.pkg.api.resource.Quantity"]["oneOf"][1]["type"], "number");
-        let cron = tables().kind(("batch", "v1", "CronJob"), &mut schemas).unwrap();
+        let strategy = resolved(
+            "#/components/schemas/io.k8s.api.apps.v1.DeploymentStrategy",
+            &schemas,
+        )
+        .unwrap();
+        assert_eq!(
+            strategy["properties"]["type"]["enum"],
+            json!(["Recreate", "RollingUpdate"])
+        );
+        assert_eq!(
+            schemas["io.k8s.apimachinery.pkg.api.resource.Quantity"]["oneOf"][1]["type"],
+            "number"
+        );
+        let cron = tables()
+            .kind(("batch", "v1", "CronJob"), &mut schemas)
+            .unwrap();
         assert_eq!(cron["required"], json!(["spec"]));
     }
 
@@ -338,6 +455,9 @@ mod tests {
         let mut schemas = Map::new();
         let pod = bare.kind(("", "v1", "Pod"), &mut schemas).unwrap();
         assert!(pod["description"].is_null() && pod["properties"]["spec"]["description"].is_null());
-        assert!(bare.kind(("rbac.authorization.k8s.io", "v1", "Role"), &mut schemas).is_none());
+        assert!(
+            bare.kind(("rbac.authorization.k8s.io", "v1", "Role"), &mut schemas)
+                .is_none()
+        );
     }
 }

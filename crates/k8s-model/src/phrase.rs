@@ -39,7 +39,9 @@ impl Phrase {
         if text.is_empty() {
             return Phrase(None);
         }
-        let hash = text.bytes().fold(0_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let hash = text.bytes().fold(0_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
         LAST.with_borrow_mut(|last| {
             let known = &mut last[(hash ^ hash >> 16) as usize % KNOWN];
             if **known != *text {
@@ -142,12 +144,31 @@ mod tests {
 
     #[test]
     fn a_phrase_is_its_text_whether_it_was_met_lately_or_not() {
-        let (first, again) = (Phrase::from("Running"), Phrase::from(Str::from("Running".to_string())));
-        assert!(first.0.as_ref().zip(again.0.as_ref()).is_some_and(|(a, b)| Rc::ptr_eq(a, b)), "they share one text");
+        let (first, again) = (
+            Phrase::from("Running"),
+            Phrase::from(Str::from("Running".to_string())),
+        );
+        assert!(
+            first
+                .0
+                .as_ref()
+                .zip(again.0.as_ref())
+                .is_some_and(|(a, b)| Rc::ptr_eq(a, b)),
+            "they share one text"
+        );
         // Many others, some of them of the same hash.
-        let many: Vec<(String, Phrase)> =
-            (0..2_000).map(|n| (format!("reason-{n}"), Phrase::from(Str::from(format!("reason-{n}"))))).collect();
-        assert!(many.iter().all(|(text, phrase)| *phrase == **text && phrase.to_str() == *text));
+        let many: Vec<(String, Phrase)> = (0..2_000)
+            .map(|n| {
+                (
+                    format!("reason-{n}"),
+                    Phrase::from(Str::from(format!("reason-{n}"))),
+                )
+            })
+            .collect();
+        assert!(
+            many.iter()
+                .all(|(text, phrase)| *phrase == **text && phrase.to_str() == *text)
+        );
         let later = Phrase::from("Running");
         assert_eq!((first.as_str(), &first), ("Running", &later));
         assert_ne!(first, Phrase::from("running"));
@@ -155,7 +176,10 @@ mod tests {
 
     #[test]
     fn an_empty_phrase_is_nothing() {
-        assert_eq!((Phrase::from(""), Phrase::from(Str::default()).as_str()), (Phrase::default(), ""));
+        assert_eq!(
+            (Phrase::from(""), Phrase::from(Str::default()).as_str()),
+            (Phrase::default(), "")
+        );
         assert!(Json::is_empty(&Phrase::from("")) && !Json::is_empty(&Phrase::from("a")));
         assert_eq!(size_of::<Phrase>(), size_of::<usize>());
     }

@@ -22,7 +22,9 @@ pub const TOKEN_PREFIX: &str = "kube-api-access-";
 pub fn image_parts(image: &str) -> (&str, &str) {
     let name = image.split('@').next().unwrap_or(image);
     // What follows the port of a registry is no tag.
-    name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).unwrap_or((name, ""))
+    name.rsplit_once(':')
+        .filter(|(_, tag)| !tag.contains('/'))
+        .unwrap_or((name, ""))
 }
 
 /// A Pod's `spec` and `status`.
@@ -106,7 +108,10 @@ impl PodSpec {
 
     /// The claims that the Pod's volumes name.
     pub fn claims(&self) -> impl Iterator<Item = &Str> {
-        self.volumes.iter().filter_map(|v| v.persistent_volume_claim.as_ref()).map(|c| &c.claim_name)
+        self.volumes
+            .iter()
+            .filter_map(|v| v.persistent_volume_claim.as_ref())
+            .map(|c| &c.claim_name)
     }
 }
 
@@ -239,10 +244,23 @@ record! {
 fn extended(spec: &PodSpec) -> Vec<(Str, i64)> {
     let mut all: Vec<(Str, i64)> = Vec::new();
     let sidecar = |c: &Container| c.restart_policy == "Always";
-    let first = spec.init_containers.iter().filter(|c| !sidecar(c)).map(|c| (c, false));
-    let beside = spec.containers.iter().chain(spec.init_containers.iter().filter(|c| sidecar(c))).map(|c| (c, true));
+    let first = spec
+        .init_containers
+        .iter()
+        .filter(|c| !sidecar(c))
+        .map(|c| (c, false));
+    let beside = spec
+        .containers
+        .iter()
+        .chain(spec.init_containers.iter().filter(|c| sidecar(c)))
+        .map(|c| (c, true));
     for (container, adds) in beside.chain(first) {
-        for (name, amount) in container.resources.requests.iter().filter(|(name, _)| name.contains('/')) {
+        for (name, amount) in container
+            .resources
+            .requests
+            .iter()
+            .filter(|(name, _)| name.contains('/'))
+        {
             let amount = quantity::units_of(amount);
             match all.iter_mut().find(|(known, _)| known == name) {
                 Some((_, sum)) if adds => *sum += amount,
@@ -258,24 +276,49 @@ impl Resources {
     /// What a Pod of this spec requests: its containers together, or its largest init container if that is more.
     fn of(spec: &PodSpec) -> Resources {
         let mut sum = Resources::default();
-        for c in spec.containers.iter().chain(spec.init_containers.iter().filter(|c| c.restart_policy == "Always")) {
+        for c in spec.containers.iter().chain(
+            spec.init_containers
+                .iter()
+                .filter(|c| c.restart_policy == "Always"),
+        ) {
             sum = sum.plus(Resources::requested(c));
         }
-        let sum = spec.init_containers.iter().filter(|c| c.restart_policy != "Always").fold(sum, |sum, c| {
-            let one = Resources::requested(c);
-            Resources { cpu: sum.cpu.max(one.cpu), memory: sum.memory.max(one.memory), ephemeral: sum.ephemeral.max(one.ephemeral) }
-        });
+        let sum = spec
+            .init_containers
+            .iter()
+            .filter(|c| c.restart_policy != "Always")
+            .fold(sum, |sum, c| {
+                let one = Resources::requested(c);
+                Resources {
+                    cpu: sum.cpu.max(one.cpu),
+                    memory: sum.memory.max(one.memory),
+                    ephemeral: sum.ephemeral.max(one.ephemeral),
+                }
+            });
         let shared = &spec.resources.requests;
         let whole = Resources::from_list(|name| shared.get(name));
         Resources {
-            cpu: if shared.contains_key("cpu") { whole.cpu } else { sum.cpu },
-            memory: if shared.contains_key("memory") { whole.memory } else { sum.memory },
+            cpu: if shared.contains_key("cpu") {
+                whole.cpu
+            } else {
+                sum.cpu
+            },
+            memory: if shared.contains_key("memory") {
+                whole.memory
+            } else {
+                sum.memory
+            },
             ..sum
         }
     }
 
     fn requested(c: &Container) -> Resources {
-        Resources::from_list(|name| c.resources.requests.get(name).or_else(|| c.resources.limits.get(name)))
+        Resources::from_list(|name| {
+            c.resources
+                .requests
+                .get(name)
+                .or_else(|| c.resources.limits.get(name))
+        })
     }
 }
 
@@ -367,7 +410,12 @@ record! {
 
 impl PodCondition {
     /// What is said on a Pod that the control plane takes from its node.
-    pub fn disruption(reason: &'static str, message: &'static str, now: Timestamp, generation: i64) -> PodCondition {
+    pub fn disruption(
+        reason: &'static str,
+        message: &'static str,
+        now: Timestamp,
+        generation: i64,
+    ) -> PodCondition {
         PodCondition {
             kind: Str::new_static("DisruptionTarget"),
             status: Str::new_static("True"),
@@ -388,12 +436,14 @@ thread_local! {
 impl PodStatus {
     /// Shares the conditions with a Pod that lately got the same ones: those that start in one second have the same.
     pub fn share_conditions(&mut self) {
-        self.conditions = CONDITIONS.with_borrow_mut(|recent| recent.same(self.conditions.clone(), |a, b| a == b));
+        self.conditions = CONDITIONS
+            .with_borrow_mut(|recent| recent.same(self.conditions.clone(), |a, b| a == b));
     }
 
     /// The same for the statuses of its containers, before any has begun.
     pub fn share_statuses(&mut self) {
-        self.container_statuses = STATUSES.with_borrow_mut(|recent| recent.same(self.container_statuses.clone(), |a, b| a == b));
+        self.container_statuses = STATUSES
+            .with_borrow_mut(|recent| recent.same(self.container_statuses.clone(), |a, b| a == b));
     }
 
     /// Puts a condition in place of the one of its type; the time of the change stays if the status does.
@@ -423,7 +473,12 @@ impl PodStatus {
 impl Pod {
     /// A Pod of a template, before anything has happened to it.
     pub fn new(spec: Rc<PodSpec>) -> Pod {
-        Pod { node_name: spec.node_name.clone(), spec, token: Str::default(), status: PodStatus::default() }
+        Pod {
+            node_name: spec.node_name.clone(),
+            spec,
+            token: Str::default(),
+            status: PodStatus::default(),
+        }
     }
 
     /// Whether `Ready` is `True`.
@@ -449,7 +504,11 @@ impl Pod {
 
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Pod, String> {
         let mut raw = spec.unwrap_or_else(|| Value::Object(Map::new()));
-        let token = swap_token(&mut raw, |name| name.starts_with(TOKEN_PREFIX) && name.len() == TOKEN_VOLUME.len(), TOKEN_VOLUME);
+        let token = swap_token(
+            &mut raw,
+            |name| name.starts_with(TOKEN_PREFIX) && name.len() == TOKEN_VOLUME.len(),
+            TOKEN_VOLUME,
+        );
         let spec = PodSpec::from_raw(raw)?;
         Ok(Pod {
             node_name: spec.node_name.clone(),
@@ -466,7 +525,11 @@ impl Pod {
             map.insert("nodeName".into(), Value::String(self.node_name.to_string()));
         }
         if !self.token.is_empty() {
-            swap_token(&mut raw, |name| name == TOKEN_VOLUME, &format!("{TOKEN_PREFIX}{}", self.token));
+            swap_token(
+                &mut raw,
+                |name| name == TOKEN_VOLUME,
+                &format!("{TOKEN_PREFIX}{}", self.token),
+            );
         }
         raw
     }
@@ -486,7 +549,12 @@ fn swap_token(spec: &mut Value, is_token: impl Fn(&str) -> bool, new: &str) -> O
     };
     swap(spec.get_mut("volumes"));
     for list in ["containers", "initContainers"] {
-        for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+        for container in spec
+            .get_mut(list)
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
             swap(container.get_mut("volumeMounts"));
         }
     }
@@ -503,7 +571,10 @@ mod tests {
             ("nginx", ("nginx", "")),
             ("nginx:1.25", ("nginx", "1.25")),
             ("localhost:5000/app", ("localhost:5000/app", "")),
-            ("localhost:5000/app:2@sha256:00", ("localhost:5000/app", "2")),
+            (
+                "localhost:5000/app:2@sha256:00",
+                ("localhost:5000/app", "2"),
+            ),
         ] {
             assert_eq!(image_parts(image), parts, "{image}");
         }

@@ -25,20 +25,26 @@ pub struct PodTemplate {
 
 impl PartialEq for PodTemplate {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other) || (self.meta == other.meta && (Rc::ptr_eq(&self.spec, &other.spec) || self.spec == other.spec))
+        std::ptr::eq(self, other)
+            || (self.meta == other.meta
+                && (Rc::ptr_eq(&self.spec, &other.spec) || self.spec == other.spec))
     }
 }
 
 impl PodTemplate {
     /// Reads a template from its JSON.
     pub fn from_value(value: Value) -> Result<Rc<PodTemplate>, String> {
-        let Value::Object(mut map) = value else { return Ok(Rc::default()) };
+        let Value::Object(mut map) = value else {
+            return Ok(Rc::default());
+        };
         let meta = match map.remove("metadata") {
             Some(Value::Object(m)) => m,
             _ => Map::new(),
         };
         let labels = |key: &str| json::part(meta.get(key));
-        let spec = map.remove("spec").unwrap_or_else(|| Value::Object(Map::new()));
+        let spec = map
+            .remove("spec")
+            .unwrap_or_else(|| Value::Object(Map::new()));
         Ok(Rc::new(PodTemplate {
             labels: labels("labels")?,
             annotations: labels("annotations")?,
@@ -53,7 +59,10 @@ impl PodTemplate {
     pub fn to_value(&self) -> Value {
         let mut spec = self.spec.raw.clone();
         if let (Value::Object(map), false) = (&mut spec, self.spec.node_name.is_empty()) {
-            map.insert("nodeName".into(), Value::String(self.spec.node_name.to_string()));
+            map.insert(
+                "nodeName".into(),
+                Value::String(self.spec.node_name.to_string()),
+            );
         }
         serde_json::json!({ "metadata": self.meta, "spec": spec })
     }
@@ -74,7 +83,9 @@ impl PodTemplate {
 
     fn relabelled(&self, labels: BTreeMap<Str, Str>) -> PodTemplate {
         let mut meta = self.meta.clone();
-        let said = labels.iter().map(|(name, value)| (name.to_string(), Value::String(value.to_string())));
+        let said = labels
+            .iter()
+            .map(|(name, value)| (name.to_string(), Value::String(value.to_string())));
         meta.insert("labels".into(), Value::Object(crate::sort::map(said)));
         if labels.is_empty() {
             meta.remove("labels");
@@ -91,13 +102,18 @@ impl PodTemplate {
 
     /// The text a ControllerRevision of this template holds and is named by; computed once.
     pub fn revision_data(&self) -> Str {
-        self.revision_data.get_or_init(|| super::hash::controller_revision_text(&self.to_value()).into()).clone()
+        self.revision_data
+            .get_or_init(|| super::hash::controller_revision_text(&self.to_value()).into())
+            .clone()
     }
 
     /// The `pod-template-hash` of this template; computed once.
     pub fn hash(&self, collision_count: Option<i32>) -> Str {
         match collision_count {
-            None => self.hash.get_or_init(|| super::hash::pod_template_hash(&self.to_value(), None).into()).clone(),
+            None => self
+                .hash
+                .get_or_init(|| super::hash::pod_template_hash(&self.to_value(), None).into())
+                .clone(),
             some => super::hash::pod_template_hash(&self.to_value(), some).into(),
         }
     }

@@ -51,7 +51,9 @@ impl BudgetSpec {
 
     /// Whether a Pod of the same namespace is under this budget.
     pub fn selects(&self, pod: &Object) -> bool {
-        self.selector.as_ref().is_some_and(|selector| selector.matches(&pod.meta.labels))
+        self.selector
+            .as_ref()
+            .is_some_and(|selector| selector.matches(&pod.meta.labels))
     }
 }
 
@@ -77,7 +79,11 @@ impl BudgetStatus {
             None if allowed => "SufficientPods",
             None => "InsufficientPods",
         };
-        let since = self.conditions.iter().find(|c| c.status == status).and_then(|c| c.last_transition_time);
+        let since = self
+            .conditions
+            .iter()
+            .find(|c| c.status == status)
+            .and_then(|c| c.last_transition_time);
         self.conditions = vec![BudgetCondition {
             last_transition_time: since.or(Some(now)),
             message: failure.unwrap_or("").into(),
@@ -90,6 +96,8 @@ impl BudgetStatus {
 }
 
 fn part<T: Json + Default>(budget: &Object, key: &str) -> T {
-    let Body::Other(map) = &budget.body else { return T::default() };
+    let Body::Other(map) = &budget.body else {
+        return T::default();
+    };
     json::part(map.get(key)).unwrap_or_default()
 }

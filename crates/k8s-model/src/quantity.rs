@@ -104,14 +104,20 @@ fn split(text: &str) -> Result<Parts<'_>, QuantityError> {
         return Err(QuantityError::Format);
     }
     let negative = text.starts_with('-');
-    let rest = text.strip_prefix(['-', '+']).unwrap_or(text).trim_start_matches('0');
+    let rest = text
+        .strip_prefix(['-', '+'])
+        .unwrap_or(text)
+        .trim_start_matches('0');
     let digits = |s: &str| s.bytes().take_while(u8::is_ascii_digit).count();
     let (num, mut rest) = rest.split_at(digits(rest));
     let mut denom = "";
     if let Some(fraction) = rest.strip_prefix('.') {
         (denom, rest) = fraction.split_at(digits(fraction));
     }
-    let letters = rest.bytes().take_while(|b| b"eEinumkKMGTP".contains(b)).count();
+    let letters = rest
+        .bytes()
+        .take_while(|b| b"eEinumkKMGTP".contains(b))
+        .count();
     let tail = &rest[letters..];
     let tail = tail.strip_prefix(['-', '+']).unwrap_or(tail);
     if !tail.bytes().all(|b| b.is_ascii_digit()) {
@@ -121,20 +127,42 @@ fn split(text: &str) -> Result<Parts<'_>, QuantityError> {
     if num.is_empty() && denom.is_empty() && !text.contains('0') {
         return Err(QuantityError::Numeric);
     }
-    Ok(Parts { negative, num: if num.is_empty() { "0" } else { num }, denom, base, exponent, format })
+    Ok(Parts {
+        negative,
+        num: if num.is_empty() { "0" } else { num },
+        denom,
+        base,
+        exponent,
+        format,
+    })
 }
 
 fn suffix(text: &str) -> Option<(u32, i32, Format)> {
     if let Some((_, base, exponent)) = SUFFIXES.iter().find(|(name, ..)| *name == text) {
-        return Some((*base, *exponent, if *base == 2 { Format::BinarySI } else { Format::DecimalSI }));
+        return Some((
+            *base,
+            *exponent,
+            if *base == 2 {
+                Format::BinarySI
+            } else {
+                Format::DecimalSI
+            },
+        ));
     }
     let exponent = text.strip_prefix(['e', 'E'])?.parse::<i64>().ok()?;
-    Some((10, exponent.clamp(-1000, 1000) as i32, Format::DecimalExponent))
+    Some((
+        10,
+        exponent.clamp(-1000, 1000) as i32,
+        Format::DecimalExponent,
+    ))
 }
 
 impl Quantity {
     /// Zero.
-    pub const ZERO: Quantity = Quantity { nano: 0, format: Format::DecimalSI };
+    pub const ZERO: Quantity = Quantity {
+        nano: 0,
+        format: Format::DecimalSI,
+    };
 
     /// Reads a quantity. Amounts below a billionth are rounded up to it.
     pub fn parse(text: &str) -> Result<Quantity, QuantityError> {
@@ -142,7 +170,10 @@ impl Quantity {
         let mut nano: i128 = 0;
         let mut scale = parts.exponent + 9;
         for byte in parts.num.bytes() {
-            nano = nano.saturating_mul(10).saturating_add(i128::from(byte - b'0')).min(CAP);
+            nano = nano
+                .saturating_mul(10)
+                .saturating_add(i128::from(byte - b'0'))
+                .min(CAP);
         }
         if parts.base == 2 {
             scale = 9;
@@ -159,7 +190,10 @@ impl Quantity {
             }
         }
         let nano = shift(nano, scale, lost);
-        Ok(Quantity { nano: if parts.negative { -nano } else { nano }, format: parts.format })
+        Ok(Quantity {
+            nano: if parts.negative { -nano } else { nano },
+            format: parts.format,
+        })
     }
 
     fn binary(parts: &Parts<'_>, whole: i128, scale: i32) -> Quantity {
@@ -171,25 +205,44 @@ impl Quantity {
             divisor *= 10;
         }
         let scaled = fraction.saturating_mul(1 << parts.exponent);
-        let extra = (scaled / divisor).saturating_mul(NANO) + ((scaled % divisor) * NANO + divisor - 1) / divisor;
-        let nano = shift(whole, scale, false).saturating_add(extra).min(i128::from(i64::MAX) * NANO);
-        let format = if nano > 0 && nano < NANO { Format::DecimalSI } else { parts.format };
-        Quantity { nano: if parts.negative { -nano } else { nano }, format }
+        let extra = (scaled / divisor).saturating_mul(NANO)
+            + ((scaled % divisor) * NANO + divisor - 1) / divisor;
+        let nano = shift(whole, scale, false)
+            .saturating_add(extra)
+            .min(i128::from(i64::MAX) * NANO);
+        let format = if nano > 0 && nano < NANO {
+            Format::DecimalSI
+        } else {
+            parts.format
+        };
+        Quantity {
+            nano: if parts.negative { -nano } else { nano },
+            format,
+        }
     }
 
     /// A whole number of units.
     pub fn units(value: i64) -> Quantity {
-        Quantity { nano: i128::from(value) * NANO, format: Format::DecimalSI }
+        Quantity {
+            nano: i128::from(value) * NANO,
+            format: Format::DecimalSI,
+        }
     }
 
     /// A number of thousandths.
     pub fn millis(value: i64) -> Quantity {
-        Quantity { nano: i128::from(value) * (NANO / 1000), format: Format::DecimalSI }
+        Quantity {
+            nano: i128::from(value) * (NANO / 1000),
+            format: Format::DecimalSI,
+        }
     }
 
     /// A number of bytes, printed in powers of two.
     pub fn bytes(value: i64) -> Quantity {
-        Quantity { format: Format::BinarySI, ..Quantity::units(value) }
+        Quantity {
+            format: Format::BinarySI,
+            ..Quantity::units(value)
+        }
     }
 
     /// Thousandths, rounded up.
@@ -210,7 +263,10 @@ impl Quantity {
     /// The amount rounded away from zero to thousandths, which is how limits and requests are stored.
     pub fn round_up_to_milli(self) -> Quantity {
         let unit = NANO / 1000;
-        Quantity { nano: (self.nano.abs() + unit - 1) / unit * unit * self.nano.signum(), ..self }
+        Quantity {
+            nano: (self.nano.abs() + unit - 1) / unit * unit * self.nano.signum(),
+            ..self
+        }
     }
 
     /// How it was written.
@@ -241,15 +297,29 @@ impl Quantity {
     /// The sum; zero takes the format of the other.
     #[must_use]
     pub fn plus(self, other: Quantity) -> Quantity {
-        let format = if self.nano == 0 { other.format } else { self.format };
-        Quantity { nano: self.nano.saturating_add(other.nano), format }
+        let format = if self.nano == 0 {
+            other.format
+        } else {
+            self.format
+        };
+        Quantity {
+            nano: self.nano.saturating_add(other.nano),
+            format,
+        }
     }
 
     /// The difference; zero takes the format of the other.
     #[must_use]
     pub fn minus(self, other: Quantity) -> Quantity {
-        let format = if self.nano == 0 { other.format } else { self.format };
-        Quantity { nano: self.nano.saturating_sub(other.nano), format }
+        let format = if self.nano == 0 {
+            other.format
+        } else {
+            self.format
+        };
+        Quantity {
+            nano: self.nano.saturating_sub(other.nano),
+            format,
+        }
     }
 
     fn binary_text(self) -> Option<String> {
@@ -262,7 +332,10 @@ impl Quantity {
             amount /= 1024;
             times += 1;
         }
-        Some(format!("{amount}{}", ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"][times]))
+        Some(format!(
+            "{amount}{}",
+            ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"][times]
+        ))
     }
 }
 
@@ -272,7 +345,10 @@ fn shift(value: i128, scale: i32, lost: bool) -> i128 {
         return i128::from(lost);
     }
     if scale >= 0 {
-        return 10i128.checked_pow(scale.unsigned_abs()).and_then(|p| value.checked_mul(p)).map_or(CAP, |v| v.min(CAP));
+        return 10i128
+            .checked_pow(scale.unsigned_abs())
+            .and_then(|p| value.checked_mul(p))
+            .map_or(CAP, |v| v.min(CAP));
     }
     match 10i128.checked_pow(scale.unsigned_abs()) {
         Some(power) => value / power + i128::from(value % power != 0 || lost),
@@ -294,9 +370,16 @@ impl fmt::Display for Quantity {
             exponent += 3;
         }
         if self.format == Format::DecimalExponent {
-            return if exponent == 0 { write!(f, "{amount}") } else { write!(f, "{amount}e{exponent}") };
+            return if exponent == 0 {
+                write!(f, "{amount}")
+            } else {
+                write!(f, "{amount}e{exponent}")
+            };
         }
-        let name = SUFFIXES.iter().find(|(_, base, e)| *base == 10 && *e == exponent).map_or("", |(name, ..)| name);
+        let name = SUFFIXES
+            .iter()
+            .find(|(_, base, e)| *base == 10 && *e == exponent)
+            .map_or("", |(name, ..)| name);
         write!(f, "{amount}{name}")
     }
 }
@@ -334,7 +417,10 @@ pub fn canonical(text: &str) -> String {
 /// What Go holds after it has parsed the text.
 pub fn go_form(text: &str) -> Option<GoForm> {
     if text == "0" {
-        return Some(GoForm { fast: Some((0, 0)), cached: true });
+        return Some(GoForm {
+            fast: Some((0, 0)),
+            cached: true,
+        });
     }
     let parts = split(text).ok()?;
     let shifted = format!("{}{}", parts.num, parts.denom);
@@ -342,20 +428,33 @@ pub fn go_form(text: &str) -> Option<GoForm> {
     let (mut scale, mantissa, precision) = match parts.format {
         Format::BinarySI if parts.denom.is_empty() => {
             // A power of 1024 has about three digits of decimal precision.
-            (0, 1i64 << parts.exponent, 15 - digits - parts.exponent * 3 / 10 - 1)
+            (
+                0,
+                1i64 << parts.exponent,
+                15 - digits - parts.exponent * 3 / 10 - 1,
+            )
         }
         Format::BinarySI => {
-            return Some(GoForm { fast: None, cached: false });
+            return Some(GoForm {
+                fast: None,
+                cached: false,
+            });
         }
         _ => (parts.exponent, 1, 18 - digits),
     };
     scale -= parts.denom.len() as i32;
     if precision < 0 || scale < -9 {
-        return Some(GoForm { fast: None, cached: false });
+        return Some(GoForm {
+            fast: None,
+            cached: false,
+        });
     }
     let value = shifted.parse::<i64>().ok()?;
     let Some(mut result) = value.checked_mul(mantissa) else {
-        return Some(GoForm { fast: None, cached: false });
+        return Some(GoForm {
+            fast: None,
+            cached: false,
+        });
     };
     if parts.negative {
         result = -result;
@@ -364,7 +463,10 @@ pub fn go_form(text: &str) -> Option<GoForm> {
         Format::BinarySI => value & 7 != 0,
         _ => scale % 3 == 0 && !shifted.ends_with("000") && !shifted.starts_with('0'),
     };
-    Some(GoForm { fast: Some((result, scale)), cached })
+    Some(GoForm {
+        fast: Some((result, scale)),
+        cached,
+    })
 }
 
 /// Thousandths of a JSON quantity; what cannot be read counts as nothing.
@@ -429,7 +531,11 @@ mod tests {
     #[test]
     fn what_is_no_quantity_is_told_in_kubernetes_words() {
         for text in ["", "1GB!", "abc", "1 Gi", "64mb"] {
-            assert_eq!(Quantity::parse(text).unwrap_err(), QuantityError::Format, "{text}");
+            assert_eq!(
+                Quantity::parse(text).unwrap_err(),
+                QuantityError::Format,
+                "{text}"
+            );
         }
         for text in ["1KiB", "1K", "5mm", "1ee"] {
             assert!(Quantity::parse(text).is_err(), "{text}");

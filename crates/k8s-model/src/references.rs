@@ -6,7 +6,8 @@ use super::network::SERVICE_NAME;
 /// Whether an EndpointSlice is of a Service.
 #[inline]
 pub fn is_slice_of(slice: &Object, service: &Object) -> bool {
-    slice.meta.namespace == service.meta.namespace && slice.meta.label(SERVICE_NAME) == Some(&service.meta.name)
+    slice.meta.namespace == service.meta.namespace
+        && slice.meta.label(SERVICE_NAME) == Some(&service.meta.name)
 }
 
 /// `spec.claimRef` of a volume bound to the claim.

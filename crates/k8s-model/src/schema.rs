@@ -39,7 +39,11 @@ impl Field {
 
     /// The Go name in two parts, because it is usually the JSON name with another first letter.
     pub fn go_name(&self) -> (char, &'static str) {
-        let name = if self.go.is_empty() { self.json } else { self.go };
+        let name = if self.go.is_empty() {
+            self.json
+        } else {
+            self.go
+        };
         let mut chars = name.chars();
         let first = chars.next().unwrap_or('?').to_ascii_uppercase();
         (first, chars.as_str())
@@ -68,7 +72,12 @@ pub struct Schema {
 impl Schema {
     /// Reads this table and another in the same form, which may be empty.
     pub fn with(more: &'static str) -> Schema {
-        let mut schema = Schema { structs: BTreeMap::new(), scalars: BTreeMap::new(), values: BTreeMap::new(), kinds: BTreeMap::new() };
+        let mut schema = Schema {
+            structs: BTreeMap::new(),
+            scalars: BTreeMap::new(),
+            values: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+        };
         let mut open: (&str, Vec<Field>) = ("", Vec::new());
         for line in TABLE.lines().chain(more.lines()) {
             let mut words = line.get(1..).unwrap_or("").split(' ');
@@ -89,7 +98,10 @@ impl Schema {
                 }
                 Some(b'!') => {
                     let (name, json) = (next(), next());
-                    let field = schema.structs.get_mut(name).and_then(|fields| fields.iter_mut().find(|field| field.json == json));
+                    let field = schema
+                        .structs
+                        .get_mut(name)
+                        .and_then(|fields| fields.iter_mut().find(|field| field.json == json));
                     field.into_iter().for_each(|field| field.required = true);
                 }
                 Some(b'|') => {
@@ -121,12 +133,18 @@ impl Schema {
     /// The struct of a kind.
     pub fn kind(&self, api_version: &str, kind: &str) -> Option<&'static str> {
         // The keys are 'static, so look the pair up by comparison instead of by an owned key.
-        self.kinds.iter().find(|((a, k), _)| *a == api_version && *k == kind).map(|(_, s)| *s)
+        self.kinds
+            .iter()
+            .find(|((a, k), _)| *a == api_version && *k == kind)
+            .map(|(_, s)| *s)
     }
 
     /// The struct of a kind, whatever its group; names of kinds in the table are unique.
     pub fn kind_named(&self, kind: &str) -> Option<&'static str> {
-        self.kinds.iter().find(|((_, k), _)| *k == kind).map(|(_, s)| *s)
+        self.kinds
+            .iter()
+            .find(|((_, k), _)| *k == kind)
+            .map(|(_, s)| *s)
     }
 
     /// Finds a field by its JSON name, also among inlined structs.
@@ -206,7 +224,10 @@ pub fn strict_errors(api_version: &str, kind: &str, value: &Value) -> Vec<FieldP
 
 /// What in an object has another type than its field; unknown fields aside.
 pub fn type_error(api_version: &str, kind: &str, value: &Value) -> Option<String> {
-    strict_errors(api_version, kind, value).into_iter().find(|problem| !problem.unknown).map(|problem| problem.message)
+    strict_errors(api_version, kind, value)
+        .into_iter()
+        .find(|problem| !problem.unknown)
+        .map(|problem| problem.message)
 }
 
 /// The whole refusal of a document that does not decode: what follows `Error from server (BadRequest): `.
@@ -226,14 +247,21 @@ pub fn strict_decode_error(
     let detail = match problems.first() {
         Some(first) if !first.unknown => first.message.clone(),
         _ => {
-            let all = strict(problems.into_iter().map(|problem| problem.message).collect());
+            let all = strict(
+                problems
+                    .into_iter()
+                    .map(|problem| problem.message)
+                    .collect(),
+            );
             if all.is_empty() {
                 return None;
             }
             format!("strict decoding error: {}", all.join(", "))
         }
     };
-    Some(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {detail}"))
+    Some(format!(
+        "{kind} in version \"{version}\" cannot be handled as a {kind}: {detail}"
+    ))
 }
 
 /// The error of decoding nothing but `metadata`, which a client does before it sends anything.
@@ -257,7 +285,13 @@ struct Walk {
 
 impl Walk {
     fn new() -> Walk {
-        Walk { owner: "", names: Vec::new(), path: String::new(), unknown: Vec::new(), wrong: None }
+        Walk {
+            owner: "",
+            names: Vec::new(),
+            path: String::new(),
+            unknown: Vec::new(),
+            wrong: None,
+        }
     }
 
     fn inside(&mut self, name: &str, run: impl FnOnce(&mut Walk)) {
@@ -326,7 +360,12 @@ impl Walk {
                 None => {
                     let message = format!("unknown field \"{}\"", walk.path);
                     let path = walk.path.clone();
-                    walk.unknown.push(FieldProblem { path, message, unknown: true, unconverted: None });
+                    walk.unknown.push(FieldProblem {
+                        path,
+                        message,
+                        unknown: true,
+                        unconverted: None,
+                    });
                 }
             });
         }
@@ -377,12 +416,17 @@ impl Walk {
 
     fn time(&mut self, value: &Value) {
         let Some(text) = value.as_str() else {
-            let message = format!("json: cannot unmarshal {} into Go value of type string", json_type(value, false));
+            let message = format!(
+                "json: cannot unmarshal {} into Go value of type string",
+                json_type(value, false)
+            );
             return self.fail(message, Some(unconverted("string", value)));
         };
         if let Some(rest) = time_fault(text) {
             let part = time_part(text.len() - rest.len());
-            let message = format!("parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {rest:?} as \"{part}\"");
+            let message = format!(
+                "parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {rest:?} as \"{part}\""
+            );
             self.fail(message, None);
         }
     }
@@ -394,21 +438,32 @@ impl Walk {
     }
 
     fn mismatch(&mut self, kind: &'static str, value: &Value) {
-        let found = json_type(value, matches!(schema().scalar(kind).unwrap_or(kind), "int32" | "int64"));
+        let found = json_type(
+            value,
+            matches!(schema().scalar(kind).unwrap_or(kind), "int32" | "int64"),
+        );
         let unconverted = unconverted(kind, value);
         let kind = go_type(kind);
         let message = if self.names.is_empty() {
             format!("json: cannot unmarshal {found} into Go value of type {kind}")
         } else {
             let names = self.names.join(".");
-            format!("json: cannot unmarshal {found} into Go struct field {}.{names} of type {kind}", self.owner)
+            format!(
+                "json: cannot unmarshal {found} into Go struct field {}.{names} of type {kind}",
+                self.owner
+            )
         };
         self.fail(message, Some(unconverted));
     }
 
     fn fail(&mut self, message: String, unconverted: Option<String>) {
         if self.wrong.is_none() {
-            self.wrong = Some(FieldProblem { path: self.path.clone(), message, unknown: false, unconverted });
+            self.wrong = Some(FieldProblem {
+                path: self.path.clone(),
+                message,
+                unknown: false,
+                unconverted,
+            });
         }
     }
 }
@@ -420,7 +475,9 @@ pub fn list_element(kind: &'static str) -> Option<&'static str> {
 
 /// The element type of a map type; keys are always strings.
 pub fn map_element(kind: &'static str) -> Option<&'static str> {
-    kind.strip_prefix("map[").and_then(|rest| rest.split_once(']')).map(|(_, element)| element)
+    kind.strip_prefix("map[")
+        .and_then(|rest| rest.split_once(']'))
+        .map(|(_, element)| element)
 }
 
 /// The package is `v1` for Go, whatever the table calls it.
@@ -451,7 +508,9 @@ fn unconverted(kind: &'static str, value: &Value) -> String {
         Value::Object(_) => "map",
     };
     match (base, found) {
-        ("string", "int64") | ("int32" | "int64", "float64") => format!("cannot convert {found} to {}", go_type(kind)),
+        ("string", "int64") | ("int32" | "int64", "float64") => {
+            format!("cannot convert {found} to {}", go_type(kind))
+        }
         ("string" | "bool" | "int32" | "int64", _) => format!("unrecognized type: {base}"),
         _ if list_element(base).is_some() => format!("cannot restore slice from {found}"),
         _ if map_element(base).is_some() => format!("cannot restore map from {found}"),
@@ -479,7 +538,10 @@ mod tests {
     use serde_json::json;
 
     fn first(kind: (&str, &str), value: Value) -> String {
-        strict_errors(kind.0, kind.1, &value).first().map(|p| p.message.clone()).unwrap_or_default()
+        strict_errors(kind.0, kind.1, &value)
+            .first()
+            .map(|p| p.message.clone())
+            .unwrap_or_default()
     }
 
     const DEPLOYMENT: (&str, &str) = ("apps/v1", "Deployment");
@@ -488,7 +550,10 @@ mod tests {
     fn an_unknown_field_is_named_by_its_path() {
         let value = json!({"kind": "Deployment", "apiVersion": "apps/v1", "spec": {"replica": 2, "template": {"spec":
             {"containers": [{"imagee": 1}]}}}});
-        assert_eq!(first(DEPLOYMENT, value.clone()), "unknown field \"spec.replica\"");
+        assert_eq!(
+            first(DEPLOYMENT, value.clone()),
+            "unknown field \"spec.replica\""
+        );
         assert_eq!(
             decode_error("apps/v1", "Deployment", &value).unwrap(),
             "Deployment in version \"v1\" cannot be handled as a Deployment: strict decoding error: \
@@ -529,7 +594,11 @@ mod tests {
                 json!({"data": {"a": 1}}),
                 "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
             ),
-            (("v1", "Secret"), json!({"data": {"a": "not base64!"}}), "illegal base64 data at input byte 3"),
+            (
+                ("v1", "Secret"),
+                json!({"data": {"a": "not base64!"}}),
+                "illegal base64 data at input byte 3",
+            ),
         ] {
             assert_eq!(first(kind, value), message);
         }
@@ -547,7 +616,10 @@ mod tests {
             "template": {"spec": {"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"resources":
             {"limits": {"cpu": 1, "memory": "1Gi"}}, "livenessProbe": {"httpGet": {"port": "web"}}}]}}}});
         assert_eq!(strict_errors("apps/v1", "StatefulSet", &value), vec![]);
-        assert_eq!(strict_errors("example.com/v1", "Widget", &json!({"a": 1})), vec![]);
+        assert_eq!(
+            strict_errors("example.com/v1", "Widget", &json!({"a": 1})),
+            vec![]
+        );
     }
 
     #[test]

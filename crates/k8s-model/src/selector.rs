@@ -24,15 +24,21 @@ record! {
 impl LabelSelector {
     /// Whether the labels satisfy every requirement.
     pub fn matches(&self, labels: &Labels) -> bool {
-        contains_all(labels, &self.match_labels) && self.match_expressions.iter().all(|r| r.matches(labels))
+        contains_all(labels, &self.match_labels)
+            && self.match_expressions.iter().all(|r| r.matches(labels))
     }
 
     /// The selector of a workload or a Service from its JSON: those of Services and ReplicationControllers are plain labels.
     pub fn of_pods(value: &serde_json::Value) -> LabelSelector {
-        let plain = value.as_object().is_some_and(|map| map.values().all(serde_json::Value::is_string));
+        let plain = value
+            .as_object()
+            .is_some_and(|map| map.values().all(serde_json::Value::is_string));
         // One that cannot be read selects nothing.
         if plain {
-            LabelSelector { match_labels: json::part(Some(value)).unwrap_or_default(), ..Default::default() }
+            LabelSelector {
+                match_labels: json::part(Some(value)).unwrap_or_default(),
+                ..Default::default()
+            }
         } else {
             json::part(Some(value)).unwrap_or_default()
         }
@@ -47,13 +53,19 @@ impl LabelSelector {
 /// As kubectl prints it: `app=web,tier in (a,b)`; nothing for an empty one.
 impl std::fmt::Display for LabelSelector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let labels = self.match_labels.iter().map(|(key, value)| [key, "=", value].concat());
-        let sets = self.match_expressions.iter().map(|of| match of.operator.as_str() {
-            "In" => [of.key.as_str(), " in (", &of.values.join(","), ")"].concat(),
-            "NotIn" => [of.key.as_str(), " notin (", &of.values.join(","), ")"].concat(),
-            "Exists" => of.key.to_string(),
-            _ => ["!", &of.key].concat(),
-        });
+        let labels = self
+            .match_labels
+            .iter()
+            .map(|(key, value)| [key, "=", value].concat());
+        let sets = self
+            .match_expressions
+            .iter()
+            .map(|of| match of.operator.as_str() {
+                "In" => [of.key.as_str(), " in (", &of.values.join(","), ")"].concat(),
+                "NotIn" => [of.key.as_str(), " notin (", &of.values.join(","), ")"].concat(),
+                "Exists" => of.key.to_string(),
+                _ => ["!", &of.key].concat(),
+            });
         f.write_str(&labels.chain(sets).collect::<Vec<_>>().join(","))
     }
 }
@@ -76,7 +88,12 @@ impl Requirement {
 }
 
 fn compare(value: Option<&Str>, values: &[Str]) -> Option<std::cmp::Ordering> {
-    Some(value?.parse::<i64>().ok()?.cmp(&values.first()?.parse::<i64>().ok()?))
+    Some(
+        value?
+            .parse::<i64>()
+            .ok()?
+            .cmp(&values.first()?.parse::<i64>().ok()?),
+    )
 }
 
 /// Whether `labels` holds every pair of `wanted`.

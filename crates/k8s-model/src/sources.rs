@@ -21,7 +21,12 @@ pub struct DataSource {
 impl DataSource {
     fn read(kind: Kind, part: &Value, field: &str, key: Option<&str>) -> Option<DataSource> {
         let name = part[field].as_str()?;
-        Some(DataSource { kind, name: name.into(), key: key.map(Str::from), optional: part["optional"] == true })
+        Some(DataSource {
+            kind,
+            name: name.into(),
+            key: key.map(Str::from),
+            optional: part["optional"] == true,
+        })
     }
 }
 
@@ -31,19 +36,31 @@ fn items<'v>(value: &'v Value, list: &str) -> impl Iterator<Item = &'v Value> {
 
 /// The volumes that a person has asked for: every Pod has one more, for the API server's token, whose sources are always there.
 pub fn volumes(spec: &Value) -> impl Iterator<Item = &Value> {
-    items(spec, "volumes").filter(|volume| !volume["name"].as_str().is_some_and(|name| name.starts_with(pod::TOKEN_PREFIX)))
+    items(spec, "volumes").filter(|volume| {
+        !volume["name"]
+            .as_str()
+            .is_some_and(|name| name.starts_with(pod::TOKEN_PREFIX))
+    })
 }
 
 /// What each source of a volume holds, by key where it says which.
 pub fn mounted(volume: &Value) -> Vec<Vec<DataSource>> {
     let read = |kind: Kind, part: &Value, field: &str| -> Vec<DataSource> {
-        let mut keys = items(part, "items").filter_map(|item| item["key"].as_str()).peekable();
+        let mut keys = items(part, "items")
+            .filter_map(|item| item["key"].as_str())
+            .peekable();
         if keys.peek().is_none() {
-            return DataSource::read(kind, part, field, None).into_iter().collect();
+            return DataSource::read(kind, part, field, None)
+                .into_iter()
+                .collect();
         }
-        keys.filter_map(|key| DataSource::read(kind, part, field, Some(key))).collect()
+        keys.filter_map(|key| DataSource::read(kind, part, field, Some(key)))
+            .collect()
     };
-    let mut sources = vec![read(Kind::ConfigMap, &volume["configMap"], "name"), read(Kind::Secret, &volume["secret"], "secretName")];
+    let mut sources = vec![
+        read(Kind::ConfigMap, &volume["configMap"], "name"),
+        read(Kind::Secret, &volume["secret"], "secretName"),
+    ];
     for part in items(&volume["projected"], "sources") {
         sources.push(read(Kind::ConfigMap, &part["configMap"], "name"));
         sources.push(read(Kind::Secret, &part["secret"], "name"));
@@ -59,10 +76,16 @@ pub fn environment(container: &Value) -> Vec<DataSource> {
     };
     let one = |variable: &Value| {
         let from = &variable["valueFrom"];
-        let read = |kind: Kind, part: &Value| DataSource::read(kind, part, "name", Some(part["key"].as_str().unwrap_or("")));
-        read(Kind::ConfigMap, &from["configMapKeyRef"]).or_else(|| read(Kind::Secret, &from["secretKeyRef"]))
+        let read = |kind: Kind, part: &Value| {
+            DataSource::read(kind, part, "name", Some(part["key"].as_str().unwrap_or("")))
+        };
+        read(Kind::ConfigMap, &from["configMapKeyRef"])
+            .or_else(|| read(Kind::Secret, &from["secretKeyRef"]))
     };
-    items(container, "envFrom").filter_map(whole).chain(items(container, "env").filter_map(one)).collect()
+    items(container, "envFrom")
+        .filter_map(whole)
+        .chain(items(container, "env").filter_map(one))
+        .collect()
 }
 
 /// What a ConfigMap or a Secret is referred to for.
@@ -112,11 +135,19 @@ pub fn of(object: &Object) -> Vec<Reference> {
         Body::Job(body) => &body.spec.raw["template"]["spec"],
         Body::Other(body) => {
             let spec = body.get("spec").unwrap_or(&Value::Null);
-            if object.kind == Kind::CronJob { &spec["jobTemplate"]["spec"]["template"]["spec"] } else { &spec["template"]["spec"] }
+            if object.kind == Kind::CronJob {
+                &spec["jobTemplate"]["spec"]["template"]["spec"]
+            } else {
+                &spec["template"]["spec"]
+            }
         }
         _ => return Vec::new(),
     };
-    if names_something(spec) { references(spec) } else { Vec::new() }
+    if names_something(spec) {
+        references(spec)
+    } else {
+        Vec::new()
+    }
 }
 
 /// The lists of containers in a Pod's spec, in the order they start.
@@ -125,21 +156,35 @@ const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContain
 /// Most name nothing; that is seen at once.
 fn names_something(spec: &Value) -> bool {
     let has = |part: &Value, field: &str| part.get(field).is_some();
-    let account = spec.get("serviceAccountName").and_then(Value::as_str).is_some_and(|name| name != "default");
-    let lists = CONTAINERS.into_iter().filter_map(|list| spec.get(list)?.as_array());
+    let account = spec
+        .get("serviceAccountName")
+        .and_then(Value::as_str)
+        .is_some_and(|name| name != "default");
+    let lists = CONTAINERS
+        .into_iter()
+        .filter_map(|list| spec.get(list)?.as_array());
     account
         || volumes(spec).next().is_some()
         || has(spec, "imagePullSecrets")
-        || lists.flatten().any(|container| has(container, "env") || has(container, "envFrom"))
+        || lists
+            .flatten()
+            .any(|container| has(container, "env") || has(container, "envFrom"))
 }
 
 /// All that a Pod's spec names, each object once. The account that everybody has is not told.
 fn references(spec: &Value) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
     let mut add = |kind: Kind, name: &str, optional: bool, of: Option<Purpose>| {
-        let known = found.iter().position(|one| one.kind == kind && one.name == name);
+        let known = found
+            .iter()
+            .position(|one| one.kind == kind && one.name == name);
         let at = known.unwrap_or_else(|| {
-            found.push(Reference { kind, name: name.into(), optional, of: Vec::new() });
+            found.push(Reference {
+                kind,
+                name: name.into(),
+                optional,
+                of: Vec::new(),
+            });
             found.len() - 1
         });
         let one = &mut found[at];
@@ -147,20 +192,37 @@ fn references(spec: &Value) -> Vec<Reference> {
         one.of.extend(of.filter(|of| !one.of.contains(of)));
     };
     for container in CONTAINERS.into_iter().flat_map(|list| items(spec, list)) {
-        environment(container).iter().for_each(|source| add(source.kind, &source.name, source.optional, Some(Purpose::Env)));
+        environment(container).iter().for_each(|source| {
+            add(
+                source.kind,
+                &source.name,
+                source.optional,
+                Some(Purpose::Env),
+            )
+        });
     }
     for source in volumes(spec).flat_map(mounted).flatten() {
-        add(source.kind, &source.name, source.optional, Some(Purpose::Volume));
+        add(
+            source.kind,
+            &source.name,
+            source.optional,
+            Some(Purpose::Volume),
+        );
     }
     for (kind, field) in DRIVERS {
-        for secret in volumes(spec).filter_map(|volume| volume.pointer(&["/", kind, "/", field].concat())?.as_str()) {
+        for secret in volumes(spec)
+            .filter_map(|volume| volume.pointer(&["/", kind, "/", field].concat())?.as_str())
+        {
             add(Kind::Secret, secret, false, Some(Purpose::Volume));
         }
     }
     items(spec, "imagePullSecrets")
         .filter_map(|secret| secret["name"].as_str())
         .for_each(|name| add(Kind::Secret, name, false, Some(Purpose::ImagePull)));
-    if let Some(account) = spec["serviceAccountName"].as_str().filter(|name| !matches!(*name, "" | "default")) {
+    if let Some(account) = spec["serviceAccountName"]
+        .as_str()
+        .filter(|name| !matches!(*name, "" | "default"))
+    {
         add(Kind::ServiceAccount, account, false, None);
     }
     found
@@ -188,8 +250,10 @@ mod tests {
                 { "name": "w", "configMap": { "name": "settings", "items": [{ "key": "a" }, { "key": "b" }], "optional": true } },
             ],
         });
-        let told: Vec<String> =
-            references(&spec).iter().map(|one| format!("{:?} {} {:?} {}", one.kind, one.name, one.of, one.optional)).collect();
+        let told: Vec<String> = references(&spec)
+            .iter()
+            .map(|one| format!("{:?} {} {:?} {}", one.kind, one.name, one.of, one.optional))
+            .collect();
         assert_eq!(
             told,
             [
@@ -200,6 +264,9 @@ mod tests {
                 "ServiceAccount robot [] false",
             ]
         );
-        assert_eq!(references(&json!({ "serviceAccountName": "default", "containers": [{}] })), []);
+        assert_eq!(
+            references(&json!({ "serviceAccountName": "default", "containers": [{}] })),
+            []
+        );
     }
 }

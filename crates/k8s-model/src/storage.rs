@@ -49,12 +49,19 @@ record! {
 
 impl PersistentVolumeClaim {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(PersistentVolumeClaim { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
+        Ok(PersistentVolumeClaim {
+            spec: Spec::from_raw(spec)?,
+            status: json::part(status.as_ref())?,
+        })
     }
 
     /// Bytes it asks for.
     pub fn request(&self) -> i64 {
-        self.spec.resources.requests.get("storage").map_or(0, quantity::units_of)
+        self.spec
+            .resources
+            .requests
+            .get("storage")
+            .map_or(0, quantity::units_of)
     }
 
     /// The class it names; empty for none.
@@ -106,12 +113,18 @@ record! {
 
 impl PersistentVolume {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(PersistentVolume { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
+        Ok(PersistentVolume {
+            spec: Spec::from_raw(spec)?,
+            status: json::part(status.as_ref())?,
+        })
     }
 
     /// Bytes it holds.
     pub fn capacity(&self) -> i64 {
-        self.spec.capacity.get("storage").map_or(0, quantity::units_of)
+        self.spec
+            .capacity
+            .get("storage")
+            .map_or(0, quantity::units_of)
     }
 }
 
@@ -127,7 +140,9 @@ pub struct StorageClass {
 
 impl StorageClass {
     pub(super) fn from_map(raw: Map<String, Value>) -> Result<Self, String> {
-        let text = |key: &str, default: &str| Str::from(raw.get(key).and_then(Value::as_str).unwrap_or(default));
+        let text = |key: &str, default: &str| {
+            Str::from(raw.get(key).and_then(Value::as_str).unwrap_or(default))
+        };
         Ok(StorageClass {
             provisioner: text("provisioner", ""),
             reclaim_policy: text("reclaimPolicy", "Delete"),
@@ -139,11 +154,15 @@ impl StorageClass {
     /// Whether claims without a class get this one, by an annotation of the class.
     pub fn is_default(meta: &super::ObjectMeta) -> bool {
         const BETA: &str = "storageclass.beta.kubernetes.io/is-default-class";
-        [IS_DEFAULT, BETA].into_iter().any(|key| meta.annotation(key).is_some_and(|v| v == "true"))
+        [IS_DEFAULT, BETA]
+            .into_iter()
+            .any(|key| meta.annotation(key).is_some_and(|v| v == "true"))
     }
 
     /// The default among classes.
-    pub fn default_of<'a>(classes: impl Iterator<Item = &'a Rc<super::Object>>) -> Option<&'a Rc<super::Object>> {
+    pub fn default_of<'a>(
+        classes: impl Iterator<Item = &'a Rc<super::Object>>,
+    ) -> Option<&'a Rc<super::Object>> {
         newest(classes.filter(|class| StorageClass::is_default(&class.meta)))
     }
 
@@ -154,8 +173,15 @@ impl StorageClass {
 }
 
 /// Of several classes that are the default, the newest counts; of equally old ones, the first by name.
-pub(super) fn newest<'a>(classes: impl Iterator<Item = &'a Rc<super::Object>>) -> Option<&'a Rc<super::Object>> {
-    classes.min_by_key(|class| (std::cmp::Reverse(class.meta.creation_timestamp), &class.meta.name))
+pub(super) fn newest<'a>(
+    classes: impl Iterator<Item = &'a Rc<super::Object>>,
+) -> Option<&'a Rc<super::Object>> {
+    classes.min_by_key(|class| {
+        (
+            std::cmp::Reverse(class.meta.creation_timestamp),
+            &class.meta.name,
+        )
+    })
 }
 
 /// On a class: claims without a class get it.

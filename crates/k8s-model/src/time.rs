@@ -36,7 +36,13 @@ impl Time {
         match s {
             0..3600 => format!("{:02}:{:02}.{ms:03}", s / 60, s % 60),
             3600..86400 => format!("{}:{:02}:{:02}.{ms:03}", s / 3600, s / 60 % 60, s % 60),
-            _ => format!("{}d {:02}:{:02}:{:02}", s / 86400, s / 3600 % 24, s / 60 % 60, s % 60),
+            _ => format!(
+                "{}d {:02}:{:02}:{:02}",
+                s / 86400,
+                s / 3600 % 24,
+                s / 60 % 60,
+                s % 60
+            ),
         }
     }
 }
@@ -49,7 +55,10 @@ pub fn duration(text: &str) -> Option<u64> {
     let mut rest = text;
     let mut total = 0.0;
     while !rest.is_empty() {
-        let digits = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+        let digits = rest
+            .bytes()
+            .take_while(|b| b.is_ascii_digit() || *b == b'.')
+            .count();
         let number: f64 = rest[..digits].parse().ok()?;
         rest = &rest[digits..];
         let letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -109,15 +118,29 @@ impl Timestamp {
 
     /// RFC 3339 in UTC: `2026-11-21T06:34:03Z`.
     pub fn rfc3339(self) -> String {
-        let (days, secs) = (self.seconds().div_euclid(86400), self.seconds().rem_euclid(86400));
+        let (days, secs) = (
+            self.seconds().div_euclid(86400),
+            self.seconds().rem_euclid(86400),
+        );
         let (y, m, d) = civil(days);
-        format!("{y:04}-{m:02}-{d:02}T{:02}:{:02}:{:02}Z", secs / 3600, secs / 60 % 60, secs % 60)
+        format!(
+            "{y:04}-{m:02}-{d:02}T{:02}:{:02}:{:02}Z",
+            secs / 3600,
+            secs / 60 % 60,
+            secs % 60
+        )
     }
 
     /// Reads RFC 3339; fractions of a second are dropped.
     pub fn parse(text: &str) -> Option<Timestamp> {
         let b = text.as_bytes();
-        if b.len() < 20 || b[4] != b'-' || b[7] != b'-' || b[10] != b'T' || b[13] != b':' || b[16] != b':' {
+        if b.len() < 20
+            || b[4] != b'-'
+            || b[7] != b'-'
+            || b[10] != b'T'
+            || b[13] != b':'
+            || b[16] != b':'
+        {
             return None;
         }
         let n = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
@@ -126,13 +149,20 @@ impl Timestamp {
         let offset = match zone.as_bytes() {
             [b'Z'] => 0,
             [sign @ (b'+' | b'-'), ..] if zone.len() == 6 => {
-                let minutes = zone.get(1..3)?.parse::<i64>().ok()? * 60 + zone.get(4..6)?.parse::<i64>().ok()?;
-                if *sign == b'+' { minutes * 60 } else { -minutes * 60 }
+                let minutes = zone.get(1..3)?.parse::<i64>().ok()? * 60
+                    + zone.get(4..6)?.parse::<i64>().ok()?;
+                if *sign == b'+' {
+                    minutes * 60
+                } else {
+                    -minutes * 60
+                }
             }
             _ => return None,
         };
         let days = days_from_civil(n(0, 4)?, n(5, 7)?, n(8, 10)?);
-        Some(Timestamp::new(days * 86400 + n(11, 13)? * 3600 + n(14, 16)? * 60 + n(17, 19)? - offset))
+        Some(Timestamp::new(
+            days * 86400 + n(11, 13)? * 3600 + n(14, 16)? * 60 + n(17, 19)? - offset,
+        ))
     }
 }
 
@@ -145,7 +175,11 @@ pub fn civil(days: i64) -> (i64, i64, i64) {
     let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
     let mp = (5 * doy + 2) / 153;
     let m = if mp < 10 { mp + 3 } else { mp - 9 };
-    (yoe + era * 400 + i64::from(m <= 2), m, doy - (153 * mp + 2) / 5 + 1)
+    (
+        yoe + era * 400 + i64::from(m <= 2),
+        m,
+        doy - (153 * mp + 2) / 5 + 1,
+    )
 }
 
 /// Day number of a Gregorian date.
@@ -171,16 +205,29 @@ mod tests {
             "2026-11-21T06:34:03Z",
             "2000-02-29T23:59:59Z",
         ] {
-            assert_eq!(Timestamp::parse(text).map(Timestamp::rfc3339).as_deref(), Some(text));
+            assert_eq!(
+                Timestamp::parse(text).map(Timestamp::rfc3339).as_deref(),
+                Some(text)
+            );
         }
-        assert_eq!(Timestamp::parse("2026-11-21T08:34:03.5+02:00"), Timestamp::parse("2026-11-21T06:34:03Z"));
+        assert_eq!(
+            Timestamp::parse("2026-11-21T08:34:03.5+02:00"),
+            Timestamp::parse("2026-11-21T06:34:03Z")
+        );
         assert_eq!(Timestamp::parse("yesterday"), None);
     }
 
     #[test]
     fn a_timestamp_is_its_seconds_and_one_that_may_be_missing_takes_no_more_room() {
-        assert!([i64::from(i32::MIN), -1, 0, 1, 1 << 40].iter().all(|seconds| Timestamp::new(*seconds).seconds() == *seconds));
-        assert!(Timestamp::new(-1) < Timestamp::default() && Timestamp::new(i64::MIN) < Timestamp::new(-1));
+        assert!(
+            [i64::from(i32::MIN), -1, 0, 1, 1 << 40]
+                .iter()
+                .all(|seconds| Timestamp::new(*seconds).seconds() == *seconds)
+        );
+        assert!(
+            Timestamp::new(-1) < Timestamp::default()
+                && Timestamp::new(i64::MIN) < Timestamp::new(-1)
+        );
         assert_eq!(Timestamp::new(i64::MIN).rfc3339(), "0000-01-01T00:00:00Z");
         assert_eq!(size_of::<Option<Timestamp>>(), 8);
     }

@@ -85,7 +85,11 @@ impl<T: Json + Default> WorkloadSpec<T> {
         };
         let replicas = map.remove("replicas").and_then(|v| v.as_i64()).unwrap_or(1) as i32;
         let template = PodTemplate::from_value(map.remove("template").unwrap_or(Value::Null))?;
-        Ok(WorkloadSpec { replicas, template, rest: Spec::from_raw(Some(Value::Object(map)))? })
+        Ok(WorkloadSpec {
+            replicas,
+            template,
+            rest: Spec::from_raw(Some(Value::Object(map)))?,
+        })
     }
 }
 
@@ -177,18 +181,34 @@ impl Deployment {
     /// How many Pods more and how many fewer than wanted there may be in an update. Both zero would never move, so one may be
     /// unavailable then.
     pub fn limits(&self) -> (i64, i64) {
-        let Some(rolling) = self.spec.strategy.rolling_update.as_ref().filter(|_| self.spec.strategy.kind != "Recreate") else {
+        let Some(rolling) = self
+            .spec
+            .strategy
+            .rolling_update
+            .as_ref()
+            .filter(|_| self.spec.strategy.kind != "Recreate")
+        else {
             return (0, 0);
         };
-        let resolved = |limit: &Option<IntOrPercent>, up| limit.as_ref().map_or(0, |limit| limit.resolve(self.spec.replicas.into(), up));
-        match (resolved(&rolling.max_surge, true), resolved(&rolling.max_unavailable, false)) {
+        let resolved = |limit: &Option<IntOrPercent>, up| {
+            limit
+                .as_ref()
+                .map_or(0, |limit| limit.resolve(self.spec.replicas.into(), up))
+        };
+        match (
+            resolved(&rolling.max_surge, true),
+            resolved(&rolling.max_unavailable, false),
+        ) {
             (0, 0) => (0, 1),
             limits => limits,
         }
     }
 
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(Deployment { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
+        Ok(Deployment {
+            spec: WorkloadSpec::from_raw(spec)?,
+            status: json::part(status.as_ref())?,
+        })
     }
 }
 
@@ -209,7 +229,11 @@ impl Json for PodSelector {
     fn read(&mut self, value: &Value) -> Result<(), String> {
         // A label of one of these names would have a string as its value.
         let is_plain = !value["matchLabels"].is_object() && !value["matchExpressions"].is_array();
-        if is_plain { self.0.match_labels.read(value) } else { self.0.read(value) }
+        if is_plain {
+            self.0.match_labels.read(value)
+        } else {
+            self.0.read(value)
+        }
     }
     fn write(&self) -> Value {
         self.0.write()
@@ -243,7 +267,10 @@ record! {
 
 impl ReplicaSet {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(ReplicaSet { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
+        Ok(ReplicaSet {
+            spec: WorkloadSpec::from_raw(spec)?,
+            status: json::part(status.as_ref())?,
+        })
     }
 }
 
@@ -304,19 +331,30 @@ record! {
 
 impl StatefulSet {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(StatefulSet { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
+        Ok(StatefulSet {
+            spec: WorkloadSpec::from_raw(spec)?,
+            status: json::part(status.as_ref())?,
+        })
     }
 
     /// What the names of the claims of a set with this name begin with: the ordinal follows.
     pub fn claim_prefixes(&self, set: &str) -> impl Iterator<Item = String> {
-        let named = self.spec.volume_claim_templates.iter().filter_map(|claim| claim["metadata"]["name"].as_str());
+        let named = self
+            .spec
+            .volume_claim_templates
+            .iter()
+            .filter_map(|claim| claim["metadata"]["name"].as_str());
         named.map(move |claim| [claim, "-", set, "-"].concat())
     }
 
     /// Whether Pods of an earlier revision are still to be replaced. Those below the partition stay as they are.
     pub fn is_updating(&self) -> bool {
         let strategy = &self.spec.update_strategy;
-        let kept = strategy.rolling_update.as_ref().and_then(|rolling| rolling.partition).unwrap_or(0);
+        let kept = strategy
+            .rolling_update
+            .as_ref()
+            .and_then(|rolling| rolling.partition)
+            .unwrap_or(0);
         strategy.kind != "OnDelete"
             && self.status.current_revision != self.status.update_revision
             && self.status.updated_replicas < self.spec.replicas - kept
@@ -350,10 +388,11 @@ mod tests {
     fn an_update_that_may_do_nothing_may_take_one_away() {
         let limits = |strategy: Value| {
             let spec = serde_json::json!({ "replicas": 10, "strategy": strategy });
-            Deployment::from_parts(Some(spec), None).expect("a Deployment").limits()
+            Deployment::from_parts(Some(spec), None)
+                .expect("a Deployment")
+                .limits()
         };
-        let update =
-            |surge: &str| serde_json::json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": surge, "maxUnavailable": "9%" } });
+        let update = |surge: &str| serde_json::json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": surge, "maxUnavailable": "9%" } });
         assert_eq!(limits(update("25%")), (3, 0));
         assert_eq!(limits(update("0%")), (0, 1));
         assert_eq!(limits(serde_json::json!({ "type": "Recreate" })), (0, 0));

@@ -30,12 +30,22 @@ const VERBS: [&str; 14] = [
 ];
 
 /// `kubectl auth`.
-pub const VERB: Verb = Verb { name: "auth", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Inspect authorization" };
+pub const VERB: Verb = Verb {
+    name: "auth",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::Yes,
+    run,
+    help: "Inspect authorization",
+};
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("auth", FLAGS, words)?;
     client.use_flags(&args)?;
-    let user = client.user().cloned().unwrap_or_else(UserInfo::administrator);
+    let user = client
+        .user()
+        .cloned()
+        .unwrap_or_else(UserInfo::administrator);
     match args.words.first().map(String::as_str) {
         Some("whoami") => who(client, &user)?,
         Some("can-i") if args.on("list") => list(client, &args, &user),
@@ -49,7 +59,11 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 fn who(client: &mut Client<'_>, user: &UserInfo) -> Result<(), Failure> {
     let groups: Vec<&str> = user.groups.iter().map(|group| group.as_str()).collect();
     let Some(format) = client.mode.format.clone() else {
-        let text = format!("ATTRIBUTE\tVALUE\nUsername\t{}\nGroups\t[{}]\n", user.name, groups.join(" "));
+        let text = format!(
+            "ATTRIBUTE\tVALUE\nUsername\t{}\nGroups\t[{}]\n",
+            user.name,
+            groups.join(" ")
+        );
         client.out.push_str(&tabs::align_with(&text, 3));
         return Ok(());
     };
@@ -75,13 +89,25 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
         let info = kind.info();
         (group, resource) = (info.group, info.plural.to_owned());
         if !info.namespaced && !args.on("all-namespaces") {
-            let of = if group.is_empty() { String::new() } else { format!(" in group '{group}'") };
-            client.warn(format!("Warning: resource '{resource}' is not namespace scoped{of}\n"));
+            let of = if group.is_empty() {
+                String::new()
+            } else {
+                format!(" in group '{group}'")
+            };
+            client.warn(format!(
+                "Warning: resource '{resource}' is not namespace scoped{of}\n"
+            ));
         }
     } else if !path && resource != "*" {
         let (resource, group) = resource.split_once('.').unwrap_or((&resource, ""));
-        let group = if group.is_empty() { String::new() } else { format!(" in group '{group}'") };
-        client.warn(format!("Warning: the server doesn't have a resource type '{resource}'{group}\n"));
+        let group = if group.is_empty() {
+            String::new()
+        } else {
+            format!(" in group '{group}'")
+        };
+        client.warn(format!(
+            "Warning: the server doesn't have a resource type '{resource}'{group}\n"
+        ));
     } else if resource == "*" {
         group = "*";
     }
@@ -91,10 +117,23 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
     if let Some(part) = args.get("subresource").filter(|part| !part.is_empty()) {
         resource = format!("{resource}/{part}");
     }
-    let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
+    let namespace = if args.on("all-namespaces") {
+        String::new()
+    } else {
+        client.namespace.clone()
+    };
     let url = if path { what.as_str() } else { "" };
-    let request = Attributes { verb, group, resource: &resource, namespace: &namespace, name, url };
-    let answer = client.user().map_or(Ok(()), |user| client.sim().server().allows(user, &request));
+    let request = Attributes {
+        verb,
+        group,
+        resource: &resource,
+        namespace: &namespace,
+        name,
+        url,
+    };
+    let answer = client
+        .user()
+        .map_or(Ok(()), |user| client.sim().server().allows(user, &request));
     let quiet = args.on("quiet");
     match answer {
         Ok(()) if quiet => Ok(Outcome::Done),
@@ -104,7 +143,11 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
         }
         Err(fault) => {
             if !quiet {
-                client.say(if fault.is_empty() { "no".to_owned() } else { format!("no - {fault}") });
+                client.say(if fault.is_empty() {
+                    "no".to_owned()
+                } else {
+                    format!("no - {fault}")
+                });
             }
             Err(Failure::exit("", 1))
         }
@@ -115,17 +158,30 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
 fn list(client: &mut Client<'_>, args: &Args, user: &UserInfo) {
     let rules = match client.user() {
         Some(user) => client.sim().server().rules_of(user, &client.namespace).0,
-        None => client.sim().server().rules_of(&UserInfo::new(&user.name, vec!["system:masters".into()]), &client.namespace).0,
+        None => {
+            client
+                .sim()
+                .server()
+                .rules_of(
+                    &UserInfo::new(&user.name, vec!["system:masters".into()]),
+                    &client.namespace,
+                )
+                .0
+        }
     };
     let mut all: Vec<PolicyRule> = Vec::new();
     for rule in rules {
         if !rule.urls.is_empty() {
-            all.extend(rule.urls.iter().map(|url| PolicyRule { urls: vec![url.clone()], ..rule.clone() }));
+            all.extend(rule.urls.iter().map(|url| PolicyRule {
+                urls: vec![url.clone()],
+                ..rule.clone()
+            }));
             continue;
         }
         for single in rule.single() {
             let same = |other: &&mut PolicyRule| {
-                (&other.groups, &other.resources, &other.names) == (&single.groups, &single.resources, &single.names)
+                (&other.groups, &other.resources, &other.names)
+                    == (&single.groups, &single.resources, &single.names)
             };
             match all.iter_mut().find(same) {
                 Some(known) if known.verbs.contains(&single.verbs[0]) => {}
@@ -134,7 +190,11 @@ fn list(client: &mut Client<'_>, args: &Args, user: &UserInfo) {
             }
         }
     }
-    let head = if args.on("no-headers") { "" } else { "Resources\tNon-Resource URLs\tResource Names\tVerbs\n" };
+    let head = if args.on("no-headers") {
+        ""
+    } else {
+        "Resources\tNon-Resource URLs\tResource Names\tVerbs\n"
+    };
     let text = format!("{head}{}", policy_rules(all, ""));
     client.out.push_str(&tabs::align_with(&text, 3));
 }

@@ -10,8 +10,7 @@ use super::{Failure, Outcome, Reads, Verb};
 use k8s_model::Kind;
 use serde_json::{Value, json};
 
-const FLAGS: &str =
-    "min= max= cpu-percent= cpu= memory= name= dry-run?unchanged output/o= @filename/f= kustomize/k= recursive/R save-config record";
+const FLAGS: &str = "min= max= cpu-percent= cpu= memory= name= dry-run?unchanged output/o= @filename/f= kustomize/k= recursive/R save-config record";
 
 /// `kubectl autoscale`.
 pub const VERB: Verb = Verb {
@@ -27,12 +26,19 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let args = Args::parse("autoscale", FLAGS, words)?;
     client.use_flags(&args)?;
     args.require(&["max"])?;
-    let (least, most) = (args.number("min")?.unwrap_or(-1), args.number("max")?.unwrap_or(-1));
+    let (least, most) = (
+        args.number("min")?.unwrap_or(-1),
+        args.number("max")?.unwrap_or(-1),
+    );
     if most < 1 {
-        return Err(Failure::error(format!("--max=MAXPODS is required and must be at least 1, max: {most}")));
+        return Err(Failure::error(format!(
+            "--max=MAXPODS is required and must be at least 1, max: {most}"
+        )));
     }
     if most < least {
-        return Err(Failure::error(format!("--max=MAXPODS must be larger or equal to --min=MINPODS, max: {most}, min: {least}")));
+        return Err(Failure::error(format!(
+            "--max=MAXPODS must be larger or equal to --min=MINPODS, max: {most}, min: {least}"
+        )));
     }
     if args.get("cpu-percent").is_some() {
         client.warn(
@@ -41,7 +47,10 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         );
     }
     for (kind, object) in Targets::parse(client, &args, &args.words)?.fetch(client) {
-        if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController) {
+        if !matches!(
+            kind,
+            Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController
+        ) {
             client.fail(&Failure::error(format!(
                 "cannot autoscale a {}: could not find scale subresource for {} in discovery information",
                 kind.name(),
@@ -54,10 +63,18 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             "metadata": {"name": name, "namespace": object["metadata"]["namespace"]},
             "spec": {"scaleTargetRef": {"apiVersion": kind.api_version(), "kind": kind.name(), "name": name_of(&object)},
                 "minReplicas": args.number("min")?.filter(|n| *n > 0), "maxReplicas": args.number("max")?, "metrics": metrics(&args)?}});
-        let scaler = if args.on("save-config") { with_last_applied(&scaler) } else { scaler };
+        let scaler = if args.on("save-config") {
+            with_last_applied(&scaler)
+        } else {
+            scaler
+        };
         match client.create(scaler) {
             Ok(scaler) => {
-                let done = if client.mode.dry == DryRun::No { "autoscaled" } else { "created" };
+                let done = if client.mode.dry == DryRun::No {
+                    "autoscaled"
+                } else {
+                    "created"
+                };
                 client.report_typed(Kind::HorizontalPodAutoscaler, &scaler, done)?;
             }
             Err(error) => client.fail(&server_error(&error)),
@@ -74,7 +91,11 @@ fn metrics(args: &Args) -> Result<Value, Failure> {
     for name in ["cpu", "memory"] {
         metrics.extend(args.get(name).map(|target| metric(name, target)));
     }
-    Ok(if metrics.is_empty() { Value::Null } else { Value::Array(metrics) })
+    Ok(if metrics.is_empty() {
+        Value::Null
+    } else {
+        Value::Array(metrics)
+    })
 }
 
 fn metric(name: &str, target: &str) -> Value {

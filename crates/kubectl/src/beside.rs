@@ -50,12 +50,18 @@ impl Beside {
 
     /// When the first of them looks again by itself, after an instant.
     pub fn deadline_after(&self, now: Time) -> Option<Time> {
-        self.0.values().filter_map(Session::deadline).filter(|at| *at > now).min()
+        self.0
+            .values()
+            .filter_map(Session::deadline)
+            .filter(|at| *at > now)
+            .min()
     }
 
     /// Whether a command waits for something.
     pub fn waits(&self, id: u32) -> bool {
-        self.0.get(&id).is_some_and(|session| session.exit.is_none())
+        self.0
+            .get(&id)
+            .is_some_and(|session| session.exit.is_none())
     }
 
     /// A command that has not been taken away.
@@ -90,7 +96,11 @@ impl Beside {
 
     /// Takes a command away if it has ended.
     pub fn take_ended(&mut self, id: u32) -> Option<Session> {
-        if self.waits(id) { None } else { self.0.remove(&id) }
+        if self.waits(id) {
+            None
+        } else {
+            self.0.remove(&id)
+        }
     }
 
     /// Takes a command away; one that still waits has been interrupted.

@@ -11,7 +11,12 @@ use super::targets::label;
 use super::{Failure, Verb};
 
 /// The words with what the file names in the place of `-f`; none if nothing of the file can be named, which has been told.
-pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &str) -> Result<Option<Vec<String>>, Failure> {
+pub fn named(
+    client: &mut Client<'_>,
+    verb: &Verb,
+    words: Vec<String>,
+    text: &str,
+) -> Result<Option<Vec<String>>, Failure> {
     client.local.clear();
     if !names_by_file(verb.flags) {
         return Ok(Some(words));
@@ -20,7 +25,10 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &st
     if files.is_empty() {
         return Ok(Some(words));
     }
-    let local = takes(verb.flags, "local") && kept.iter().any(|word| word == "--local" || word == "--local=true");
+    let local = takes(verb.flags, "local")
+        && kept
+            .iter()
+            .any(|word| word == "--local" || word == "--local=true");
     let (mut names, mut namespace) = (Vec::new(), Vec::new());
     let contents = documents::read_files(client, &files, false, text);
     contents.faults.iter().for_each(|fault| client.fail(fault));
@@ -35,7 +43,10 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &st
                 if let Some(own) = own.filter(|_| namespace.is_empty() && kind.info().namespaced) {
                     namespace = vec!["--namespace".to_owned(), own];
                 }
-                names.push(label(kind, value["metadata"]["name"].as_str().unwrap_or("")));
+                names.push(label(
+                    kind,
+                    value["metadata"]["name"].as_str().unwrap_or(""),
+                ));
             }
             Err(failure) => client.fail(&failure),
         }
@@ -44,7 +55,14 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &st
         return Ok(Some(kept));
     }
     if names.is_empty() {
-        return if client.failure.is_some() { Ok(None) } else { Err(Failure::error(format!("no objects passed to {}", verb.name))) };
+        return if client.failure.is_some() {
+            Ok(None)
+        } else {
+            Err(Failure::error(format!(
+                "no objects passed to {}",
+                verb.name
+            )))
+        };
     }
     // A subcommand stands before what it is about.
     let at = usize::from(matches!(verb.name, "set" | "rollout")).min(kept.len());

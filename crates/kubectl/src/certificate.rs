@@ -15,24 +15,53 @@ use serde_json::{Value, json};
 const FLAGS: &str = "filename/f= force output/o= recursive/R kustomize/k=";
 
 /// `kubectl certificate`.
-pub const VERB: Verb =
-    Verb { name: "certificate", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Modify certificate resources" };
+pub const VERB: Verb = Verb {
+    name: "certificate",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run,
+    help: "Modify certificate resources",
+};
 
 fn run(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outcome, Failure> {
     let (decision, rest) = match words.split_first() {
-        Some((word, rest)) if word == "approve" => (("Approved", "KubectlApprove", "approved"), rest),
+        Some((word, rest)) if word == "approve" => {
+            (("Approved", "KubectlApprove", "approved"), rest)
+        }
         Some((word, rest)) if word == "deny" => (("Denied", "KubectlDeny", "denied"), rest),
-        Some((word, _)) if !word.starts_with('-') => return Err(Failure::usage("certificate", format!("unknown command {word:?}"))),
-        _ => return Err(Failure::usage("certificate", "one of approve, deny is required")),
+        Some((word, _)) if !word.starts_with('-') => {
+            return Err(Failure::usage(
+                "certificate",
+                format!("unknown command {word:?}"),
+            ));
+        }
+        _ => {
+            return Err(Failure::usage(
+                "certificate",
+                "one of approve, deny is required",
+            ));
+        }
     };
     let args = Args::parse(&format!("certificate {}", words[0]), FLAGS, rest)?;
     client.use_flags(&args)?;
-    let mut names: Vec<String> = args.words.iter().map(|word| word.rsplit('/').next().unwrap_or(word).to_owned()).collect();
+    let mut names: Vec<String> = args
+        .words
+        .iter()
+        .map(|word| word.rsplit('/').next().unwrap_or(word).to_owned())
+        .collect();
     let contents = documents::read(client, &args, text);
-    names.extend(contents.documents.iter().map(|document| name_of(&document.value).to_owned()));
+    names.extend(
+        contents
+            .documents
+            .iter()
+            .map(|document| name_of(&document.value).to_owned()),
+    );
     client.fail_all(contents.faults);
     if names.is_empty() && client.failure.is_none() {
-        return Err(Failure::error("one or more CSRs must be specified as <name> or -f <filename>"));
+        return Err(Failure::error(
+            "one or more CSRs must be specified as <name> or -f <filename>",
+        ));
     }
     for name in names {
         decide(client, &name, decision, args.on("force"))?;
@@ -40,12 +69,24 @@ fn run(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outcome,
     Ok(Outcome::Done)
 }
 
-fn decide(client: &mut Client<'_>, name: &str, (condition, reason, done): (&str, &str, &str), force: bool) -> Result<(), Failure> {
+fn decide(
+    client: &mut Client<'_>,
+    name: &str,
+    (condition, reason, done): (&str, &str, &str),
+    force: bool,
+) -> Result<(), Failure> {
     let kind = Kind::CertificateSigningRequest;
     let request = client.get(kind, name)?;
-    let conditions = request["status"]["conditions"].as_array().cloned().unwrap_or_default();
+    let conditions = request["status"]["conditions"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
     let has = |wanted: &str| conditions.iter().any(|known| known["type"] == wanted);
-    if has(if condition == "Approved" { "Denied" } else { "Approved" }) {
+    if has(if condition == "Approved" {
+        "Denied"
+    } else {
+        "Approved"
+    }) {
         return Err(Failure::plain(format!(
             "The CertificateSigningRequest \"{name}\" is invalid: status.conditions: Invalid value: {condition:?}: Approved and Denied \
              conditions are mutually exclusive"
@@ -54,14 +95,19 @@ fn decide(client: &mut Client<'_>, name: &str, (condition, reason, done): (&str,
     let mut changed = request;
     if !has(condition) || force {
         let now = client.sim().server().wall_at(client.sim().now()).rfc3339();
-        let mut all: Vec<Value> = conditions.into_iter().filter(|known| known["type"] != condition).collect();
+        let mut all: Vec<Value> = conditions
+            .into_iter()
+            .filter(|known| known["type"] != condition)
+            .collect();
         all.push(json!({
             "type": condition, "status": "True", "reason": reason, "message": format!("This CSR was {done} by kubectl certificate {}.",
             if done == "denied" { "deny" } else { "approve" }), "lastUpdateTime": now, "lastTransitionTime": now,
         }));
         let key = ObjectRef::new(kind, "", name);
         let change = json!({"status": {"conditions": all}});
-        changed = client.patch(&key, Subresource::Approval, Patch::Merge, &change).map_err(|error| server_error(&error))?;
+        changed = client
+            .patch(&key, Subresource::Approval, Patch::Merge, &change)
+            .map_err(|error| server_error(&error))?;
     }
     client.report(kind, &changed, done)
 }

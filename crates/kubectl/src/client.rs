@@ -6,7 +6,10 @@ use super::failure::{not_found, server_error};
 use super::output::{DryRun, Mode, OutputFormat, named};
 use super::typed;
 use apiserver::Why;
-use apiserver::{ApiError, ApiServer, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown, UserInfo};
+use apiserver::{
+    ApiError, ApiServer, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown,
+    UserInfo,
+};
 use cluster::Sim;
 use cluster::disk::Disks;
 use k8s_model::meta::CHANGE_CAUSE;
@@ -58,7 +61,12 @@ pub struct Client<'a> {
 
 impl<'a> Client<'a> {
     /// A client that writes on behalf of a command.
-    pub fn new(sim: &'a mut Sim, origin: Origin, (namespace, mode): (String, Mode), rows: usize) -> Client<'a> {
+    pub fn new(
+        sim: &'a mut Sim,
+        origin: Origin,
+        (namespace, mode): (String, Mode),
+        rows: usize,
+    ) -> Client<'a> {
         Client {
             sim,
             origin,
@@ -114,14 +122,18 @@ impl<'a> Client<'a> {
 
     /// Goes on after faults that are told as one failure.
     pub fn fail_all(&mut self, faults: Vec<Failure>) {
-        Failure::all(faults).iter().for_each(|failure| self.fail(failure));
+        Failure::all(faults)
+            .iter()
+            .for_each(|failure| self.fail(failure));
     }
 
     /// Prints the failures. One of several is told otherwise than one alone: `checkErr` of `kubectl/pkg/cmd/util/helpers.go`.
     pub fn tell_failures(&mut self) {
         match &std::mem::take(&mut self.failures)[..] {
             [one] => self.err.push_str(&one.message),
-            all => all.iter().for_each(|failure| self.err.push_str(&format!("{}\n", failure.among))),
+            all => all
+                .iter()
+                .for_each(|failure| self.err.push_str(&format!("{}\n", failure.among))),
         }
     }
 
@@ -132,7 +144,9 @@ impl<'a> Client<'a> {
         self.origin.user = user(args);
         self.mode = Mode::parse(args)?;
         match args.get("dry-run") {
-            Some("unchanged") => self.warn("--dry-run is deprecated and can be replaced with --dry-run=client."),
+            Some("unchanged") => {
+                self.warn("--dry-run is deprecated and can be replaced with --dry-run=client.")
+            }
             Some(on @ ("true" | "false")) => {
                 let now = if on == "true" { "client" } else { "none" };
                 self.warn(format!("--dry-run={on} is deprecated (boolean value) and can be replaced with --dry-run={now}."));
@@ -146,7 +160,10 @@ impl<'a> Client<'a> {
         }
         if let Some(namespace) = args.get("namespace").filter(|n| !n.is_empty()) {
             self.namespace = namespace.to_owned();
-        } else if let Some(namespace) = self.context_namespace().filter(|namespace| !namespace.is_empty()) {
+        } else if let Some(namespace) = self
+            .context_namespace()
+            .filter(|namespace| !namespace.is_empty())
+        {
             self.namespace = namespace;
         }
         Ok(())
@@ -175,7 +192,8 @@ impl<'a> Client<'a> {
 
     /// Refuses what the user it acts as may not read.
     pub fn may_read(&self, verb: &str, key: &ObjectRef, part: &str) -> Result<(), Failure> {
-        self.forbids(verb, key, part).map_or(Ok(()), |error| Err(server_error(&error)))
+        self.forbids(verb, key, part)
+            .map_or(Ok(()), |error| Err(server_error(&error)))
     }
 
     /// Why the user it acts as may not do something.
@@ -201,7 +219,8 @@ impl<'a> Client<'a> {
     /// An object as JSON, or `Error from server (NotFound)`.
     pub fn get(&self, kind: Kind, name: &str) -> Result<Value, Failure> {
         self.may_read("get", &self.key(kind, name), "")?;
-        self.find(&self.key(kind, name)).ok_or_else(|| not_found(kind, name))
+        self.find(&self.key(kind, name))
+            .ok_or_else(|| not_found(kind, name))
     }
 
     /// That there is no such object; or no such namespace, which a client looks for then. Models `Info.Get` of
@@ -213,11 +232,18 @@ impl<'a> Client<'a> {
     /// The same as the API server says it.
     pub fn not_there(&self, key: &ObjectRef) -> ApiError {
         let namespace = ObjectRef::new(Kind::Namespace, "", &key.namespace);
-        if key.kind.info().namespaced && &*key.namespace != "default" && self.sim.get(&namespace).is_none() {
+        if key.kind.info().namespaced
+            && &*key.namespace != "default"
+            && self.sim.get(&namespace).is_none()
+        {
             return ApiError::not_found(Kind::Namespace, &key.namespace);
         }
         if key.kind == Kind::ComponentStatus {
-            return ApiError { reason: StatusReason::Unknown, message: format!("Component not found: {}", key.name), cause: None };
+            return ApiError {
+                reason: StatusReason::Unknown,
+                message: format!("Component not found: {}", key.name),
+                cause: None,
+            };
         }
         ApiError::not_found(key.kind, &key.name)
     }
@@ -235,7 +261,11 @@ impl<'a> Client<'a> {
     /// Puts into an object who set which of its fields.
     pub fn show_managers(&self, kind: Kind, object: &mut Value) {
         let text = |key: &str| object["metadata"][key].as_str().unwrap_or("");
-        let managed = self.sim.server().managed_fields(&ObjectRef::new(kind, text("namespace"), text("name")));
+        let managed = self.sim.server().managed_fields(&ObjectRef::new(
+            kind,
+            text("namespace"),
+            text("name"),
+        ));
         if managed.as_array().is_some_and(|list| !list.is_empty()) {
             object["metadata"]["managedFields"] = managed;
         }
@@ -243,7 +273,9 @@ impl<'a> Client<'a> {
 
     /// All objects of a kind in a namespace (empty: in all), as JSON.
     pub fn list(&self, kind: Kind, namespace: &str) -> Vec<Value> {
-        self.listing(kind, namespace).map(|o| o.to_value()).collect()
+        self.listing(kind, namespace)
+            .map(|o| o.to_value())
+            .collect()
     }
 
     /// The same as they are, to be read later.
@@ -259,7 +291,12 @@ impl<'a> Client<'a> {
     }
 
     /// The same for verbs that do not tell a dry run.
-    pub fn report_plainly(&mut self, kind: Kind, object: &Value, done: &str) -> Result<(), Failure> {
+    pub fn report_plainly(
+        &mut self,
+        kind: Kind,
+        object: &Value,
+        done: &str,
+    ) -> Result<(), Failure> {
         match &self.mode.format {
             None => self.say(format!("{} {done}", named(kind, object))),
             Some(format) => {
@@ -275,7 +312,9 @@ impl<'a> Client<'a> {
         let mut typed = typed::completed(kind, object);
         if self.keeps() && !self.mode.namespaced {
             // A client does not write into an object the namespace that the server would put it into.
-            typed["metadata"].as_object_mut().map(|metadata| metadata.remove("namespace"));
+            typed["metadata"]
+                .as_object_mut()
+                .map(|metadata| metadata.remove("namespace"));
         }
         if self.mode.format == Some(OutputFormat::Json) {
             self.out.push_str(&typed::json(kind, &typed));
@@ -288,7 +327,8 @@ impl<'a> Client<'a> {
     fn send<R>(&mut self, talk: impl FnOnce(&mut ApiServer, &Origin) -> R) -> R {
         let origin = self.origin.clone();
         let (result, warnings) = if self.mode.dry == DryRun::No {
-            self.sim.request(|server| (talk(server, &origin), std::mem::take(&mut server.warnings)))
+            self.sim
+                .request(|server| (talk(server, &origin), std::mem::take(&mut server.warnings)))
         } else {
             let mut copy = self.sim.server().clone();
             copy.now = self.sim.now();
@@ -307,7 +347,10 @@ impl<'a> Client<'a> {
             && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
         {
             match self.sim.get(&object.key()) {
-                Some(old) => drop(metadata.insert("resourceVersion".to_owned(), old.meta.resource_version.to_string().into())),
+                Some(old) => drop(metadata.insert(
+                    "resourceVersion".to_owned(),
+                    old.meta.resource_version.to_string().into(),
+                )),
                 None => drop(metadata.remove("resourceVersion")),
             }
         }
@@ -330,7 +373,8 @@ impl<'a> Client<'a> {
         if note == json!({}) {
             return Ok(());
         }
-        self.send(|server, origin| server.patch(origin, key, Patch::Merge, &note, Why::Asked)).map(drop)
+        self.send(|server, origin| server.patch(origin, key, Patch::Merge, &note, Why::Asked))
+            .map(drop)
     }
 
     /// Whether requests that write are not even sent.
@@ -342,7 +386,9 @@ impl<'a> Client<'a> {
     pub fn create(&mut self, mut value: Value) -> Result<Value, ApiError> {
         self.note_cause(&mut value);
         // What was read of another cluster has a version that a new object must not have.
-        value["metadata"].as_object_mut().map(|meta| meta.remove("resourceVersion"));
+        value["metadata"]
+            .as_object_mut()
+            .map(|meta| meta.remove("resourceVersion"));
         if self.keeps() {
             return Ok(value);
         }
@@ -367,11 +413,25 @@ impl<'a> Client<'a> {
     }
 
     /// Patches an object, or a subresource of it.
-    pub fn patch(&mut self, key: &ObjectRef, part: Subresource, how: Patch, patch: &Value) -> Result<Value, ApiError> {
+    pub fn patch(
+        &mut self,
+        key: &ObjectRef,
+        part: Subresource,
+        how: Patch,
+        patch: &Value,
+    ) -> Result<Value, ApiError> {
         if self.keeps() {
-            let here = |(kind, object): &&(Kind, Value)| *kind == key.kind && object["metadata"]["name"] == key.name.as_str();
-            let local = self.local.iter().find(here).map(|(_, object)| object.clone());
-            let object = local.or_else(|| self.find(key)).ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
+            let here = |(kind, object): &&(Kind, Value)| {
+                *kind == key.kind && object["metadata"]["name"] == key.name.as_str()
+            };
+            let local = self
+                .local
+                .iter()
+                .find(here)
+                .map(|(_, object)| object.clone());
+            let object = local
+                .or_else(|| self.find(key))
+                .ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
             return how.merged(key.kind, object, patch);
         }
         let whole = part == Subresource::Main && how != Patch::Json;
@@ -447,9 +507,16 @@ impl<'a> Client<'a> {
             "scale" => "kubectl".to_owned(),
             verb => format!("kubectl-{verb}"),
         };
-        let name = args.get("field-manager").filter(|name| !name.is_empty()).unwrap_or(&usual);
+        let name = args
+            .get("field-manager")
+            .filter(|name| !name.is_empty())
+            .unwrap_or(&usual);
         let manager = Manager::update(name, if args.verb == "scale" { "scale" } else { "" });
-        let manager = if args.verb == "apply" && args.on("server-side") { manager.migrating() } else { manager };
+        let manager = if args.verb == "apply" && args.on("server-side") {
+            manager.migrating()
+        } else {
+            manager
+        };
         let unknown = match (args.verb.as_str(), args.get("validate")) {
             (_, Some("warn")) => Unknown::Warn,
             (_, Some("false" | "ignore")) => Unknown::Drop,
@@ -463,20 +530,32 @@ impl<'a> Client<'a> {
 
 /// Whether the kubeconfig has what the flags name, and they fit together.
 fn configured(args: &super::parse::Args) -> Result<(), Failure> {
-    let other = |flag: &str, known: &str| args.get(flag).filter(|name| !name.is_empty() && *name != known).map(str::to_owned);
+    let other = |flag: &str, known: &str| {
+        args.get(flag)
+            .filter(|name| !name.is_empty() && *name != known)
+            .map(str::to_owned)
+    };
     if let Some(name) = other("context", CONTEXT) {
-        return Err(Failure::plain(format!("Error in configuration: context was not found for specified context: {name}")));
+        return Err(Failure::plain(format!(
+            "Error in configuration: context was not found for specified context: {name}"
+        )));
     }
     if let Some(name) = other("cluster", CLUSTER) {
-        return Err(Failure::error(format!("no server found for cluster {name:?}")));
+        return Err(Failure::error(format!(
+            "no server found for cluster {name:?}"
+        )));
     }
     // Bindings have users of their own.
-    if let Some(name) = other("user", USER).filter(|_| !matches!(args.verb.as_str(), "set" | "create" | "config")) {
+    if let Some(name) =
+        other("user", USER).filter(|_| !matches!(args.verb.as_str(), "set" | "create" | "config"))
+    {
         return Err(Failure::error(format!("auth info {name:?} does not exist")));
     }
     let given = |flag: &str| args.get(flag).is_some_and(|name| !name.is_empty());
     if !given("as") && (given("as-group") || given("as-uid")) {
-        return Err(Failure::error(format!("requesting uid, groups or user-extra for {USER} without impersonating a user")));
+        return Err(Failure::error(format!(
+            "requesting uid, groups or user-extra for {USER} without impersonating a user"
+        )));
     }
     let timeout = args.get("request-timeout").unwrap_or("0");
     if timeout.parse::<u64>().is_err() && k8s_model::time::duration(timeout).is_none() {
@@ -492,5 +571,8 @@ fn configured(args: &super::parse::Args) -> Result<(), Failure> {
 fn user(args: &super::parse::Args) -> Option<Rc<UserInfo>> {
     let name = args.get("as").filter(|name| !name.is_empty())?;
     let user = UserInfo::new(name, args.all("as-group").map(Into::into).collect());
-    Some(Rc::new(UserInfo { uid: args.get("as-uid").unwrap_or("").into(), ..user }))
+    Some(Rc::new(UserInfo {
+        uid: args.get("as-uid").unwrap_or("").into(),
+        ..user
+    }))
 }

@@ -12,7 +12,13 @@ pub const VERB: Verb = Verb {
     name: "config",
     aliases: &[],
     flags: FLAGS,
-    reads: Reads::Sub(&["view", "get-contexts", "current-context", "get-clusters", "get-users"]),
+    reads: Reads::Sub(&[
+        "view",
+        "get-contexts",
+        "current-context",
+        "get-clusters",
+        "get-users",
+    ]),
     run,
     help: "Modify kubeconfig files",
 };
@@ -20,7 +26,10 @@ pub const VERB: Verb = Verb {
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("config", FLAGS, words)?;
     let Some((topic, rest)) = args.words.split_first() else {
-        return Err(Failure::usage("config", "one of current-context, get-contexts, set-context, use-context, view is required"));
+        return Err(Failure::usage(
+            "config",
+            "one of current-context, get-contexts, set-context, use-context, view is required",
+        ));
     };
     let unknown = |name: &str| Failure::error(format!("no context exists with the name: {name:?}"));
     match topic.as_str() {
@@ -28,7 +37,12 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         "use-context" | "use" => match rest {
             [name] if name == CONTEXT => client.say(format!("Switched to context {CONTEXT:?}.")),
             [name] => return Err(unknown(name)),
-            _ => return Err(Failure::usage("config use-context", format!("accepts 1 arg(s), received {}", rest.len()))),
+            _ => {
+                return Err(Failure::usage(
+                    "config use-context",
+                    format!("accepts 1 arg(s), received {}", rest.len()),
+                ));
+            }
         },
         "set-context" => {
             if let Some(name) = rest.first().filter(|name| *name != CONTEXT) {
@@ -41,14 +55,22 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         }
         "get-contexts" => {
             let namespace = client.context_namespace().unwrap_or_default();
-            let rows = [["CURRENT", "NAME", "CLUSTER", "AUTHINFO", "NAMESPACE"], ["*", CONTEXT, CLUSTER, USER, &namespace]];
-            let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect()).collect();
+            let rows = [
+                ["CURRENT", "NAME", "CLUSTER", "AUTHINFO", "NAMESPACE"],
+                ["*", CONTEXT, CLUSTER, USER, &namespace],
+            ];
+            let rows: Vec<Vec<String>> = rows
+                .iter()
+                .map(|row| row.iter().map(|cell| (*cell).to_owned()).collect())
+                .collect();
             client.out.push_str(&Widths::default().print(&rows));
         }
         "get-clusters" => client.say(format!("NAME\n{CLUSTER}")),
         "get-users" => client.say(format!("NAME\n{USER}")),
         "view" => {
-            let namespace = client.context_namespace().map_or(String::new(), |name| format!("    namespace: {name}\n"));
+            let namespace = client
+                .context_namespace()
+                .map_or(String::new(), |name| format!("    namespace: {name}\n"));
             client.out.push_str(&format!(
                 "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: DATA+OMITTED\n    server: https://192.168.49.2:6443\n  \
                  name: {CLUSTER}\ncontexts:\n- context:\n    cluster: {CLUSTER}\n{namespace}    user: {USER}\n  name: {CONTEXT}\n\
@@ -56,7 +78,12 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
                  client-key-data: DATA+OMITTED\n"
             ));
         }
-        _ => return Err(Failure::usage("config", format!("unknown command {:?}", args.words.join(" ")))),
+        _ => {
+            return Err(Failure::usage(
+                "config",
+                format!("unknown command {:?}", args.words.join(" ")),
+            ));
+        }
     }
     Ok(Outcome::Done)
 }

@@ -8,7 +8,13 @@ use sha2::{Digest, Sha256};
 
 /// The hash of a ConfigMap's or a Secret's contents, its digits written so that they spell nothing. Kustomize leaves out the name.
 pub fn hash(name: &str, object: &Value) -> String {
-    let field = |name: &str| if object[name].is_null() { json!("") } else { object[name].clone() };
+    let field = |name: &str| {
+        if object[name].is_null() {
+            json!("")
+        } else {
+            object[name].clone()
+        }
+    };
     let mut of = json!({"kind": object["kind"], "name": name, "data": field("data")});
     if object["kind"] == "Secret" {
         of["type"] = field("type");
@@ -18,7 +24,10 @@ pub fn hash(name: &str, object: &Value) -> String {
     }
     // Go writes keys in order.
     let text = escaped(&sorted(&of));
-    let digits: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = Sha256::digest(text.as_bytes())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let letter = |digit: char| match digit {
         '0' => 'g',
         '1' => 'h',
@@ -33,7 +42,10 @@ pub fn hash(name: &str, object: &Value) -> String {
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
-            let mut pairs: Vec<_> = map.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+            let mut pairs: Vec<_> = map
+                .iter()
+                .map(|(key, value)| (key.clone(), sorted(value)))
+                .collect();
             k8s_model::sort::sort_by_key(&mut pairs, |(key, _)| key.clone());
             Value::Object(k8s_model::sort::map(pairs.into_iter()))
         }

@@ -10,8 +10,14 @@ use super::{Failure, Outcome, Reads, Verb, exec};
 const FLAGS: &str = "container/c= ~no-preserve ~retries=";
 
 /// `kubectl cp`.
-pub const VERB: Verb =
-    Verb { name: "cp", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Copy files and directories to and from containers" };
+pub const VERB: Verb = Verb {
+    name: "cp",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run,
+    help: "Copy files and directories to and from containers",
+};
 
 /// Folders of folders that are followed.
 const DEPTH: usize = 16;
@@ -24,27 +30,43 @@ struct Side<'a> {
 
 impl Side<'_> {
     fn parse(word: &str) -> Result<Side<'_>, Failure> {
-        let Some((pod, path)) = word.split_once(':') else { return Ok(Side { pod: None, path: word }) };
+        let Some((pod, path)) = word.split_once(':') else {
+            return Ok(Side {
+                pod: None,
+                path: word,
+            });
+        };
         if pod.is_empty() || pod.matches('/').count() > 1 {
-            return Err(Failure::error("filespec must match the canonical format: [[namespace/]pod:]file/path"));
+            return Err(Failure::error(
+                "filespec must match the canonical format: [[namespace/]pod:]file/path",
+            ));
         }
-        Ok(Side { pod: Some(pod), path })
+        Ok(Side {
+            pod: Some(pod),
+            path,
+        })
     }
 }
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("cp", FLAGS, words)?;
     client.use_flags(&args)?;
-    let [from, to] = args.words.as_slice() else { return Err(Failure::error("source and destination are required")) };
+    let [from, to] = args.words.as_slice() else {
+        return Err(Failure::error("source and destination are required"));
+    };
     let (from, to) = (Side::parse(from)?, Side::parse(to)?);
     if from.path.is_empty() || to.path.is_empty() {
         return Err(Failure::error("filepath can not be empty"));
     }
     if from.pod.is_some() && to.pod.is_some() {
-        return Err(Failure::error("one of src or dest must be a local file specification"));
+        return Err(Failure::error(
+            "one of src or dest must be a local file specification",
+        ));
     }
     if from.pod.is_none() && to.pod.is_none() {
-        return Err(Failure::error("one of src or dest must be a remote file specification"));
+        return Err(Failure::error(
+            "one of src or dest must be a remote file specification",
+        ));
     }
     let found = in_room(client, &args, &from, |room| {
         let mut found = Vec::new();
@@ -54,9 +76,13 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     if found.is_empty() {
         return Err(match from.pod {
             None => Failure::error(format!("{} doesn't exist in local filesystem", from.path)),
-            Some(_) => {
-                Failure::exit(format!("tar: {}: No such file or directory\ntar: error exit delayed from previous errors\n", from.path), 1)
-            }
+            Some(_) => Failure::exit(
+                format!(
+                    "tar: {}: No such file or directory\ntar: error exit delayed from previous errors\n",
+                    from.path
+                ),
+                1,
+            ),
         });
     }
     if from.pod.is_some() && from.path.starts_with('/') {
@@ -64,18 +90,36 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     in_room(client, &args, &to, |room| {
         // Into a folder that is there, under its own name.
-        let base = from.path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
-        let is_folder =
-            to.path.ends_with('/') || matches!(to.path, "." | "..") || (room.read(to.path).is_none() && !room.names(to.path).is_empty());
-        let target = if is_folder { format!("{}/{base}", to.path.trim_end_matches('/')) } else { to.path.to_owned() };
-        found.iter().try_for_each(|(under, text)| room.write(&format!("{target}{under}"), text))
+        let base = from
+            .path
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or("");
+        let is_folder = to.path.ends_with('/')
+            || matches!(to.path, "." | "..")
+            || (room.read(to.path).is_none() && !room.names(to.path).is_empty());
+        let target = if is_folder {
+            format!("{}/{base}", to.path.trim_end_matches('/'))
+        } else {
+            to.path.to_owned()
+        };
+        found
+            .iter()
+            .try_for_each(|(under, text)| room.write(&format!("{target}{under}"), text))
     })?
     .map_err(|problem| Failure::exit(problem, 1))?;
     Ok(Outcome::Done)
 }
 
 /// The files at a path and below it: what follows the path, and the text.
-fn collect(room: &CommandRoom<'_, '_>, path: &str, under: &str, depth: usize, found: &mut Vec<(String, String)>) {
+fn collect(
+    room: &CommandRoom<'_, '_>,
+    path: &str,
+    under: &str,
+    depth: usize,
+    found: &mut Vec<(String, String)>,
+) {
     let at = format!("{path}{under}");
     if let Some(text) = room.read(&at) {
         found.push((under.to_owned(), text));
@@ -101,12 +145,18 @@ fn in_room<T>(
                 client.namespace = namespace.to_owned();
                 name
             });
-            let found = exec::find(client, name, exec::ATTACH_TO).and_then(|pod| Ok((exec::container(client, args, &pod)?, pod)));
+            let found = exec::find(client, name, exec::ATTACH_TO)
+                .and_then(|pod| Ok((exec::container(client, args, &pod)?, pod)));
             client.namespace.clone_from(&own);
             let (container, pod) = found?;
             Some((pod, container))
         }
     };
     let vars = Variables::default();
-    Ok(act(&mut CommandRoom { client, pod, vars: &vars, rehearsed: None }))
+    Ok(act(&mut CommandRoom {
+        client,
+        pod,
+        vars: &vars,
+        rehearsed: None,
+    }))
 }

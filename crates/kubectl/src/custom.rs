@@ -19,25 +19,44 @@ pub struct CustomColumns {
 impl CustomColumns {
     /// Those of the kinds that are asked for.
     pub fn of(definitions: &Definitions, kinds: &[Kind]) -> CustomColumns {
-        let asked = definitions.served().filter(|definition| kinds.contains(&definition.kind));
-        CustomColumns { kinds: asked.map(|definition| (definition.kind, columns(definition.version("")))).collect() }
+        let asked = definitions
+            .served()
+            .filter(|definition| kinds.contains(&definition.kind));
+        CustomColumns {
+            kinds: asked
+                .map(|definition| (definition.kind, columns(definition.version(""))))
+                .collect(),
+        }
     }
 
     /// Titles, and whether only `-o wide` shows them; `None` for a built-in kind.
     pub fn titles(&self, kind: Kind) -> Option<Vec<(String, bool)>> {
-        let columns = self.columns(kind)?.iter().map(|column| (column.name.to_ascii_uppercase(), column.wide));
-        Some(std::iter::once(("NAME".to_owned(), false)).chain(columns).collect())
+        let columns = self
+            .columns(kind)?
+            .iter()
+            .map(|column| (column.name.to_ascii_uppercase(), column.wide));
+        Some(
+            std::iter::once(("NAME".to_owned(), false))
+                .chain(columns)
+                .collect(),
+        )
     }
 
     /// The cells of an object, in the order of the titles.
     pub fn cells(&self, kind: Kind, object: &Value, now: i64) -> Option<Vec<String>> {
         let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
-        let cells = self.columns(kind)?.iter().map(|column| cell(column, object, now));
+        let cells = self
+            .columns(kind)?
+            .iter()
+            .map(|column| cell(column, object, now));
         Some(std::iter::once(name).chain(cells).collect())
     }
 
     fn columns(&self, kind: Kind) -> Option<&[PrinterColumn]> {
-        self.kinds.iter().find(|(own, _)| *own == kind).map(|(_, columns)| &columns[..])
+        self.kinds
+            .iter()
+            .find(|(own, _)| *own == kind)
+            .map(|(_, columns)| &columns[..])
     }
 }
 
@@ -46,19 +65,32 @@ fn columns(version: &Version) -> Vec<PrinterColumn> {
         return version.columns.clone();
     }
     let path = ".metadata.creationTimestamp".to_owned();
-    vec![PrinterColumn { name: "Age".to_owned(), kind: "date".to_owned(), path, wide: false }]
+    vec![PrinterColumn {
+        name: "Age".to_owned(),
+        kind: "date".to_owned(),
+        path,
+        wide: false,
+    }]
 }
 
 fn cell(column: &PrinterColumn, object: &Value, now: i64) -> String {
     let found = jsonpath::values(&column.path, object).unwrap_or_default();
-    let all = || found.iter().map(|value| jsonpath::show(value)).collect::<Vec<_>>().join(",");
+    let all = || {
+        found
+            .iter()
+            .map(|value| jsonpath::show(value))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
     match (column.kind.as_str(), found.first()) {
         (_, None | Some(Value::Null)) => String::new(),
         ("date", Some(value)) => match value.as_str().and_then(Timestamp::parse) {
             Some(then) => age::human(now - then.seconds()),
             None => "<invalid>".to_owned(),
         },
-        ("integer", Some(value)) if value.is_number() => value.as_f64().map_or_else(String::new, |n| format!("{}", n.trunc())),
+        ("integer", Some(value)) if value.is_number() => value
+            .as_f64()
+            .map_or_else(String::new, |n| format!("{}", n.trunc())),
         ("integer" | "number", Some(value)) if !value.is_number() => String::new(),
         ("boolean", Some(value)) if !value.is_boolean() => String::new(),
         _ => all(),

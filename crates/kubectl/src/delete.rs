@@ -29,8 +29,13 @@ pub const VERB: Verb = Verb {
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("delete", FLAGS, words)?;
     client.use_flags(&args)?;
-    if let Some(mode) = args.get("output").filter(|mode| !mode.is_empty() && *mode != "name") {
-        return Err(Failure::error(format!("unexpected -o output mode: {mode}. We only support '-o name'")));
+    if let Some(mode) = args
+        .get("output")
+        .filter(|mode| !mode.is_empty() && *mode != "name")
+    {
+        return Err(Failure::error(format!(
+            "unexpected -o output mode: {mode}. We only support '-o name'"
+        )));
     }
     let how = how(&args)?;
     if args.on("force") {
@@ -39,7 +44,11 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
              may continue to run on the cluster indefinitely.",
         );
     }
-    let objects = if Filenames::of(&args).is_empty() { named(client, &args)? } else { from_text(client, &args, stdin)? };
+    let objects = if Filenames::of(&args).is_empty() {
+        named(client, &args)?
+    } else {
+        from_text(client, &args, stdin)?
+    };
     let mut pending = Deletion::default();
     let forced = if args.on("force") { "force " } else { "" };
     let found = !objects.is_empty();
@@ -64,19 +73,29 @@ fn how(args: &Args) -> Result<Delete, Failure> {
         "foreground" => Propagation::Foreground,
         "orphan" | "false" => Propagation::Orphan,
         other => {
-            return Err(Failure::error(format!("invalid cascade value ({other}). Must be \"background\", \"foreground\", or \"orphan\"")));
+            return Err(Failure::error(format!(
+                "invalid cascade value ({other}). Must be \"background\", \"foreground\", or \"orphan\""
+            )));
         }
     };
     let grace = args.number("grace-period")?.filter(|n| *n >= 0);
     let grace_seconds = match (grace, args.on("force"), args.on("now")) {
-        (Some(grace), false, true) if grace != 1 => return Err(Failure::error("--now and --grace-period cannot be specified together")),
+        (Some(grace), false, true) if grace != 1 => {
+            return Err(Failure::error(
+                "--now and --grace-period cannot be specified together",
+            ));
+        }
         (None, _, true) => Some(1),
         // Without --force a Pod is given a moment, so that nothing is lost by accident.
         (Some(0), false, _) => Some(1),
         (None, true, _) => Some(0),
         (grace, ..) => grace,
     };
-    Ok(Delete { grace_seconds, propagation, uid: None })
+    Ok(Delete {
+        grace_seconds,
+        propagation,
+        uid: None,
+    })
 }
 
 fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Failure> {
@@ -84,26 +103,44 @@ fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Fai
         return Err(Failure::error(NO_OBJECTS));
     }
     if args.on("all") && args.get("selector").is_some() {
-        return Err(Failure::error("setting 'all' parameter but found a non empty selector. "));
+        return Err(Failure::error(
+            "setting 'all' parameter but found a non empty selector. ",
+        ));
     }
     let mut targets = Targets::parse(client, args, &args.words)?;
     targets.verb = "delete";
-    if args.get("namespace").is_some() && targets.list.iter().any(|(kind, _)| !kind.info().namespaced) {
-        client.warn("Warning: deleting cluster-scoped resources, not scoped to the provided namespace");
+    if args.get("namespace").is_some()
+        && targets.list.iter().any(|(kind, _)| !kind.info().namespaced)
+    {
+        client.warn(
+            "Warning: deleting cluster-scoped resources, not scoped to the provided namespace",
+        );
     }
     let unnamed = targets.list.iter().any(|(_, name)| name.is_none());
     if unnamed && !targets.has_selector() && !args.on("all") {
-        return Err(Failure::error("resource(s) were provided, but no name was specified"));
+        return Err(Failure::error(
+            "resource(s) were provided, but no name was specified",
+        ));
     }
     if args.on("ignore-not-found") {
-        targets.list.retain(|(kind, name)| name.as_ref().is_none_or(|name| client.find(&client.key(*kind, name)).is_some()));
+        targets.list.retain(|(kind, name)| {
+            name.as_ref()
+                .is_none_or(|name| client.find(&client.key(*kind, name)).is_some())
+        });
     }
     if client.mode.dry == DryRun::Client {
         // The server is not asked about what has a name.
         let named = |(kind, name): &(Kind, Option<String>)| {
             let key = client.key(*kind, name.as_deref()?);
-            let namespace = if kind.info().namespaced { key.namespace.as_str() } else { "" };
-            Some((*kind, json!({"metadata": {"name": key.name.as_str(), "namespace": namespace}})))
+            let namespace = if kind.info().namespaced {
+                key.namespace.as_str()
+            } else {
+                ""
+            };
+            Some((
+                *kind,
+                json!({"metadata": {"name": key.name.as_str(), "namespace": namespace}}),
+            ))
         };
         let told: Vec<(Kind, Value)> = targets.list.iter().filter_map(named).collect();
         if !told.is_empty() {
@@ -113,7 +150,11 @@ fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Fai
     Ok(targets.fetch(client))
 }
 
-fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(Kind, Value)>, Failure> {
+fn from_text(
+    client: &mut Client<'_>,
+    args: &Args,
+    stdin: &str,
+) -> Result<Vec<(Kind, Value)>, Failure> {
     let mut found = Vec::new();
     let contents = documents::read(client, args, stdin);
     for document in contents.documents {
@@ -140,7 +181,13 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(K
 }
 
 /// Deletes an object and says so; `how_word` stands before `deleted`.
-pub fn delete_one(client: &mut Client<'_>, (kind, object): (Kind, &Value), how_word: &str, how: Delete, pending: &mut Deletion) {
+pub fn delete_one(
+    client: &mut Client<'_>,
+    (kind, object): (Kind, &Value),
+    how_word: &str,
+    how: Delete,
+    pending: &mut Deletion,
+) {
     let name = name_of(object);
     let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
     let key = ObjectRef::new(kind, namespace, name);
@@ -148,12 +195,19 @@ pub fn delete_one(client: &mut Client<'_>, (kind, object): (Kind, &Value), how_w
     if let Err(error) = client.delete(&key, how) {
         return client.fail(&server_error(&error));
     }
-    let place = if kind.info().namespaced { format!(" from {namespace} namespace") } else { String::new() };
+    let place = if kind.info().namespaced {
+        format!(" from {namespace} namespace")
+    } else {
+        String::new()
+    };
     let dry = client.mode.dry.note();
     if client.mode.format == Some(OutputFormat::Name) {
         client.say(super::targets::label(kind, name));
     } else {
-        client.say(format!("{} \"{name}\" {how_word}deleted{place}{dry}", kind.qualified_singular()));
+        client.say(format!(
+            "{} \"{name}\" {how_word}deleted{place}{dry}",
+            kind.qualified_singular()
+        ));
     }
     pending.left.extend(uid.map(|uid| (key, uid)));
 }
@@ -170,20 +224,30 @@ impl Deletion {
     /// Waits for the end of an object, if it is there.
     pub fn of(client: &Client<'_>, key: &ObjectRef) -> Deletion {
         let uid = client.sim().get(key).map(|object| object.meta.uid);
-        Deletion { left: uid.map(|uid| (key.clone(), uid)).into_iter().collect(), deadline: None }
+        Deletion {
+            left: uid.map(|uid| (key.clone(), uid)).into_iter().collect(),
+            deadline: None,
+        }
     }
 }
 
 impl PendingCommand for Deletion {
     /// `true` when all are gone; one that came back under the same name has another uid.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        self.left.retain(|(key, uid)| client.sim().get(key).is_some_and(|object| object.meta.uid == *uid));
+        self.left.retain(|(key, uid)| {
+            client
+                .sim()
+                .get(key)
+                .is_some_and(|object| object.meta.uid == *uid)
+        });
         let now = client.sim().now();
         match (self.left.first(), self.deadline) {
             (None, _) => Ok(true),
             (Some((key, _)), Some(deadline)) if now >= deadline => {
                 let place = format!("{}/{}", key.kind.info().plural, key.name);
-                Err(Failure::error(format!("timed out waiting for the condition on {place}")))
+                Err(Failure::error(format!(
+                    "timed out waiting for the condition on {place}"
+                )))
             }
             _ => Ok(false),
         }

@@ -37,7 +37,10 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     client.use_flags(&args)?;
     client.mode.dry = DryRun::Server;
     if Filenames::of(&args).is_empty() {
-        return Err(Failure { exit: 2, ..Failure::error(NO_FILE) });
+        return Err(Failure {
+            exit: 2,
+            ..Failure::error(NO_FILE)
+        });
     }
     let fails = |failure: Failure| Failure { exit: 2, ..failure };
     let contents = documents::read(client, &args, stdin);
@@ -46,7 +49,10 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     for document in contents.documents {
         let (kind, value) = prepare(client, &args, document).map_err(fails)?;
         let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
-        let namespace = value["metadata"]["namespace"].as_str().unwrap_or("").to_owned();
+        let namespace = value["metadata"]["namespace"]
+            .as_str()
+            .unwrap_or("")
+            .to_owned();
         let key = ObjectRef::new(kind, &namespace, &name);
         let live = client.find(&key);
         let merged = match &live {
@@ -54,7 +60,9 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
             Some(current) => {
                 // Annotations are compared also where the manifest has none.
                 let mut modified = with_last_applied(&value);
-                modified["metadata"]["annotations"].as_object_mut().map(|annotations| annotations.remove(LAST_APPLIED));
+                modified["metadata"]["annotations"]
+                    .as_object_mut()
+                    .map(|annotations| annotations.remove(LAST_APPLIED));
                 let (how, change) = difference(kind, &modified, current);
                 client.patch(&key, Subresource::Main, how, &change)
             }
@@ -66,24 +74,46 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         if changes.is_empty() {
             continue;
         }
-        let group = if kind.info().group.is_empty() { String::new() } else { format!("{}.", kind.info().group) };
-        let file = format!("{group}{}.{}.{namespace}.{name}", kind.info().version, kind.name());
-        let time = Timestamp::new(client.wall()).rfc3339().replace('T', " ").replace('Z', ".000000000 +0000");
+        let group = if kind.info().group.is_empty() {
+            String::new()
+        } else {
+            format!("{}.", kind.info().group)
+        };
+        let file = format!(
+            "{group}{}.{}.{namespace}.{name}",
+            kind.info().version,
+            kind.name()
+        );
+        let time = Timestamp::new(client.wall())
+            .rfc3339()
+            .replace('T', " ")
+            .replace('Z', ".000000000 +0000");
         shown.push_str(&format!("diff -u -N /tmp/LIVE/{file} /tmp/MERGED/{file}\n"));
-        shown.push_str(&format!("--- /tmp/LIVE/{file}\t{time}\n+++ /tmp/MERGED/{file}\t{time}\n{changes}"));
+        shown.push_str(&format!(
+            "--- /tmp/LIVE/{file}\t{time}\n+++ /tmp/MERGED/{file}\t{time}\n{changes}"
+        ));
     }
     if let Some(failure) = Failure::all(contents.faults) {
         return Err(fails(failure));
     }
     client.out.push_str(&shown);
     // As diff does, it ends with 1 where something differs.
-    if shown.is_empty() { Ok(Outcome::Done) } else { Err(Failure::exit("", 1)) }
+    if shown.is_empty() {
+        Ok(Outcome::Done)
+    } else {
+        Err(Failure::exit("", 1))
+    }
 }
 
 /// Values of Secrets are not shown.
 fn masked(kind: Kind, mut value: Value) -> Value {
     if kind == Kind::Secret {
-        for data in value.get_mut("data").and_then(Value::as_object_mut).into_iter().flat_map(|map| map.values_mut()) {
+        for data in value
+            .get_mut("data")
+            .and_then(Value::as_object_mut)
+            .into_iter()
+            .flat_map(|map| map.values_mut())
+        {
             *data = Value::from("***");
         }
     }
@@ -98,7 +128,12 @@ fn unified(old: &str, new: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     // What both begin and end with needs no table.
     let first = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-    let last = a[first..].iter().rev().zip(b[first..].iter().rev()).take_while(|(x, y)| x == y).count();
+    let last = a[first..]
+        .iter()
+        .rev()
+        .zip(b[first..].iter().rev())
+        .take_while(|(x, y)| x == y)
+        .count();
     let (rows, columns) = (a.len() - last, b.len() - last);
     // How long the longest common rest of both is, from the first difference on. Of very different texts it is not sought: all of
     // the old one goes and all of the new one comes.
@@ -108,11 +143,21 @@ fn unified(old: &str, new: &str) -> String {
     if small {
         for i in (0..rows - first).rev() {
             for j in (0..columns - first).rev() {
-                table[i][j] = if a[first + i] == b[first + j] { table[i + 1][j + 1] + 1 } else { table[i + 1][j].max(table[i][j + 1]) };
+                table[i][j] = if a[first + i] == b[first + j] {
+                    table[i + 1][j + 1] + 1
+                } else {
+                    table[i + 1][j].max(table[i][j + 1])
+                };
             }
         }
     }
-    let common = |i: usize, j: usize| if small { table[i - first][j - first] } else { 0 };
+    let common = |i: usize, j: usize| {
+        if small {
+            table[i - first][j - first]
+        } else {
+            0
+        }
+    };
     let mut lines: Vec<(char, &str, usize, usize)> = Vec::new();
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
@@ -120,7 +165,11 @@ fn unified(old: &str, new: &str) -> String {
         if i < a.len() && j < b.len() && a[i] == b[j] && (small || !within) {
             lines.push((' ', a[i], i, j));
             (i, j) = (i + 1, j + 1);
-        } else if i < a.len() && (j == b.len() || within && common(i + 1, j) >= common(i, j + 1) || !within && i < rows) {
+        } else if i < a.len()
+            && (j == b.len()
+                || within && common(i + 1, j) >= common(i, j + 1)
+                || !within && i < rows)
+        {
             lines.push(('-', a[i], i, j));
             i += 1;
         } else {
@@ -132,15 +181,30 @@ fn unified(old: &str, new: &str) -> String {
     let mut out = String::new();
     let mut rest = changed.as_slice();
     while let Some(first) = rest.first() {
-        let last = (1..rest.len()).find(|at| rest[*at] - rest[at - 1] > 2 * CONTEXT + 1).unwrap_or(rest.len());
-        let hunk = &lines[first.saturating_sub(CONTEXT)..(rest[last - 1] + CONTEXT + 1).min(lines.len())];
+        let last = (1..rest.len())
+            .find(|at| rest[*at] - rest[at - 1] > 2 * CONTEXT + 1)
+            .unwrap_or(rest.len());
+        let hunk =
+            &lines[first.saturating_sub(CONTEXT)..(rest[last - 1] + CONTEXT + 1).min(lines.len())];
         let side = |sign: char, begin: usize| {
-            let count = hunk.iter().filter(|line| line.0 == sign || line.0 == ' ').count();
+            let count = hunk
+                .iter()
+                .filter(|line| line.0 == sign || line.0 == ' ')
+                .count();
             let begin = if count == 0 { begin } else { begin + 1 };
-            if count == 1 { begin.to_string() } else { format!("{begin},{count}") }
+            if count == 1 {
+                begin.to_string()
+            } else {
+                format!("{begin},{count}")
+            }
         };
-        out.push_str(&format!("@@ -{} +{} @@\n", side('-', hunk[0].2), side('+', hunk[0].3)));
-        hunk.iter().for_each(|(sign, text, ..)| out.push_str(&format!("{sign}{text}\n")));
+        out.push_str(&format!(
+            "@@ -{} +{} @@\n",
+            side('-', hunk[0].2),
+            side('+', hunk[0].3)
+        ));
+        hunk.iter()
+            .for_each(|(sign, text, ..)| out.push_str(&format!("{sign}{text}\n")));
         rest = &rest[last..];
     }
     out

@@ -37,7 +37,12 @@ pub fn read(client: &Client<'_>, args: &Args, stdin: &str) -> FileContents {
 }
 
 /// The same for files; `validates`: whether a client looks for kind and apiVersion first.
-pub fn read_files(client: &Client<'_>, files: &Filenames, validates: bool, stdin: &str) -> FileContents {
+pub fn read_files(
+    client: &Client<'_>,
+    files: &Filenames,
+    validates: bool,
+    stdin: &str,
+) -> FileContents {
     let mut contents = FileContents::default();
     match files.read(client, stdin) {
         Err(missing) => contents.faults = missing,
@@ -56,15 +61,26 @@ impl FileContents {
     /// Reads a text up to the first document that cannot be read.
     ///
     /// Models `StreamVisitor.Visit` (`staging/src/k8s.io/cli-runtime/pkg/resource/visitor.go`).
-    fn take(&mut self, client: &Client<'_>, source: &NamedText<'_>, validates: bool) -> Result<(), Failure> {
+    fn take(
+        &mut self,
+        client: &Client<'_>,
+        source: &NamedText<'_>,
+        validates: bool,
+    ) -> Result<(), Failure> {
         let text = source.text.as_ref().map_err(Failure::clone)?;
         let mut reader = manifest::Reader::default();
         while let Some(part) = reader.next(text.as_bytes()) {
-            let wrong = part.diagnostics.iter().find(|one| one.severity == manifest::Severity::Error);
+            let wrong = part
+                .diagnostics
+                .iter()
+                .find(|one| one.severity == manifest::Severity::Error);
             // What is neither JSON nor YAML and looks like JSON is told as JSON.
             if wrong.is_some() && text.trim_start().starts_with('{') {
                 let (offset, fault) = json_fault(text);
-                return Err(Failure::error(format!("error parsing {}: json: offset {offset}: {fault}", source.name)));
+                return Err(Failure::error(format!(
+                    "error parsing {}: json: offset {offset}: {fault}",
+                    source.name
+                )));
             }
             for document in part.documents {
                 if let Some(fault) = manifest::header_fault(&document.value).filter(|_| validates) {
@@ -85,7 +101,8 @@ impl FileContents {
 
 /// Whether a command has its objects checked before they are sent.
 fn validates(args: &Args) -> bool {
-    matches!(args.verb_path.as_str(), "apply" | "create" | "replace") && !matches!(args.get("validate"), Some("false" | "ignore"))
+    matches!(args.verb_path.as_str(), "apply" | "create" | "replace")
+        && !matches!(args.get("validate"), Some("false" | "ignore"))
 }
 
 /// An object that was made here is told as one that was written to kubectl.
@@ -99,28 +116,58 @@ fn known(client: &Client<'_>, source: Rc<str>, value: Value) -> Result<ManifestO
         return Err(Failure::error(undecodable(&source, &value)));
     }
     if let Some(problem) = schema::metadata_error(&value) {
-        return Err(Failure::error(format!("unable to decode {source:?}: {}", problem.message)));
+        return Err(Failure::error(format!(
+            "unable to decode {source:?}: {}",
+            problem.message
+        )));
     }
-    let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned();
+    let text = |path: &str| {
+        value
+            .pointer(path)
+            .and_then(Value::as_str)
+            .unwrap_or("")
+            .to_owned()
+    };
     let (api_version, kind_name) = (text("/apiVersion"), text("/kind"));
     let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
-    let Some(kind) = client.sim().server().definitions().named(&api_version, &kind_name) else {
+    let Some(kind) = client
+        .sim()
+        .server()
+        .definitions()
+        .named(&api_version, &kind_name)
+    else {
         return Err(Failure::error(format!(
             "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from {source:?}: no matches for kind \
              \"{kind_name}\" in version \"{api_version}\"\nensure CRDs are installed first"
         )));
     };
-    Ok(ManifestObject { source, kind, value })
+    Ok(ManifestObject {
+        source,
+        kind,
+        value,
+    })
 }
 
 /// An object as it is sent: in its namespace.
-pub fn prepare(client: &Client<'_>, args: &Args, document: ManifestObject) -> Result<(Kind, Value), Failure> {
-    let ManifestObject { kind, mut value, .. } = document;
-    let namespace = value["metadata"]["namespace"].as_str().unwrap_or("").to_owned();
+pub fn prepare(
+    client: &Client<'_>,
+    args: &Args,
+    document: ManifestObject,
+) -> Result<(Kind, Value), Failure> {
+    let ManifestObject {
+        kind, mut value, ..
+    } = document;
+    let namespace = value["metadata"]["namespace"]
+        .as_str()
+        .unwrap_or("")
+        .to_owned();
     if kind.info().namespaced {
         if namespace.is_empty() {
             set(&mut value, "namespace", &client.namespace);
-        } else if args.get("namespace").is_some_and(|asked| asked != namespace) {
+        } else if args
+            .get("namespace")
+            .is_some_and(|asked| asked != namespace)
+        {
             return Err(Failure::error(format!(
                 "the namespace from the provided object \"{namespace}\" does not match the namespace \"{}\". You must pass \
                  '--namespace={namespace}' to perform this operation.",
@@ -135,13 +182,23 @@ pub fn prepare(client: &Client<'_>, args: &Args, document: ManifestObject) -> Re
 
 /// What a client that does not validate says about an object without a kind or an apiVersion.
 fn undecodable(source: &str, value: &Value) -> String {
-    let missing = if value["kind"].as_str().is_none_or(str::is_empty) { "Kind" } else { "apiVersion" };
+    let missing = if value["kind"].as_str().is_none_or(str::is_empty) {
+        "Kind"
+    } else {
+        "apiVersion"
+    };
     format!("unable to decode {source:?}: Object '{missing}' is missing in '{value}'")
 }
 
 fn set(value: &mut Value, name: &str, text: &str) {
-    let Some(map) = value.as_object_mut() else { return };
-    if let Some(metadata) = map.entry("metadata").or_insert_with(|| Value::Object(Map::new())).as_object_mut() {
+    let Some(map) = value.as_object_mut() else {
+        return;
+    };
+    if let Some(metadata) = map
+        .entry("metadata")
+        .or_insert_with(|| Value::Object(Map::new()))
+        .as_object_mut()
+    {
         metadata.insert(name.to_owned(), Value::from(text));
     }
 }
@@ -149,7 +206,9 @@ fn set(value: &mut Value, name: &str, text: &str) {
 /// The object with the annotation that holds the object without it.
 pub fn with_last_applied(value: &Value) -> Value {
     let mut value = value.clone();
-    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return value };
+    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return value;
+    };
     let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
     if annotations.is_null() {
         *annotations = json!({});

@@ -20,8 +20,14 @@ const FLAGS: &str = "ignore-daemonsets delete-emptydir-data delete-local-data fo
 pub const RETRY_US: u64 = 5 * SECOND;
 
 /// `kubectl drain`.
-pub const VERB: Verb =
-    Verb { name: "drain", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Drain node in preparation for maintenance" };
+pub const VERB: Verb = Verb {
+    name: "drain",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run,
+    help: "Drain node in preparation for maintenance",
+};
 
 /// A node that is being drained.
 #[derive(Clone, Debug)]
@@ -48,12 +54,18 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let args = Args::parse("drain", FLAGS, words)?;
     client.use_flags(&args)?;
     if args.words.is_empty() && args.get("selector").is_none() {
-        return Err(Failure::error("USAGE: drain NODE [flags]\nSee 'kubectl drain -h' for help and examples"));
+        return Err(Failure::error(
+            "USAGE: drain NODE [flags]\nSee 'kubectl drain -h' for help and examples",
+        ));
     }
     if !args.words.is_empty() && args.get("selector").is_some() {
-        return Err(Failure::usage("drain", "cannot specify both a node name and a --selector option"));
+        return Err(Failure::usage(
+            "drain",
+            "cannot specify both a node name and a --selector option",
+        ));
     }
-    let pod_selector = ObjectSelector::parse(args.get("pod-selector"), None).map_err(Failure::error)?;
+    let pod_selector =
+        ObjectSelector::parse(args.get("pod-selector"), None).map_err(Failure::error)?;
     let nodes = named(client, &args)?;
     for name in &nodes {
         client.get(Kind::Node, name)?;
@@ -62,24 +74,54 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         set_cordon(client, name, true)?;
     }
     let span = args.duration("timeout")?.filter(|span| *span > 0);
-    let timeout = span.map(|span| (client.sim().now().after(span), args.get("timeout").unwrap_or("").to_owned()));
+    let timeout = span.map(|span| {
+        (
+            client.sim().now().after(span),
+            args.get("timeout").unwrap_or("").to_owned(),
+        )
+    });
     let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
     let plain = args.on("disable-eviction");
     let (evict, leaving, errors) = (Vec::new(), Vec::new(), Vec::new());
-    Ok(Outcome::pending(Drain { nodes, pod_selector, evict, leaving, args, timeout, grace, plain, errors, started: false }))
+    Ok(Outcome::pending(Drain {
+        nodes,
+        pod_selector,
+        evict,
+        leaving,
+        args,
+        timeout,
+        grace,
+        plain,
+        errors,
+        started: false,
+    }))
 }
 
 impl Drain {
     fn begin(&mut self, client: &mut Client<'_>, node: &str) -> Result<(), Failure> {
-        let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
-        let pods: Vec<Value> = pods.into_iter().filter(|pod| self.pod_selector.matches(pod)).collect();
+        let pods: Vec<Value> = client
+            .list(Kind::Pod, "")
+            .into_iter()
+            .filter(|pod| pod["spec"]["nodeName"] == node)
+            .collect();
+        let pods: Vec<Value> = pods
+            .into_iter()
+            .filter(|pod| self.pod_selector.matches(pod))
+            .collect();
         let (chosen, errors, warnings) = self.choose(&pods);
         if !errors.is_empty() {
-            let all = if errors.len() == 1 { errors[0].clone() } else { format!("[{}]", errors.join(", ")) };
+            let all = if errors.len() == 1 {
+                errors[0].clone()
+            } else {
+                format!("[{}]", errors.join(", "))
+            };
             client.complain(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
             client.complain(&format!(
                 "There are pending nodes to be drained:\n{}",
-                self.nodes.iter().map(|n| format!(" {n}\n")).collect::<String>()
+                self.nodes
+                    .iter()
+                    .map(|n| format!(" {n}\n"))
+                    .collect::<String>()
             ));
             let message: String = errors.iter().map(|error| format!("{error}\n")).collect();
             return Err(Failure::exit(message, 1));
@@ -98,11 +140,21 @@ impl Drain {
 
     /// The Pods to evict, what forbids it, and what is worth a warning.
     fn choose<'p>(&self, pods: &'p [Value]) -> (Vec<&'p Value>, Vec<String>, Vec<String>) {
-        let (mut chosen, mut daemons, mut bare, mut local) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut chosen, mut daemons, mut bare, mut local) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for pod in pods {
-            let label = format!("{}/{}", pod["metadata"]["namespace"].as_str().unwrap_or(""), name_of(pod));
-            let owner = pod["metadata"]["ownerReferences"].as_array().and_then(|o| o.iter().find(|o| o["controller"] == true));
-            let ended = matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
+            let label = format!(
+                "{}/{}",
+                pod["metadata"]["namespace"].as_str().unwrap_or(""),
+                name_of(pod)
+            );
+            let owner = pod["metadata"]["ownerReferences"]
+                .as_array()
+                .and_then(|o| o.iter().find(|o| o["controller"] == true));
+            let ended = matches!(
+                pod["status"]["phase"].as_str(),
+                Some("Succeeded" | "Failed")
+            );
             if owner.is_some_and(|owner| owner["kind"] == "DaemonSet") && !ended {
                 daemons.push(label);
                 continue;
@@ -110,7 +162,9 @@ impl Drain {
             if owner.is_none() && !ended {
                 bare.push(label.clone());
             }
-            let empty = pod["spec"]["volumes"].as_array().is_some_and(|v| v.iter().any(|v| v["emptyDir"].is_object()));
+            let empty = pod["spec"]["volumes"]
+                .as_array()
+                .is_some_and(|v| v.iter().any(|v| v["emptyDir"].is_object()));
             if empty && !ended {
                 local.push(label);
             }
@@ -119,7 +173,11 @@ impl Drain {
         let (mut errors, mut warnings) = (Vec::new(), Vec::new());
         let mut rule = |list: Vec<String>, allowed: bool, error: &str, warning: &str| {
             if !list.is_empty() {
-                let (target, text) = if allowed { (&mut warnings, warning) } else { (&mut errors, error) };
+                let (target, text) = if allowed {
+                    (&mut warnings, warning)
+                } else {
+                    (&mut errors, error)
+                };
                 target.push(format!("{text}: {}", list.join(", ")));
             }
         };
@@ -155,10 +213,17 @@ impl Drain {
                 continue;
             }
             // Who is gone before it was evicted is passed over.
-            if client.sim().get(&key).is_none_or(|object| object.meta.uid != uid) {
+            if client
+                .sim()
+                .get(&key)
+                .is_none_or(|object| object.meta.uid != uid)
+            {
                 continue;
             }
-            let text = format!("error when evicting pods/\"{}\" -n \"{}\"", key.name, key.namespace);
+            let text = format!(
+                "error when evicting pods/\"{}\" -n \"{}\"",
+                key.name, key.namespace
+            );
             if !self.plain {
                 client.say(format!("evicting pod {}/{}{note}", key.namespace, key.name));
             }
@@ -166,8 +231,15 @@ impl Drain {
                 self.errors.push(format!("{text}: {timeout}"));
                 continue;
             }
-            let how = Delete { grace_seconds: self.grace, ..Default::default() };
-            let result = if self.plain { client.delete(&key, how) } else { client.evict(&key, how) };
+            let how = Delete {
+                grace_seconds: self.grace,
+                ..Default::default()
+            };
+            let result = if self.plain {
+                client.delete(&key, how)
+            } else {
+                client.evict(&key, how)
+            };
             let Err(error) = result else {
                 if client.mode.dry == DryRun::No {
                     self.leaving.push((key, uid));
@@ -190,10 +262,17 @@ impl Drain {
 
     fn await_gone(&mut self, client: &mut Client<'_>) {
         for (key, uid) in std::mem::take(&mut self.leaving) {
-            if client.sim().get(&key).is_some_and(|object| object.meta.uid == uid) {
+            if client
+                .sim()
+                .get(&key)
+                .is_some_and(|object| object.meta.uid == uid)
+            {
                 match self.over(client.sim().now()) {
                     Some(timeout) => {
-                        let waited = format!("error when waiting for pod \"{}\" in namespace \"{}\" to terminate", key.name, key.namespace);
+                        let waited = format!(
+                            "error when waiting for pod \"{}\" in namespace \"{}\" to terminate",
+                            key.name, key.namespace
+                        );
                         self.errors.push(format!("{waited}: {timeout}"));
                     }
                     None => self.leaving.push((key, uid)),
@@ -216,35 +295,59 @@ impl Drain {
         if errors.is_empty() || !self.evict.is_empty() || !self.leaving.is_empty() {
             return None;
         }
-        let all = if errors.len() == 1 { errors[0].clone() } else { format!("[{}]", errors.join(", ")) };
-        let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
+        let all = if errors.len() == 1 {
+            errors[0].clone()
+        } else {
+            format!("[{}]", errors.join(", "))
+        };
+        let pods: Vec<Value> = client
+            .list(Kind::Pod, "")
+            .into_iter()
+            .filter(|pod| pod["spec"]["nodeName"] == node)
+            .collect();
         let (pending, ..) = self.choose(&pods);
         if !pending.is_empty() {
-            client.warn(format!("There are pending pods in node \"{node}\" when an error occurred: {all}"));
+            client.warn(format!(
+                "There are pending pods in node \"{node}\" when an error occurred: {all}"
+            ));
             for pod in pending {
                 client.warn(format!("pod/{}", name_of(pod)));
             }
         }
-        client.complain(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
+        client.complain(&format!(
+            "error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"
+        ));
         client.complain("There are pending nodes to be drained:\n");
         for name in &self.nodes {
             client.complain(&format!(" {name}\n"));
         }
-        Some(Failure::exit(errors.iter().map(|error| format!("{error}\n")).collect::<String>(), 1))
+        Some(Failure::exit(
+            errors
+                .iter()
+                .map(|error| format!("{error}\n"))
+                .collect::<String>(),
+            1,
+        ))
     }
 }
 
 impl PendingCommand for Drain {
     /// The next try of an eviction, or the end of patience.
     fn deadline(&self) -> Option<Time> {
-        let end = self.timeout.iter().map(|(at, _)| *at).filter(|_| !self.leaving.is_empty());
+        let end = self
+            .timeout
+            .iter()
+            .map(|(at, _)| *at)
+            .filter(|_| !self.leaving.is_empty());
         self.evict.iter().map(|(_, _, at)| *at).chain(end).min()
     }
 
     /// `true` when every node is drained.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         loop {
-            let Some(node) = self.nodes.first().cloned() else { return Ok(true) };
+            let Some(node) = self.nodes.first().cloned() else {
+                return Ok(true);
+            };
             if !self.started {
                 self.started = true;
                 self.begin(client, &node)?;

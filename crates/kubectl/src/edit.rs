@@ -16,7 +16,14 @@ use serde_json::Value;
 const FLAGS: &str = "@filename/f= output/o= !subresource= !save-config ~validate?strict !output-patch recursive/R kustomize/k= record";
 
 /// `kubectl edit`.
-pub const VERB: Verb = Verb { name: "edit", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Edit a resource on the server" };
+pub const VERB: Verb = Verb {
+    name: "edit",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run,
+    help: "Edit a resource on the server",
+};
 
 const HEADER: &str = "# Please edit the object below. Lines beginning with a '#' will be ignored,\n# and an empty file will abort the edit. If an \
     error occurs while saving this file will be\n# reopened with the relevant failures.\n#\n";
@@ -33,14 +40,26 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error(NO_OBJECTS));
     }
     let mut objects = Targets::parse(client, &args, &args.words)?.fetch(client);
-    let Some((kind, object)) = objects.pop() else { return Ok(Outcome::Done) };
+    let Some((kind, object)) = objects.pop() else {
+        return Ok(Outcome::Done);
+    };
     if !objects.is_empty() {
         return Err(Failure::error("one object is edited at a time here"));
     }
     let shown = format.print(kind, std::slice::from_ref(&object), true, true)?;
     // JSON has no comments.
-    let text = if matches!(format, OutputFormat::Json) { shown } else { format!("{HEADER}{shown}") };
-    Ok(Outcome::pending(Editing { kind, object, text, refused: false, end: None }))
+    let text = if matches!(format, OutputFormat::Json) {
+        shown
+    } else {
+        format!("{HEADER}{shown}")
+    };
+    Ok(Outcome::pending(Editing {
+        kind,
+        object,
+        text,
+        refused: false,
+        end: None,
+    }))
 }
 
 /// An object whose text is being edited.
@@ -59,12 +78,18 @@ struct Editing {
 
 /// A text without lines that begin with `#` and without blanks at ends of lines, to tell whether anything was changed.
 fn without_comments(text: &str) -> String {
-    text.lines().filter(|line| !line.trim_start().starts_with('#')).map(|line| format!("{}\n", line.trim_end())).collect()
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with('#'))
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect()
 }
 
 /// A text without the comments that it begins with.
 fn without_head(text: &str) -> String {
-    text.lines().skip_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect()
+    text.lines()
+        .skip_while(|line| line.starts_with('#'))
+        .map(|line| format!("{line}\n"))
+        .collect()
 }
 
 impl Editing {
@@ -76,22 +101,42 @@ impl Editing {
         }
         if plain.trim() == before.trim() {
             return match self.refused {
-                true => self.end = Some(Err(Failure::error("Edit cancelled, no valid changes were saved."))),
+                true => {
+                    self.end = Some(Err(Failure::error(
+                        "Edit cancelled, no valid changes were saved.",
+                    )))
+                }
                 false => self.cancel(client, "Edit cancelled, no changes made."),
             };
         }
         // Comments are YAML's own; within a text of many lines they are none.
         let parsed = manifest::parse(saved.as_bytes());
         if let Some(wrong) = parsed.diagnostics.first() {
-            return self.reopen(&format!("# The edited file had a syntax error: {}\n#\n", wrong.fault), saved);
+            return self.reopen(
+                &format!("# The edited file had a syntax error: {}\n#\n", wrong.fault),
+                saved,
+            );
         }
-        let edited: Vec<Value> = parsed.documents.into_iter().map(|document| document.value).collect();
-        let key = |object: &Value| [&object["apiVersion"], &object["kind"], &object["metadata"]["name"]].map(Value::clone);
+        let edited: Vec<Value> = parsed
+            .documents
+            .into_iter()
+            .map(|document| document.value)
+            .collect();
+        let key = |object: &Value| {
+            [
+                &object["apiVersion"],
+                &object["kind"],
+                &object["metadata"]["name"],
+            ]
+            .map(Value::clone)
+        };
         let [edited] = &edited[..] else {
             return self.reopen("# The edited file must have one object\n#\n", saved);
         };
         if key(edited) != key(&self.object) {
-            self.end = Some(Err(Failure::error("At least one of apiVersion, kind and name was changed")));
+            self.end = Some(Err(Failure::error(
+                "At least one of apiVersion, kind and name was changed",
+            )));
             return;
         }
         match write(client, self.kind, &self.object, edited) {
@@ -112,7 +157,12 @@ impl Editing {
 }
 
 /// Writes what was changed; the comment that says why not if it is refused.
-fn write(client: &mut Client<'_>, kind: Kind, original: &Value, edited: &Value) -> Result<(), String> {
+fn write(
+    client: &mut Client<'_>,
+    kind: Kind,
+    original: &Value,
+    edited: &Value,
+) -> Result<(), String> {
     let key = key_of(kind, original);
     let comment = |what: String| format!("# {}\n#\n", what.replace('\n', "\n# "));
     let Some(current) = client.find(&key) else {
@@ -124,14 +174,24 @@ fn write(client: &mut Client<'_>, kind: Kind, original: &Value, edited: &Value) 
     let mut object = onto(original, edited, &current);
     object["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
     match client.update(object) {
-        Ok(after) => client.report(kind, &after, "edited").map_err(|failure| comment(failure.message)),
+        Ok(after) => client
+            .report(kind, &after, "edited")
+            .map_err(|failure| comment(failure.message)),
         Err(error) => {
             let failure = server_error(&error);
             let said = match failure.causes.is_empty() {
                 true => failure.message,
                 false => {
-                    let causes: String = failure.causes.iter().map(|cause| format!("\n* {cause}")).collect();
-                    format!("{} {:?} was not valid:{causes}", kind.group_resource(), key.name)
+                    let causes: String = failure
+                        .causes
+                        .iter()
+                        .map(|cause| format!("\n* {cause}"))
+                        .collect();
+                    format!(
+                        "{} {:?} was not valid:{causes}",
+                        kind.group_resource(),
+                        key.name
+                    )
                 }
             };
             Err(comment(said))
@@ -146,7 +206,10 @@ fn onto(original: &Value, edited: &Value, current: &Value) -> Value {
         (Value::Object(original), Value::Object(edited), Value::Object(current)) => {
             let mut out = current.clone();
             for (name, value) in edited {
-                let (before, now) = (original.get(name).unwrap_or(&Value::Null), current.get(name).unwrap_or(&Value::Null));
+                let (before, now) = (
+                    original.get(name).unwrap_or(&Value::Null),
+                    current.get(name).unwrap_or(&Value::Null),
+                );
                 if before != value {
                     out.insert(name.clone(), onto(before, value, now));
                 }

@@ -18,7 +18,14 @@ use std::rc::Rc;
 const FLAGS: &str = "container/c= stdin/i tty/t quiet/q @filename/f= ~pod-running-timeout=";
 
 /// `kubectl exec`.
-pub const VERB: Verb = Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Execute a command in a container" };
+pub const VERB: Verb = Verb {
+    name: "exec",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run,
+    help: "Execute a command in a container",
+};
 
 /// What a command in a container reads.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -34,15 +41,26 @@ pub enum Stdin {
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     // Flags of the command in the container are not kubectl's.
-    let split = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let split = words
+        .iter()
+        .position(|word| word == "--")
+        .unwrap_or(words.len());
     let args = Args::parse("exec", FLAGS, &words[..split])?;
     client.use_flags(&args)?;
     let Some((target, rest)) = args.words.split_first() else {
-        return Err(Failure::error("pod, type/name or --filename must be specified"));
+        return Err(Failure::error(
+            "pod, type/name or --filename must be specified",
+        ));
     };
-    let command: Vec<String> = rest.iter().chain(words.get(split + 1..).unwrap_or_default()).cloned().collect();
+    let command: Vec<String> = rest
+        .iter()
+        .chain(words.get(split + 1..).unwrap_or_default())
+        .cloned()
+        .collect();
     if command.is_empty() {
-        return Err(Failure::error("you must specify at least one command for the container"));
+        return Err(Failure::error(
+            "you must specify at least one command for the container",
+        ));
     }
     let pod = find(client, target, ATTACH_TO)?;
     let container = container(client, &args, &pod)?;
@@ -50,7 +68,10 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     if args.on("tty") && matches!(stdin, Stdin::Text(_)) && !args.on("quiet") {
         client.warn(NO_TERMINAL);
     }
-    Ok(Outcome::pending(LineCommand { machine: in_container(&pod, container, &command, stdin), remote: true }))
+    Ok(Outcome::pending(LineCommand {
+        machine: in_container(&pod, container, &command, stdin),
+        remote: true,
+    }))
 }
 
 impl Stdin {
@@ -74,7 +95,9 @@ pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 pub fn container(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<usize, Failure> {
     let phase = &pod.body::<Pod>().status.phase;
     if pod.body::<Pod>().is_terminal() {
-        return Err(Failure::error(format!("cannot exec into a container in a completed pod; current phase is {phase}")));
+        return Err(Failure::error(format!(
+            "cannot exec into a container in a completed pod; current phase is {phase}"
+        )));
     }
     let wanted = named(client, args, pod).map_err(Failure::error)?;
     connected(client, pod, &wanted, "exec")
@@ -85,7 +108,13 @@ fn named(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<String, S
     let spec = &pod.body::<Pod>().spec;
     let all = all_containers(|list| names(spec, list));
     let given = args.get("container").filter(|name| !name.is_empty());
-    let annotated = || pod.meta.annotations.get(DEFAULT_CONTAINER).map(|name| name.as_str()).filter(|name| !name.is_empty());
+    let annotated = || {
+        pod.meta
+            .annotations
+            .get(DEFAULT_CONTAINER)
+            .map(|name| name.as_str())
+            .filter(|name| !name.is_empty())
+    };
     let first = spec.containers.first().map_or("", |c| c.name.as_str());
     let wanted = given.or_else(annotated);
     if wanted.is_none() && all != first && !args.on("quiet") {
@@ -93,30 +122,50 @@ fn named(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<String, S
     }
     let wanted = wanted.unwrap_or(first);
     if !spec.every_container().any(|(_, c)| c.name == wanted) {
-        return Err(format!("container {wanted} is not valid for pod {} out of: {all}", pod.meta.name));
+        return Err(format!(
+            "container {wanted} is not valid for pod {} out of: {all}",
+            pod.meta.name
+        ));
     }
     Ok(wanted.to_owned())
 }
 
 /// The place of a container to which the server connects. What it refuses before the connection is upgraded is told so by kubectl; what
 /// the kubelet refuses comes through the connection.
-fn connected(client: &Client<'_>, pod: &Object, container: &str, part: &str) -> Result<usize, Failure> {
+fn connected(
+    client: &Client<'_>,
+    pod: &Object,
+    container: &str,
+    part: &str,
+) -> Result<usize, Failure> {
     let refused = client.forbids("create", &pod.key(), part);
-    refused.map_or_else(|| reached(pod, container), Err).map_err(|error| match error.reason {
-        StatusReason::InternalError => Failure::error(error.message),
-        _ => Failure::error(format!("unable to upgrade connection: {}", error.message)),
-    })
+    refused
+        .map_or_else(|| reached(pod, container), Err)
+        .map_err(|error| match error.reason {
+            StatusReason::InternalError => Failure::error(error.message),
+            _ => Failure::error(format!("unable to upgrade connection: {}", error.message)),
+        })
 }
 
 /// The names in one of the lists of a spec.
 fn names(spec: &PodSpec, list: &str) -> Vec<String> {
-    spec.every_container().filter(|(of, _)| *of == list).map(|(_, container)| container.name.to_string()).collect()
+    spec.every_container()
+        .filter(|(of, _)| *of == list)
+        .map(|(_, container)| container.name.to_string())
+        .collect()
 }
 
 /// The containers of a Pod as kubectl lists them; `of` gives the names in a list of its spec.
 pub fn all_containers(of: impl Fn(&'static str) -> Vec<String>) -> String {
-    let lists = [("containers", ""), ("ephemeralContainers", " (ephem)"), ("initContainers", " (init)")];
-    let all: Vec<String> = lists.iter().flat_map(|(list, what)| of(list).into_iter().map(move |name| name + what)).collect();
+    let lists = [
+        ("containers", ""),
+        ("ephemeralContainers", " (ephem)"),
+        ("initContainers", " (init)"),
+    ];
+    let all: Vec<String> = lists
+        .iter()
+        .flat_map(|(list, what)| of(list).into_iter().map(move |name| name + what))
+        .collect();
     all.join(", ")
 }
 
@@ -127,23 +176,43 @@ pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
     let body: &Pod = pod.body();
     let (name, containers) = (pod.meta.name.as_str(), &body.spec.containers);
     if body.node_name.is_empty() {
-        return Err(ApiError::bad_request(format!("pod {name} does not have a host assigned")));
+        return Err(ApiError::bad_request(format!(
+            "pod {name} does not have a host assigned"
+        )));
     }
     let found = match (wanted, containers.len()) {
         ("", 1) => Some(0),
         ("", _) => {
             let names: Vec<&str> = containers.iter().map(|c| c.name.as_str()).collect();
-            let message = format!("a container name must be specified for pod {name}, choose one of: [{}]", names.join(" "));
+            let message = format!(
+                "a container name must be specified for pod {name}, choose one of: [{}]",
+                names.join(" ")
+            );
             return Err(ApiError::bad_request(message));
         }
-        _ => body.spec.every_container().position(|(_, c)| c.name == wanted),
+        _ => body
+            .spec
+            .every_container()
+            .position(|(_, c)| c.name == wanted),
     };
     let Some(found) = found else {
-        return Err(ApiError::bad_request(format!("container {wanted} is not valid for pod {name}")));
+        return Err(ApiError::bad_request(format!(
+            "container {wanted} is not valid for pod {name}"
+        )));
     };
-    let of = body.spec.every_container().nth(found).map_or("", |(_, container)| container.name.as_str());
-    if body.status.of_container(of).is_none_or(|status| status.state.running.is_none()) {
-        let message = format!("Internal error occurred: unable to upgrade connection: container not found ({of:?})");
+    let of = body
+        .spec
+        .every_container()
+        .nth(found)
+        .map_or("", |(_, container)| container.name.as_str());
+    if body
+        .status
+        .of_container(of)
+        .is_none_or(|status| status.state.running.is_none())
+    {
+        let message = format!(
+            "Internal error occurred: unable to upgrade connection: container not found ({of:?})"
+        );
         return Err(ApiError::internal(&message));
     }
     Ok(found)
@@ -152,8 +221,16 @@ pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
 /// What a container runs; without a command a shell, whatever its image would run.
 pub fn process(pod: &Object, container: usize) -> Vec<String> {
     let own = pod.body::<Pod>().spec.every_container().nth(container);
-    let words: Vec<String> = own.into_iter().flat_map(|(_, own)| own.command.iter().chain(&own.args)).map(ToString::to_string).collect();
-    if words.is_empty() { vec!["sh".to_owned()] } else { words }
+    let words: Vec<String> = own
+        .into_iter()
+        .flat_map(|(_, own)| own.command.iter().chain(&own.args))
+        .map(ToString::to_string)
+        .collect();
+    if words.is_empty() {
+        vec!["sh".to_owned()]
+    } else {
+        words
+    }
 }
 
 /// Whether a command is a shell, which reads lines as they are typed.
@@ -176,10 +253,19 @@ pub const ATTACH_TO: &str = "cannot attach to";
 
 /// The Pods that a workload selects.
 pub fn pods_of(client: &Client<'_>, kind: Kind, name: &str) -> Vec<Rc<Object>> {
-    let Some(object) = client.sim().get(&client.key(kind, name)) else { return Vec::new() };
+    let Some(object) = client.sim().get(&client.key(kind, name)) else {
+        return Vec::new();
+    };
     let selector = LabelSelector::of_pods(&object.to_value()["spec"]["selector"]);
-    let matches = |pod: &Object| pod.meta.namespace == object.meta.namespace && selector.matches(&pod.meta.labels);
-    client.sim().list(Kind::Pod).filter(|pod| !selector.is_empty() && matches(pod)).cloned().collect()
+    let matches = |pod: &Object| {
+        pod.meta.namespace == object.meta.namespace && selector.matches(&pod.meta.labels)
+    };
+    client
+        .sim()
+        .list(Kind::Pod)
+        .filter(|pod| !selector.is_empty() && matches(pod))
+        .cloned()
+        .collect()
 }
 
 /// The Pod that a word names: itself, or the first of a workload; `doing` is what cannot be done with other objects.
@@ -191,23 +277,39 @@ pub fn find(client: &Client<'_>, target: &str, doing: &str) -> Result<Rc<Object>
     }
     let refused = |why: &str| Err(Failure::error(format!("{doing} {}: {why}", go_type(kind))));
     match kind {
-        Kind::Service if object.to_value()["spec"]["selector"].as_object().is_none_or(serde_json::Map::is_empty) => {
-            return refused(&format!("invalid service '{name}': Service is defined without a selector"));
+        Kind::Service
+            if object.to_value()["spec"]["selector"]
+                .as_object()
+                .is_none_or(serde_json::Map::is_empty) =>
+        {
+            return refused(&format!(
+                "invalid service '{name}': Service is defined without a selector"
+            ));
         }
         Kind::Deployment | Kind::ReplicaSet | Kind::ReplicationController => {}
         Kind::StatefulSet | Kind::DaemonSet | Kind::Job | Kind::Service => {}
         _ => return refused(&format!("selector for {} not implemented", go_type(kind))),
     }
     let pods = pods_of(client, kind, name);
-    let best = pods.iter().find(|pod| pod.pod().is_some_and(Pod::is_ready)).or(pods.first());
-    best.cloned().ok_or_else(|| Failure::error(format!("unable to get pods for {target}: no pods found")))
+    let best = pods
+        .iter()
+        .find(|pod| pod.pod().is_some_and(Pod::is_ready))
+        .or(pods.first());
+    best.cloned()
+        .ok_or_else(|| Failure::error(format!("unable to get pods for {target}: no pods found")))
 }
 
 const ATTACH_FLAGS: &str = "container/c= stdin/i tty/t quiet/q ~pod-running-timeout= ~detach-keys=";
 
 /// `kubectl attach`.
-pub const ATTACH: Verb =
-    Verb { name: "attach", aliases: &[], flags: ATTACH_FLAGS, reads: Reads::No, run: attach, help: "Attach to a running container" };
+pub const ATTACH: Verb = Verb {
+    name: "attach",
+    aliases: &[],
+    flags: ATTACH_FLAGS,
+    reads: Reads::No,
+    run: attach,
+    help: "Attach to a running container",
+};
 
 fn attach(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("attach", ATTACH_FLAGS, words)?;
@@ -218,16 +320,24 @@ fn attach(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outc
     let pod = find(client, target, ATTACH_TO)?;
     let phase = &pod.body::<Pod>().status.phase;
     if pod.body::<Pod>().is_terminal() {
-        return Err(Failure::error(format!("cannot attach a container in a completed pod; current phase is {phase}")));
+        return Err(Failure::error(format!(
+            "cannot attach a container in a completed pod; current phase is {phase}"
+        )));
     }
-    let container = named(client, &args, &pod).map_err(|fault| Failure::error(format!("cannot attach to the container: {fault}")))?;
+    let container = named(client, &args, &pod)
+        .map_err(|fault| Failure::error(format!("cannot attach to the container: {fault}")))?;
     let (quiet, asked) = (args.on("quiet"), args.on("tty"));
     let has_tty = pod.pod().is_some_and(|pod| {
-        let place = pod.spec.every_container().position(|(_, one)| one.name == container);
+        let place = pod
+            .spec
+            .every_container()
+            .position(|(_, one)| one.name == container);
         place.is_some_and(|place| pod.spec.raw_container(place)["tty"] == true)
     });
     if asked && !has_tty && !quiet {
-        client.warn(format!("error: Unable to use a TTY - container {container} did not allocate one"));
+        client.warn(format!(
+            "error: Unable to use a TTY - container {container} did not allocate one"
+        ));
     }
     let is_terminal = stdin.is_empty();
     if !quiet {
@@ -238,9 +348,17 @@ fn attach(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outc
     }
     connected(client, &pod, &container, "attach")?;
     if !args.on("stdin") {
-        return Err(Failure::error("what this container prints is not known here; 'kubectl exec' runs a command in it"));
+        return Err(Failure::error(
+            "what this container prints is not known here; 'kubectl exec' runs a command in it",
+        ));
     }
-    let how = Staying { typed: true, tty: asked && has_tty && is_terminal, quiet, told: true, ..Staying::default() };
+    let how = Staying {
+        typed: true,
+        tty: asked && has_tty && is_terminal,
+        quiet,
+        told: true,
+        ..Staying::default()
+    };
     stay(client, (&pod.meta.name, &container), stdin, how)
 }
 
@@ -253,9 +371,25 @@ fn warn_of_recording(client: &mut Client<'_>) {
 }
 
 /// What stays with a container of a Pod until its process ends, which this shell or command is. It says nothing itself: the client does.
-pub fn attached((pod, container): (&Object, usize), began: Time, command: &[String], stdin: Stdin) -> impl PendingCommand + 'static {
-    let shell = LineCommand { machine: in_container(pod, container, command, stdin), remote: true };
-    Stay::new(pod, container, (shell, began), Staying { quiet: true, ..Staying::default() })
+pub fn attached(
+    (pod, container): (&Object, usize),
+    began: Time,
+    command: &[String],
+    stdin: Stdin,
+) -> impl PendingCommand + 'static {
+    let shell = LineCommand {
+        machine: in_container(pod, container, command, stdin),
+        remote: true,
+    };
+    Stay::new(
+        pod,
+        container,
+        (shell, began),
+        Staying {
+            quiet: true,
+            ..Staying::default()
+        },
+    )
 }
 
 /// What stays with a container that `run` or `debug` has made: waits until it runs, is its shell or its command, and ends it.
@@ -307,45 +441,108 @@ pub struct Staying {
 }
 
 /// Stays with a container of a Pod, the first if none is named; `text` is what was piped to it.
-pub fn stay(client: &Client<'_>, (name, container): (&str, &str), text: &str, how: Staying) -> Result<Outcome, Failure> {
+pub fn stay(
+    client: &Client<'_>,
+    (name, container): (&str, &str),
+    text: &str,
+    how: Staying,
+) -> Result<Outcome, Failure> {
     let key = client.key(Kind::Pod, name);
-    let pod = client.sim().get(&key).ok_or_else(|| super::failure::not_found(Kind::Pod, name))?;
-    let place = pod.body::<Pod>().spec.every_container().position(|(_, one)| one.name == container).unwrap_or_default();
+    let pod = client
+        .sim()
+        .get(&key)
+        .ok_or_else(|| super::failure::not_found(Kind::Pod, name))?;
+    let place = pod
+        .body::<Pod>()
+        .spec
+        .every_container()
+        .position(|(_, one)| one.name == container)
+        .unwrap_or_default();
     let machine = in_container(pod, place, &process(pod, place), Stdin::of(how.typed, text));
-    let shell = LineCommand { machine, remote: true };
-    let how = Staying { piped: !text.is_empty(), ..how };
-    Ok(Outcome::pending(Stay::new(pod, place, (shell, client.sim().now()), how)))
+    let shell = LineCommand {
+        machine,
+        remote: true,
+    };
+    let how = Staying {
+        piped: !text.is_empty(),
+        ..how
+    };
+    Ok(Outcome::pending(Stay::new(
+        pod,
+        place,
+        (shell, client.sim().now()),
+        how,
+    )))
 }
 
 impl Stay {
-    fn new(pod: &Object, container: usize, (shell, began): (LineCommand, Time), how: Staying) -> Stay {
-        let container = pod.body::<Pod>().spec.every_container().nth(container).map_or_else(Str::default, |(_, one)| one.name.clone());
+    fn new(
+        pod: &Object,
+        container: usize,
+        (shell, began): (LineCommand, Time),
+        how: Staying,
+    ) -> Stay {
+        let container = pod
+            .body::<Pod>()
+            .spec
+            .every_container()
+            .nth(container)
+            .map_or_else(Str::default, |(_, one)| one.name.clone());
         let (key, uid, state) = (pod.key(), pod.meta.uid, StayState::Starting);
-        Stay { key, uid, container, run: Str::default(), shell, began, state, how, told: (0, 0) }
+        Stay {
+            key,
+            uid,
+            container,
+            run: Str::default(),
+            shell,
+            began,
+            state,
+            how,
+            told: (0, 0),
+        }
     }
 
     /// Whether its container has been started, and whether it has ended.
     fn life(&self, pod: Option<&Pod>) -> (bool, bool) {
         let Some(pod) = pod else { return (false, true) };
-        let state = pod.status.of_container(&self.container).map(|status| &status.state);
+        let state = pod
+            .status
+            .of_container(&self.container)
+            .map(|status| &status.state);
         let is = |what: fn(&ContainerState) -> bool| state.is_some_and(what);
-        let is_main = pod.spec.containers.iter().any(|one| one.name == self.container);
+        let is_main = pod
+            .spec
+            .containers
+            .iter()
+            .any(|one| one.name == self.container);
         let runs = is(|state| state.running.is_some());
         match is_main {
             true if !self.how.patient => (pod.status.phase == "Running", pod.is_terminal()),
-            true => (runs || is(|state| state.terminated.is_some()), pod.is_terminal()),
-            false => (runs, pod.is_terminal() || is(|state| state.terminated.is_some())),
+            true => (
+                runs || is(|state| state.terminated.is_some()),
+                pod.is_terminal(),
+            ),
+            false => (
+                runs,
+                pod.is_terminal() || is(|state| state.terminated.is_some()),
+            ),
         }
     }
 
     /// The id of the run that its container is in.
     fn current(&self, pod: Option<&Pod>) -> Str {
         let status = pod.and_then(|pod| pod.status.of_container(&self.container));
-        status.filter(|status| status.state.running.is_some()).map_or_else(Str::default, |status| status.container_id.clone())
+        status
+            .filter(|status| status.state.running.is_some())
+            .map_or_else(Str::default, |status| status.container_id.clone())
     }
 
     /// Waits for the container to run; whether it does, or did.
-    fn start(&mut self, client: &mut Client<'_>, pod: Option<&Rc<Object>>) -> Result<bool, Failure> {
+    fn start(
+        &mut self,
+        client: &mut Client<'_>,
+        pod: Option<&Rc<Object>>,
+    ) -> Result<bool, Failure> {
         let body = pod.and_then(|pod| pod.pod());
         let (runs, ended) = self.life(body);
         if !runs && !ended {
@@ -372,21 +569,40 @@ impl Stay {
 
     /// Says at each change of the Pod why its container waits.
     fn tell_what_it_waits_for(&mut self, client: &mut Client<'_>, pod: Option<&Rc<Object>>) {
-        let Some(pod) = pod.filter(|pod| pod.meta.resource_version != self.told.0) else { return };
+        let Some(pod) = pod.filter(|pod| pod.meta.resource_version != self.told.0) else {
+            return;
+        };
         self.told.0 = pod.meta.resource_version;
-        let waiting = pod.body::<Pod>().status.of_container(&self.container).and_then(|status| status.state.waiting.as_ref());
-        if let Some(waiting) = waiting.filter(|waiting| !waiting.message.is_empty() && !self.how.quiet) {
-            client.warn(format!("Warning: container {}: {}", self.container, waiting.message));
+        let waiting = pod
+            .body::<Pod>()
+            .status
+            .of_container(&self.container)
+            .and_then(|status| status.state.waiting.as_ref());
+        if let Some(waiting) =
+            waiting.filter(|waiting| !waiting.message.is_empty() && !self.how.quiet)
+        {
+            client.warn(format!(
+                "Warning: container {}: {}",
+                self.container, waiting.message
+            ));
             self.told.1 += 1;
         }
     }
 
     /// Says how to attach again.
     fn say_reattach(&self, client: &mut Client<'_>, pod: &Pod) {
-        if self.how.quiet || !self.how.typed || !self.how.tty || self.how.piped || pod.spec.restart_policy != "Always" {
+        if self.how.quiet
+            || !self.how.typed
+            || !self.how.tty
+            || self.how.piped
+            || pod.spec.restart_policy != "Always"
+        {
             return;
         }
-        let attach = format!("kubectl attach {} -c {} -i -t", self.key.name, self.container);
+        let attach = format!(
+            "kubectl attach {} -c {} -i -t",
+            self.key.name, self.container
+        );
         client.warn(match pod.spec.ephemeral_containers.iter().any(|one| one.name == self.container) {
             true => format!(
                 "Session ended, the ephemeral container will not be restarted but may be reattached using '{attach}' if it is still running"
@@ -398,11 +614,17 @@ impl Stay {
     /// What the command of the container ends with.
     fn result(&self, is_there: bool) -> Result<bool, Failure> {
         match self.shell.machine.code {
-            _ if self.how.waits && !is_there => Err(super::failure::not_found(Kind::Pod, &self.key.name)),
-            0 => Ok(true),
-            code if self.how.waits => {
-                Err(Failure::exit(format!("pod {}/{} terminated (Error)\n\n", self.key.namespace, self.key.name), code))
+            _ if self.how.waits && !is_there => {
+                Err(super::failure::not_found(Kind::Pod, &self.key.name))
             }
+            0 => Ok(true),
+            code if self.how.waits => Err(Failure::exit(
+                format!(
+                    "pod {}/{} terminated (Error)\n\n",
+                    self.key.namespace, self.key.name
+                ),
+                code,
+            )),
             _ => Ok(true),
         }
     }
@@ -410,7 +632,11 @@ impl Stay {
 
 impl PendingCommand for Stay {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        let pod = client.sim().get(&self.key).filter(|pod| pod.meta.uid == self.uid).cloned();
+        let pod = client
+            .sim()
+            .get(&self.key)
+            .filter(|pod| pod.meta.uid == self.uid)
+            .cloned();
         let body = pod.as_ref().and_then(|pod| pod.pod());
         if self.state == StayState::Starting && !self.start(client, pod.as_ref())? {
             return Ok(false);
@@ -423,7 +649,11 @@ impl PendingCommand for Stay {
                     return Ok(false);
                 }
                 if goes_on {
-                    client.end_process((&self.key, self.uid), &self.container, self.shell.machine.code);
+                    client.end_process(
+                        (&self.key, self.uid),
+                        &self.container,
+                        self.shell.machine.code,
+                    );
                 }
             }
             if let Some(pod) = body {
@@ -435,9 +665,18 @@ impl PendingCommand for Stay {
             return Ok(false);
         }
         if self.how.removes && pod.is_some() {
-            let gone = client.delete(&self.key, Delete { uid: Some(self.uid), ..Delete::default() });
+            let gone = client.delete(
+                &self.key,
+                Delete {
+                    uid: Some(self.uid),
+                    ..Delete::default()
+                },
+            );
             if gone.is_ok() {
-                client.say(format!("pod \"{}\" deleted from {} namespace", self.key.name, self.key.namespace));
+                client.say(format!(
+                    "pod \"{}\" deleted from {} namespace",
+                    self.key.name, self.key.namespace
+                ));
             }
         }
         self.result(pod.is_some())
@@ -445,7 +684,9 @@ impl PendingCommand for Stay {
 
     fn deadline(&self) -> Option<Time> {
         match self.state {
-            StayState::Starting => Some(self.began.after(PATIENCE_US)).filter(|_| !self.how.patient),
+            StayState::Starting => {
+                Some(self.began.after(PATIENCE_US)).filter(|_| !self.how.patient)
+            }
             _ => self.shell.deadline(),
         }
     }

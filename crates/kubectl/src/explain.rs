@@ -14,8 +14,14 @@ use serde_json::{Map, Value};
 const FLAGS: &str = "recursive api-version= output=";
 
 /// `kubectl explain`.
-pub const VERB: Verb =
-    Verb { name: "explain", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Get documentation for a resource" };
+pub const VERB: Verb = Verb {
+    name: "explain",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::Yes,
+    run,
+    help: "Get documentation for a resource",
+};
 
 /// Columns of a line.
 const WIDTH: usize = 80;
@@ -24,7 +30,8 @@ const VALUES: usize = 4;
 
 /// Whether a line may run it, or one of its parts if it is a line of the shell.
 pub fn is_in(line: &str) -> bool {
-    line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == VERB.name)
+    line.split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| word == VERB.name)
 }
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
@@ -38,25 +45,43 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     };
     match args.get("output").unwrap_or("plaintext") {
         "plaintext" => {}
-        "plaintext-openapiv2" => return Err(Failure::error("--output=plaintext-openapiv2 is not simulated")),
+        "plaintext-openapiv2" => {
+            return Err(Failure::error(
+                "--output=plaintext-openapiv2 is not simulated",
+            ));
+        }
         other => return Err(Failure::error(format!("unrecognized format: {other}"))),
     }
     if path.starts_with('.') || path.contains("..") {
-        return Err(Failure::error("invalid jsonpath syntax, first node must be field node"));
+        return Err(Failure::error(
+            "invalid jsonpath syntax, first node must be field node",
+        ));
     }
     let word = path.split('.').next().unwrap_or_default();
-    let kind = client.kind(word).ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {word:?}")))?;
+    let kind = client.kind(word).ok_or_else(|| {
+        Failure::plain(format!("the server doesn't have a resource type {word:?}"))
+    })?;
     let info = kind.info();
     let mut schemas = Map::new();
     let (version, root) = root(client, kind, args.get("api-version"), &mut schemas)?;
     if !info.group.is_empty() {
         client.say(format!("GROUP:      {}", info.group));
     }
-    client.say(format!("KIND:       {}\nVERSION:    {version}\n", info.name));
+    client.say(format!(
+        "KIND:       {}\nVERSION:    {version}\n",
+        info.name
+    ));
     let steps = steps(path, info);
-    let mut page = Explained { schemas, recursive: args.on("recursive"), out: String::new() };
+    let mut page = Explained {
+        schemas,
+        recursive: args.on("recursive"),
+        out: String::new(),
+    };
     if !page.follow(&root, &steps) {
-        return Err(Failure::error(format!("field \"{}\" does not exist", steps.last().unwrap_or(&""))));
+        return Err(Failure::error(format!(
+            "field \"{}\" does not exist",
+            steps.last().unwrap_or(&"")
+        )));
     }
     client.say(page.out);
     Ok(Outcome::Done)
@@ -64,38 +89,65 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 
 /// The names of the fields, behind the resource and its group.
 fn steps<'a>(path: &'a str, info: &KindInfo) -> Vec<&'a str> {
-    let full = if info.group.is_empty() { info.plural.to_owned() } else { format!("{}.{}", info.plural, info.group) };
-    let rest = path.strip_prefix(&full).filter(|rest| rest.is_empty() || rest.starts_with('.'));
-    let rest = rest.or_else(|| path.find('.').map(|at| &path[at..])).unwrap_or_default();
+    let full = if info.group.is_empty() {
+        info.plural.to_owned()
+    } else {
+        format!("{}.{}", info.plural, info.group)
+    };
+    let rest = path
+        .strip_prefix(&full)
+        .filter(|rest| rest.is_empty() || rest.starts_with('.'));
+    let rest = rest
+        .or_else(|| path.find('.').map(|at| &path[at..]))
+        .unwrap_or_default();
     rest.split('.').filter(|step| !step.is_empty()).collect()
 }
 
 /// The version and the schema of a kind.
-fn root(client: &Client<'_>, kind: Kind, wanted: Option<&str>, schemas: &mut Map<String, Value>) -> Result<(String, Value), Failure> {
+fn root(
+    client: &Client<'_>,
+    kind: Kind,
+    wanted: Option<&str>,
+    schemas: &mut Map<String, Value>,
+) -> Result<(String, Value), Failure> {
     let info = kind.info();
     let wanted = wanted.filter(|version| !version.is_empty());
     let missing = |version: &str| {
         let resource = format!("{version}, Resource={}", info.plural);
         let root = if version.contains('/') { "" } else { "/" };
-        Failure::error(match served_versions(client).iter().any(|served| served == version) {
-            true => format!("GVR ({root}{resource}) not found in OpenAPI schema"),
-            false => format!("couldn't find resource for \"{root}{resource}\""),
-        })
+        Failure::error(
+            match served_versions(client)
+                .iter()
+                .any(|served| served == version)
+            {
+                true => format!("GVR ({root}{resource}) not found in OpenAPI schema"),
+                false => format!("couldn't find resource for \"{root}{resource}\""),
+            },
+        )
     };
     if let Some(definition) = custom::definition(client, kind) {
-        let name = wanted.and_then(|version| version.rsplit('/').next()).unwrap_or("");
+        let name = wanted
+            .and_then(|version| version.rsplit('/').next())
+            .unwrap_or("");
         let version = definition.version(name);
         if wanted.is_some_and(|wanted| wanted != format!("{}/{}", info.group, version.name)) {
             return Err(missing(wanted.unwrap_or_default()));
         }
-        let schema = openapi::tables().custom(&version.schema, (info.group, &version.name, info.name), schemas);
+        let schema = openapi::tables().custom(
+            &version.schema,
+            (info.group, &version.name, info.name),
+            schemas,
+        );
         return Ok((version.name.to_string(), schema));
     }
     if let Some(version) = wanted.filter(|version| *version != kind.api_version()) {
         return Err(missing(version));
     }
     let schema = openapi::tables().kind((info.group, info.version, info.name), schemas);
-    Ok((info.version.to_owned(), schema.ok_or_else(|| missing(&kind.api_version()))?))
+    Ok((
+        info.version.to_owned(),
+        schema.ok_or_else(|| missing(&kind.api_version()))?,
+    ))
 }
 
 /// What is printed, and the schemas that references mean.
@@ -125,14 +177,19 @@ impl Explained {
             }
             return self.follow(field, rest);
         }
-        inner(&resolved).or(resolved["allOf"].get(0)).is_some_and(|inner| self.follow(inner, path))
+        inner(&resolved)
+            .or(resolved["allOf"].get(0))
+            .is_some_and(|inner| self.follow(inner, path))
     }
 
     fn explain(&mut self, schema: &Value) {
         let mut text = String::new();
         self.describe(schema, &mut text);
         let text = if text.is_empty() { "<empty>" } else { &text };
-        self.out.push_str(&format!("DESCRIPTION:\n{}\n", indented(&wrapped(text, WIDTH - 4), 4)));
+        self.out.push_str(&format!(
+            "DESCRIPTION:\n{}\n",
+            indented(&wrapped(text, WIDTH - 4), 4)
+        ));
         let before = self.out.len();
         self.fields(schema, 1, &[]);
         if self.out.len() > before {
@@ -147,7 +204,12 @@ impl Explained {
             text.push_str(own);
             text.push('\n');
         }
-        for one in schema["allOf"].as_array().into_iter().flatten().chain(inner(&schema)) {
+        for one in schema["allOf"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .chain(inner(&schema))
+        {
             self.describe(one, text);
         }
     }
@@ -161,13 +223,20 @@ impl Explained {
         let above: Vec<&str> = above.iter().copied().chain(reference).collect();
         let schema = self.resolved(schema);
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-            let required = schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+            let required = schema["required"]
+                .as_array()
+                .is_some_and(|all| all.iter().any(|one| one == name));
             self.field(name, field, required, level * 2);
             if self.recursive {
                 self.fields(field, level + 1, &above);
             }
         }
-        for one in schema["allOf"].as_array().into_iter().flatten().chain(inner(&schema)) {
+        for one in schema["allOf"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .chain(inner(&schema))
+        {
             self.fields(one, level, &above);
         }
     }
@@ -175,23 +244,31 @@ impl Explained {
     fn field(&mut self, name: &str, schema: &Value, required: bool, indent: usize) {
         let (lead, kind) = (" ".repeat(indent), self.type_of(schema));
         let required = if required { " -required-" } else { "" };
-        self.out.push_str(&format!("{lead}{name}\t<{kind}>{required}\n"));
+        self.out
+            .push_str(&format!("{lead}{name}\t<{kind}>{required}\n"));
         if let Some(values) = values(schema) {
             let mut shown: Vec<String> = values.take(VALUES + 1).collect();
             if shown.len() > VALUES {
                 shown[VALUES] = "....".to_owned();
             }
-            self.out.push_str(&format!("{lead}enum: {}\n", shown.join(", ")));
+            self.out
+                .push_str(&format!("{lead}enum: {}\n", shown.join(", ")));
         }
         if !self.recursive {
-            let text = wrapped(description(schema).unwrap_or("<no description>"), WIDTH - 2 - indent);
-            self.out.push_str(&format!("{}\n\n", indented(&text, indent + 2)));
+            let text = wrapped(
+                description(schema).unwrap_or("<no description>"),
+                WIDTH - 2 - indent,
+            );
+            self.out
+                .push_str(&format!("{}\n\n", indented(&text, indent + 2)));
         }
     }
 
     /// The schema that a reference means, or the schema itself.
     fn resolved(&self, schema: &Value) -> Value {
-        let meant = schema["$ref"].as_str().and_then(|reference| openapi::resolved(reference, &self.schemas));
+        let meant = schema["$ref"]
+            .as_str()
+            .and_then(|reference| openapi::resolved(reference, &self.schemas));
         meant.unwrap_or(schema).clone()
     }
 
@@ -203,28 +280,49 @@ impl Explained {
         if let Some(values) = inner(schema) {
             return format!("map[string]{}", self.type_of(values));
         }
-        if let Some([one]) = schema["allOf"].as_array().map(Vec::as_slice).filter(|_| !schema["properties"].is_object()) {
+        if let Some([one]) = schema["allOf"]
+            .as_array()
+            .map(Vec::as_slice)
+            .filter(|_| !schema["properties"].is_object())
+        {
             return self.type_of(one);
         }
-        let plain = self.resolved(schema)["type"].as_str().filter(|kind| *kind != "object").map(str::to_owned);
-        let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('.').next());
+        let plain = self.resolved(schema)["type"]
+            .as_str()
+            .filter(|kind| *kind != "object")
+            .map(str::to_owned);
+        let name = schema["$ref"]
+            .as_str()
+            .and_then(|reference| reference.rsplit('.').next());
         plain.unwrap_or_else(|| name.unwrap_or("Object").to_owned())
     }
 }
 
 /// The schema of the elements of a list or the values of a map.
 fn inner(schema: &Value) -> Option<&Value> {
-    [&schema["items"], &schema["additionalProperties"]].into_iter().find(|schema| schema.is_object())
+    [&schema["items"], &schema["additionalProperties"]]
+        .into_iter()
+        .find(|schema| schema.is_object())
 }
 
 fn description(schema: &Value) -> Option<&str> {
-    schema["description"].as_str().filter(|text| !text.is_empty())
+    schema["description"]
+        .as_str()
+        .filter(|text| !text.is_empty())
 }
 
 /// The values that a field may have.
 fn values(schema: &Value) -> Option<impl Iterator<Item = String>> {
-    let values = schema["enum"].as_array().filter(|values| !values.is_empty())?;
-    Some(values.iter().map(|value| if value == "" { "\"\"".to_owned() } else { jsonpath::show(value) }))
+    let values = schema["enum"]
+        .as_array()
+        .filter(|values| !values.is_empty())?;
+    Some(values.iter().map(|value| {
+        if value == "" {
+            "\"\"".to_owned()
+        } else {
+            jsonpath::show(value)
+        }
+    }))
 }
 
 fn indented(text: &str, by: usize) -> String {
@@ -241,8 +339,13 @@ fn wrapped(text: &str, width: usize) -> String {
         while !rest.is_empty() {
             // Spaces, and the word behind them.
             let start = rest.find(|c| !is_space(c)).unwrap_or(rest.len());
-            let end = rest[start..].find(is_space).map_or(rest.len(), |end| start + end);
-            let (before, letters) = (length + rest[..start].chars().count(), rest[start..end].chars().count());
+            let end = rest[start..]
+                .find(is_space)
+                .map_or(rest.len(), |end| start + end);
+            let (before, letters) = (
+                length + rest[..start].chars().count(),
+                rest[start..end].chars().count(),
+            );
             if before + letters <= width || letters > 0 && before < 2 {
                 current.push_str(&rest[..end]);
                 length = before + letters;

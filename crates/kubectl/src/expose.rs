@@ -41,13 +41,18 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     for (kind, object) in objects {
         // A name that the object gives is made to fit.
         let own = name_of(&object);
-        let name = args.get("name").unwrap_or(own.get(..NAME_LENGTH).unwrap_or(own)).to_owned();
+        let name = args
+            .get("name")
+            .unwrap_or(own.get(..NAME_LENGTH).unwrap_or(own))
+            .to_owned();
         let mut service = service(&args, kind, &object, &name)?;
         if args.on("save-config") {
             service = with_last_applied(&service);
         }
         match client.create(service) {
-            Ok(service) if client.mode.dry == DryRun::Client => client.report_typed(Kind::Service, &service, "exposed")?,
+            Ok(service) if client.mode.dry == DryRun::Client => {
+                client.report_typed(Kind::Service, &service, "exposed")?
+            }
             Ok(service) => client.report(Kind::Service, &service, "exposed")?,
             Err(error) => client.fail(&server_error(&error)),
         }
@@ -58,29 +63,62 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 fn service(args: &Args, kind: Kind, object: &Value, name: &str) -> Result<Value, Failure> {
     let selector = match (args.get("selector"), kind) {
         (Some(text), _) => Value::Object(super::create::pairs(text)),
-        (None, Kind::Deployment | Kind::ReplicaSet) => object["spec"]["selector"]["matchLabels"].clone(),
+        (None, Kind::Deployment | Kind::ReplicaSet) => {
+            object["spec"]["selector"]["matchLabels"].clone()
+        }
         (None, Kind::ReplicationController | Kind::Service) => object["spec"]["selector"].clone(),
         (None, Kind::Pod) => object["metadata"]["labels"].clone(),
-        _ => return Err(Failure::error(format!("cannot expose a {}", kind.group_kind()))),
+        _ => {
+            return Err(Failure::error(format!(
+                "cannot expose a {}",
+                kind.group_kind()
+            )));
+        }
     };
     if selector.as_object().is_none_or(serde_json::Map::is_empty) {
-        let fault = if kind == Kind::Pod { "the pod has no labels and cannot be exposed" } else { "the object has no selector" };
-        return Err(Failure::error(format!("couldn't retrieve selectors via --selector flag or introspection: {fault}")));
+        let fault = if kind == Kind::Pod {
+            "the pod has no labels and cannot be exposed"
+        } else {
+            "the object has no selector"
+        };
+        return Err(Failure::error(format!(
+            "couldn't retrieve selectors via --selector flag or introspection: {fault}"
+        )));
     }
-    let containers = if kind == Kind::Pod { &object["spec"]["containers"] } else { &object["spec"]["template"]["spec"]["containers"] };
-    let mut known: Vec<Value> =
-        containers.as_array().into_iter().flatten().flat_map(|c| c["ports"].as_array().cloned().unwrap_or_default()).collect();
+    let containers = if kind == Kind::Pod {
+        &object["spec"]["containers"]
+    } else {
+        &object["spec"]["template"]["spec"]["containers"]
+    };
+    let mut known: Vec<Value> = containers
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|c| c["ports"].as_array().cloned().unwrap_or_default())
+        .collect();
     if kind == Kind::Service {
-        known = object["spec"]["ports"].as_array().into_iter().flatten().map(|port| json!({"containerPort": port["port"]})).collect();
+        known = object["spec"]["ports"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|port| json!({"containerPort": port["port"]}))
+            .collect();
     }
     let numbers: Vec<i64> = match args.get("port") {
         Some(text) => text.split(',').filter_map(|n| n.parse().ok()).collect(),
-        None => known.iter().filter_map(|port| port["containerPort"].as_i64()).collect(),
+        None => known
+            .iter()
+            .filter_map(|port| port["containerPort"].as_i64())
+            .collect(),
     };
     if numbers.is_empty() {
-        return Err(Failure::error("couldn't find port via --port flag or introspection"));
+        return Err(Failure::error(
+            "couldn't find port via --port flag or introspection",
+        ));
     }
-    let target = args.get("target-port").map(|text| text.parse::<i64>().map_or(Value::from(text), Value::from));
+    let target = args
+        .get("target-port")
+        .map(|text| text.parse::<i64>().map_or(Value::from(text), Value::from));
     let protocol = args.get("protocol").unwrap_or("TCP").to_ascii_uppercase();
     let many = numbers.len() > 1;
     let port = |(index, number): (usize, &i64)| {
@@ -92,9 +130,12 @@ fn service(args: &Args, kind: Kind, object: &Value, name: &str) -> Result<Value,
     };
     let ports: Vec<Value> = numbers.iter().enumerate().map(port).collect();
     let mut spec = json!({"selector": selector, "ports": ports});
-    for (flag, field) in
-        [("type", "type"), ("cluster-ip", "clusterIP"), ("session-affinity", "sessionAffinity"), ("load-balancer-ip", "loadBalancerIP")]
-    {
+    for (flag, field) in [
+        ("type", "type"),
+        ("cluster-ip", "clusterIP"),
+        ("session-affinity", "sessionAffinity"),
+        ("load-balancer-ip", "loadBalancerIP"),
+    ] {
         if let Some(value) = args.get(flag) {
             spec[field] = Value::from(value);
         }

@@ -40,15 +40,26 @@ pub struct MetadataVerb {
 }
 
 /// Labels.
-pub const LABELS: MetadataVerb = MetadataVerb { verb: "label", field: "labels", done: "labeled" };
+pub const LABELS: MetadataVerb = MetadataVerb {
+    verb: "label",
+    field: "labels",
+    done: "labeled",
+};
 /// Annotations.
-pub const ANNOTATIONS: MetadataVerb = MetadataVerb { verb: "annotate", field: "annotations", done: "annotated" };
+pub const ANNOTATIONS: MetadataVerb = MetadataVerb {
+    verb: "annotate",
+    field: "annotations",
+    done: "annotated",
+};
 
 fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<Outcome, Failure> {
     let args = Args::parse(how.verb, FLAGS, words)?;
     client.use_flags(&args)?;
-    let is_change =
-        |word: &String| word.contains('=') || word.ends_with('-') && !word.contains('/') || word.ends_with('-') && word.contains('.');
+    let is_change = |word: &String| {
+        word.contains('=')
+            || word.ends_with('-') && !word.contains('/')
+            || word.ends_with('-') && word.contains('.')
+    };
     // The first words name objects, even when a name ends in a dash.
     let split = args
         .words
@@ -62,7 +73,9 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
     }
     if changes.is_empty() && !args.on("list") {
         let noun = how.field.trim_end_matches('s');
-        return Err(Failure::error(format!("at least one {noun} update is required")));
+        return Err(Failure::error(format!(
+            "at least one {noun} update is required"
+        )));
     }
     let change = changes_of(changes, how)?;
     let noun = how.field.trim_end_matches('s');
@@ -73,16 +86,25 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
             .map(|word| word.split('=').next().unwrap_or(word).trim_end_matches('-'))
     };
     if keys(true).any(|removed| keys(false).any(|set| set == removed)) {
-        return Err(Failure::error(format!("can not both modify and remove a {noun} in the same command")));
+        return Err(Failure::error(format!(
+            "can not both modify and remove a {noun} in the same command"
+        )));
     }
     for (kind, object) in Targets::parse(client, &args, names)?.fetch(client) {
         if args.on("list") {
-            for (key, value) in object["metadata"][how.field].as_object().into_iter().flatten() {
+            for (key, value) in object["metadata"][how.field]
+                .as_object()
+                .into_iter()
+                .flatten()
+            {
                 client.say(format!("{key}={}", value.as_str().unwrap_or("")));
             }
             continue;
         }
-        let present = object["metadata"][how.field].as_object().cloned().unwrap_or_default();
+        let present = object["metadata"][how.field]
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
         if let Some(failure) = taken(&present, &change, &args, how) {
             client.fail(&failure);
             continue;
@@ -90,7 +112,10 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
         let said = said(client, &present, &change, how);
         let key = key_of(kind, &object);
         let mut patch = json!({"metadata": {how.field: change}});
-        if let Some(version) = args.get("resource-version").filter(|version| !version.is_empty()) {
+        if let Some(version) = args
+            .get("resource-version")
+            .filter(|version| !version.is_empty())
+        {
             patch["metadata"]["resourceVersion"] = version.into();
         }
         match client.patch(&key, Subresource::Main, Patch::Merge, &patch) {
@@ -110,10 +135,14 @@ fn changes_of(words: &[String], how: &MetadataVerb) -> Result<Map<String, Value>
         };
         if how.field == "labels" {
             if let Some(fault) = validation::is_label_value(value) {
-                return Err(Failure::error(format!("invalid label value: {word:?}: {fault}")));
+                return Err(Failure::error(format!(
+                    "invalid label value: {word:?}: {fault}"
+                )));
             }
             if let Some(fault) = validation::is_qualified_name(key).first() {
-                return Err(Failure::error(format!("invalid label key: {word:?}: {fault}")));
+                return Err(Failure::error(format!(
+                    "invalid label key: {word:?}: {fault}"
+                )));
             }
         }
         change.insert(key.to_owned(), Value::from(value));
@@ -121,11 +150,18 @@ fn changes_of(words: &[String], how: &MetadataVerb) -> Result<Map<String, Value>
     Ok(change)
 }
 
-fn taken(present: &Map<String, Value>, change: &Map<String, Value>, args: &Args, how: &MetadataVerb) -> Option<Failure> {
+fn taken(
+    present: &Map<String, Value>,
+    change: &Map<String, Value>,
+    args: &Args,
+    how: &MetadataVerb,
+) -> Option<Failure> {
     if args.on("overwrite") {
         return None;
     }
-    let clash = change.iter().find(|(key, value)| !value.is_null() && present.get(*key).is_some_and(|old| old != *value))?;
+    let clash = change.iter().find(|(key, value)| {
+        !value.is_null() && present.get(*key).is_some_and(|old| old != *value)
+    })?;
     let old = present[clash.0].as_str().unwrap_or("");
     let detail = format!("'{}' already has a value ({old})", clash.0);
     Some(Failure::error(if how.field == "labels" {
@@ -135,7 +171,12 @@ fn taken(present: &Map<String, Value>, change: &Map<String, Value>, args: &Args,
     }))
 }
 
-fn said(client: &mut Client<'_>, present: &Map<String, Value>, change: &Map<String, Value>, how: &MetadataVerb) -> &'static str {
+fn said(
+    client: &mut Client<'_>,
+    present: &Map<String, Value>,
+    change: &Map<String, Value>,
+    how: &MetadataVerb,
+) -> &'static str {
     if how.field != "labels" {
         return how.done;
     }

@@ -121,7 +121,13 @@ impl Session {
 
     /// Starts a command that only reads, without an entry in the history.
     pub fn unnoted(sim: &mut Sim, args: &[String]) -> Session {
-        let origin = Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user: None };
+        let origin = Origin {
+            actor: Actor::USER,
+            cause: None,
+            pass: 0,
+            manager: None,
+            user: None,
+        };
         let mut session = Session::of(origin, usize::MAX);
         let result = session.with_client(sim, |client| dispatch(client, args, ""));
         session.settle(result);
@@ -133,7 +139,12 @@ impl Session {
 
     /// The same, with so many rows of a table at a time: it goes on with the next when it is polled.
     pub fn with_rows(sim: &mut Sim, args: &[String], stdin: &str, rows: usize) -> Session {
-        Session::run(sim, (&format!("kubectl {}", args.join(" ")), args), stdin, rows)
+        Session::run(
+            sim,
+            (&format!("kubectl {}", args.join(" ")), args),
+            stdin,
+            rows,
+        )
     }
 
     fn run(sim: &mut Sim, (text, args): (&str, &[String]), stdin: &str, rows: usize) -> Session {
@@ -151,17 +162,35 @@ impl Session {
         if let Some(words) = plain(line) {
             // As it was entered, with its quotes: it can be copied and run again.
             let line = line.trim();
-            let entered = ["kubectl ", "k "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line).trim_start();
+            let entered = ["kubectl ", "k "]
+                .iter()
+                .find_map(|word| line.strip_prefix(word))
+                .unwrap_or(line)
+                .trim_start();
             return Session::run(sim, (&format!("kubectl {entered}"), &words), "", rows);
         }
         let first = line.split_whitespace().next().unwrap_or("");
         let is_verb = bare_verb(first);
-        let mut session = Session::noted(sim, &if is_verb { format!("kubectl {line}") } else { line.to_owned() }, rows);
+        let mut session = Session::noted(
+            sim,
+            &if is_verb {
+                format!("kubectl {line}")
+            } else {
+                line.to_owned()
+            },
+            rows,
+        );
         let result = match shell::parse::parse(line) {
             Ok(script) => {
-                let kubectl = shell::Kubectl { run: dispatch, is_verb: bare_verb };
+                let kubectl = shell::Kubectl {
+                    run: dispatch,
+                    is_verb: bare_verb,
+                };
                 let machine = shell::Machine::terminal(script, kubectl);
-                Ok(Outcome::pending(shell::LineCommand { machine, remote: false }))
+                Ok(Outcome::pending(shell::LineCommand {
+                    machine,
+                    remote: false,
+                }))
             }
             Err(fault) => Err(Failure::exit(format!("sh: {fault}\n"), 2)),
         };
@@ -172,7 +201,11 @@ impl Session {
 
     /// A number that changes when it has come further without a trace in the cluster.
     pub fn progress(&self) -> usize {
-        if let Outcome::Pending(command) = &self.task { command.progress() } else { usize::MAX }
+        if let Outcome::Pending(command) = &self.task {
+            command.progress()
+        } else {
+            usize::MAX
+        }
     }
 
     /// Whether it waits for a line to be typed.
@@ -182,7 +215,11 @@ impl Session {
 
     /// The text that it waits to have edited.
     pub fn edits(&self) -> Option<&str> {
-        if let Outcome::Pending(command) = &self.task { command.edits() } else { None }
+        if let Outcome::Pending(command) = &self.task {
+            command.edits()
+        } else {
+            None
+        }
     }
 
     /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
@@ -212,17 +249,38 @@ impl Session {
     }
 
     /// Starts a command in a running container, as the server does for `exec`: only the exit code tells that it failed.
-    pub fn in_container(sim: &mut Sim, (pod, container): (&Object, usize), command: &[String], stdin: Stdin) -> Session {
-        let mut session = Session::noted(sim, &format!("kubectl exec {} -- {}", pod.meta.name, command.join(" ")), usize::MAX);
+    pub fn in_container(
+        sim: &mut Sim,
+        (pod, container): (&Object, usize),
+        command: &[String],
+        stdin: Stdin,
+    ) -> Session {
+        let mut session = Session::noted(
+            sim,
+            &format!("kubectl exec {} -- {}", pod.meta.name, command.join(" ")),
+            usize::MAX,
+        );
         let machine = exec::in_container(pod, container, command, stdin);
-        session.settle(Ok(Outcome::pending(shell::LineCommand { machine, remote: false })));
+        session.settle(Ok(Outcome::pending(shell::LineCommand {
+            machine,
+            remote: false,
+        })));
         session.poll(sim);
         session
     }
 
     /// Starts what is the process of a container from now on, as the server does for `attach`: a shell or a command.
-    pub fn attached(sim: &mut Sim, at: (&Object, usize), command: &[String], stdin: Stdin) -> Session {
-        let mut session = Session::noted(sim, &format!("kubectl attach {}", at.0.meta.name), usize::MAX);
+    pub fn attached(
+        sim: &mut Sim,
+        at: (&Object, usize),
+        command: &[String],
+        stdin: Stdin,
+    ) -> Session {
+        let mut session = Session::noted(
+            sim,
+            &format!("kubectl attach {}", at.0.meta.name),
+            usize::MAX,
+        );
         let stays = exec::attached(at, sim.now(), command, stdin);
         session.settle(Ok(Outcome::pending(stays)));
         session.poll(sim);
@@ -235,7 +293,10 @@ impl Session {
 
     /// A command that the history has under this text.
     fn noted(sim: &mut Sim, text: &str, rows: usize) -> Session {
-        Session { text: text.into(), ..Session::of(sim.command(text), rows) }
+        Session {
+            text: text.into(),
+            ..Session::of(sim.command(text), rows)
+        }
     }
 
     fn of(origin: Origin, rows: usize) -> Session {
@@ -269,7 +330,11 @@ impl Session {
             Ok(if done { Outcome::Done } else { task })
         });
         self.settle(result);
-        if self.exit.is_some() { Progress::Done } else { Progress::Running }
+        if self.exit.is_some() {
+            Progress::Done
+        } else {
+            Progress::Running
+        }
     }
 
     /// When the command gives up or looks again by itself, if it does.
@@ -293,18 +358,37 @@ impl Session {
         }
     }
 
-    fn with_client(&mut self, sim: &mut Sim, run: impl FnOnce(&mut Client<'_>) -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
-        let mut client =
-            Client::new(sim, self.origin.clone(), (std::mem::take(&mut self.namespace), std::mem::take(&mut self.mode)), self.rows);
+    fn with_client(
+        &mut self,
+        sim: &mut Sim,
+        run: impl FnOnce(&mut Client<'_>) -> Result<Outcome, Failure>,
+    ) -> Result<Outcome, Failure> {
+        let mut client = Client::new(
+            sim,
+            self.origin.clone(),
+            (
+                std::mem::take(&mut self.namespace),
+                std::mem::take(&mut self.mode),
+            ),
+            self.rows,
+        );
         let result = run(&mut client);
         client.tell_failures();
         let (err, out) = (self.stderr.len(), self.stdout.len());
-        self.among.extend(client.among.iter().map(|(range, at)| (err + range.start..err + range.end, out + at)));
+        self.among.extend(
+            client
+                .among
+                .iter()
+                .map(|(range, at)| (err + range.start..err + range.end, out + at)),
+        );
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
         self.applied.append(&mut client.applied);
         self.failure = self.failure.take().or(client.failure.take());
-        (self.namespace, self.mode) = (std::mem::take(&mut client.namespace), std::mem::take(&mut client.mode));
+        (self.namespace, self.mode) = (
+            std::mem::take(&mut client.namespace),
+            std::mem::take(&mut client.mode),
+        );
         self.origin = client.origin();
         match result {
             Ok(Outcome::Done) if self.failure.is_some() => Err(Failure::exit("", 1)),
@@ -371,7 +455,10 @@ pub const VERBS: &[&Verb] = &[
 
 /// The verb that a word means.
 fn verb_named(word: &str) -> Option<&'static Verb> {
-    VERBS.iter().copied().find(|verb| verb.name == word || verb.aliases.contains(&word))
+    VERBS
+        .iter()
+        .copied()
+        .find(|verb| verb.name == word || verb.aliases.contains(&word))
 }
 
 fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Outcome, Failure> {
@@ -383,7 +470,10 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
     };
     // They then stand behind, so that a subcommand comes first.
     let mut rest = args[at + 1..].to_vec();
-    let end = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
+    let end = rest
+        .iter()
+        .position(|word| word == "--")
+        .unwrap_or(rest.len());
     rest.splice(end..end, args[..at].iter().cloned());
     if let Some(message) = unknown_verb(args) {
         return Err(Failure::plain(message));
@@ -393,7 +483,12 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         return Ok(Outcome::Done);
     };
     if rest.iter().any(|word| word == "--help" || word == "-h") {
-        client.say(format!("{}\n\nOptions:\n{}\nUsage:\n  kubectl {} [options]", verb.help, options(verb), verb.name));
+        client.say(format!(
+            "{}\n\nOptions:\n{}\nUsage:\n  kubectl {} [options]",
+            verb.help,
+            options(verb),
+            verb.name
+        ));
         return Ok(Outcome::Done);
     }
     match by_file::named(client, verb, rest, stdin)? {
@@ -404,7 +499,8 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
 
 /// The flags of a verb that do something here, a line each.
 fn options(verb: &Verb) -> String {
-    let taken = parse::described(verb.flags).filter(|(_, effect)| *effect != parse::FlagEffect::Refused);
+    let taken =
+        parse::described(verb.flags).filter(|(_, effect)| *effect != parse::FlagEffect::Refused);
     taken.map(|(flag, _)| format!("    {flag}\n")).collect()
 }
 
@@ -418,15 +514,20 @@ pub fn unknown_verb(args: &[String]) -> Option<String> {
 fn unknown(verb: &str) -> String {
     let mut text = format!("error: unknown command \"{verb}\" for \"kubectl\"");
     let names = VERBS.iter().map(|verb| verb.name);
-    let near: Vec<&str> = names.filter(|known| known.starts_with(verb) || distance(verb, known) <= 2).collect();
+    let near: Vec<&str> = names
+        .filter(|known| known.starts_with(verb) || distance(verb, known) <= 2)
+        .collect();
     if !near.is_empty() {
         text.push_str("\n\nDid you mean this?");
         let mut near = near;
         // kubectl lists them as its commands are grouped.
         k8s_model::sort::sort_by_key(&mut near, |known| {
-            ["create", "expose", "run", "set", "explain", "get"].iter().position(|k| k == known)
+            ["create", "expose", "run", "set", "explain", "get"]
+                .iter()
+                .position(|k| k == known)
         });
-        near.iter().for_each(|known| text.push_str(&format!("\n\t{known}")));
+        near.iter()
+            .for_each(|known| text.push_str(&format!("\n\t{known}")));
     }
     text
 }

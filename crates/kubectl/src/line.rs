@@ -13,13 +13,17 @@ pub fn plain(line: &str) -> Option<Vec<String>> {
     let words = one_command(line)?;
     // Files are read where the shell is.
     let names_file = |word: &String| word.starts_with("-f") || word.starts_with("--filename");
-    (words.first().is_some_and(|verb| verb == "logs") || !words.iter().any(names_file)).then_some(words)
+    (words.first().is_some_and(|verb| verb == "logs") || !words.iter().any(names_file))
+        .then_some(words)
 }
 
 /// The words after `kubectl` of a line that is one command.
 fn one_command(line: &str) -> Option<Vec<String>> {
     let quotes = |quote| line.matches(quote).count() % 2 == 0;
-    if line.contains(['|', '&', ';', '<', '>', '$', '`', '(', ')', '#', '\\', '\n']) || !quotes('\'') || !quotes('"') {
+    if line.contains(['|', '&', ';', '<', '>', '$', '`', '(', ')', '#', '\\', '\n'])
+        || !quotes('\'')
+        || !quotes('"')
+    {
         return None;
     }
     let mut words = parse::split(line);
@@ -42,14 +46,32 @@ pub fn only_reads(line: &str) -> bool {
 
 /// Whether a line opens an editor.
 pub fn opens_editor(line: &str) -> bool {
-    one_command(line).is_some_and(|words| words.get(verb_position(&words)).is_some_and(|verb| verb == edit::VERB.name))
+    one_command(line).is_some_and(|words| {
+        words
+            .get(verb_position(&words))
+            .is_some_and(|verb| verb == edit::VERB.name)
+    })
 }
 
 fn command_only_reads(words: &[String]) -> bool {
-    let words = if words.first().is_some_and(|word| matches!(word.as_str(), "kubectl" | "k")) { &words[1..] } else { words };
+    let words = if words
+        .first()
+        .is_some_and(|word| matches!(word.as_str(), "kubectl" | "k"))
+    {
+        &words[1..]
+    } else {
+        words
+    };
     let words = &words[verb_position(words).min(words.len())..];
-    match words.first().and_then(|word| verb_named(word)).map(|verb| verb.reads) {
-        Some(Reads::Sub(reads)) => words[1..].iter().find(|word| !word.starts_with('-')).is_some_and(|word| reads.contains(&word.as_str())),
+    match words
+        .first()
+        .and_then(|word| verb_named(word))
+        .map(|verb| verb.reads)
+    {
+        Some(Reads::Sub(reads)) => words[1..]
+            .iter()
+            .find(|word| !word.starts_with('-'))
+            .is_some_and(|word| reads.contains(&word.as_str())),
         reads => reads == Some(Reads::Yes),
     }
 }
@@ -58,8 +80,17 @@ fn command_only_reads(words: &[String]) -> bool {
 pub fn verb_position(args: &[String]) -> usize {
     let mut at = 0;
     while let Some(word) = args.get(at).filter(|word| word.starts_with('-')) {
-        let takes_value =
-            matches!(word.as_str(), "-n" | "--namespace" | "--as" | "--as-group" | "--context" | "--kubeconfig" | "-s" | "--server" | "-v");
+        let takes_value = matches!(
+            word.as_str(),
+            "-n" | "--namespace"
+                | "--as"
+                | "--as-group"
+                | "--context"
+                | "--kubeconfig"
+                | "-s"
+                | "--server"
+                | "-v"
+        );
         at += if takes_value { 2 } else { 1 };
     }
     at

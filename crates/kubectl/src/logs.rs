@@ -19,8 +19,14 @@ const FLAGS: &str = "container/c= follow/f previous/p tail= since= since-time= a
     ~max-log-requests= limit-bytes= ~ignore-errors ~pod-running-timeout= ~insecure-skip-tls-verify-backend";
 
 /// `kubectl logs`.
-pub const VERB: Verb =
-    Verb { name: "logs", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Print the logs for a container in a pod" };
+pub const VERB: Verb = Verb {
+    name: "logs",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::Yes,
+    run,
+    help: "Print the logs for a container in a pod",
+};
 
 /// A container whose log is shown.
 #[derive(Clone, Debug)]
@@ -40,10 +46,12 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     client.use_flags(&args)?;
     let mut pods: Vec<ObjectRef> = Vec::new();
     if let Some(labels) = args.get("selector") {
-        let selection =
-            ObjectSelector::parse(Some(labels), None).map_err(|fault| targets::refused_selector(Kind::Pod, Some(labels), None, &fault))?;
+        let selection = ObjectSelector::parse(Some(labels), None)
+            .map_err(|fault| targets::refused_selector(Kind::Pod, Some(labels), None, &fault))?;
         let namespace = client.namespace.clone();
-        let found = client.listing(Kind::Pod, &namespace).filter(|pod| selection.matches(&pod.to_value()));
+        let found = client
+            .listing(Kind::Pod, &namespace)
+            .filter(|pod| selection.matches(&pod.to_value()));
         pods.extend(found.map(|pod| pod.key()));
         if pods.is_empty() {
             client.warn(format!("No resources found in {namespace} namespace."));
@@ -59,7 +67,10 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         pods.push(named(client, name, args.on("all-pods"))?);
         if args.on("all-pods") && name.contains('/') {
             let (kind, name) = targets::kind_and_name(client, name)?;
-            pods = exec::pods_of(client, kind, name).iter().map(|pod| pod.key()).collect();
+            pods = exec::pods_of(client, kind, name)
+                .iter()
+                .map(|pod| pod.key())
+                .collect();
         }
     }
     let tail = match (args.number("tail")?, args.get("selector")) {
@@ -73,22 +84,35 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     for pod in pods {
         choose(client, &args, pod, &mut sources)?;
     }
-    let mut logs = Logs { sources, tail, since, follow: args.on("follow") };
+    let mut logs = Logs {
+        sources,
+        tail,
+        since,
+        follow: args.on("follow"),
+    };
     let ended = logs.show(client)?;
-    Ok(if ended || !logs.follow { Outcome::Done } else { Outcome::pending(logs) })
+    Ok(if ended || !logs.follow {
+        Outcome::Done
+    } else {
+        Outcome::pending(logs)
+    })
 }
 
 /// The second since which lines are shown, if one is asked for.
 fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
     let span = args.duration("since")?.filter(|span| *span > 0);
     match (span, args.get("since-time").filter(|time| !time.is_empty())) {
-        (Some(_), Some(_)) => Err(Failure::error("at most one of `sinceTime` or `sinceSeconds` may be specified")),
-        (Some(span), None) => Ok(Some(client.wall() - i64::try_from(span / SECOND).unwrap_or(i64::MAX))),
+        (Some(_), Some(_)) => Err(Failure::error(
+            "at most one of `sinceTime` or `sinceSeconds` may be specified",
+        )),
+        (Some(span), None) => Ok(Some(
+            client.wall() - i64::try_from(span / SECOND).unwrap_or(i64::MAX),
+        )),
         (None, Some(time)) => match Timestamp::parse(time) {
             Some(time) => Ok(Some(time.seconds())),
-            None => {
-                Err(Failure::error(format!("parsing time {time:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {time:?} as \"2006\"")))
-            }
+            None => Err(Failure::error(format!(
+                "parsing time {time:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {time:?} as \"2006\""
+            ))),
         },
         (None, None) => Ok(None),
     }
@@ -100,7 +124,9 @@ fn named(client: &mut Client<'_>, word: &str, all: bool) -> Result<ObjectRef, Fa
     let key = client.key(kind, name);
     if client.find(&key).is_none() {
         let (missing, namespace) = (client.not_there(&key).message, &client.namespace);
-        return Err(Failure::error(format!("error from server (NotFound): {missing} in namespace {namespace:?}")));
+        return Err(Failure::error(format!(
+            "error from server (NotFound): {missing} in namespace {namespace:?}"
+        )));
     }
     let pod = exec::find(client, word, "cannot get the logs from")?;
     client.may_read("get", &pod.key(), "log")?;
@@ -114,38 +140,92 @@ fn named(client: &mut Client<'_>, word: &str, all: bool) -> Result<ObjectRef, Fa
 }
 
 /// The containers of a Pod that are asked for.
-fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Vec<Source>) -> Result<(), Failure> {
+fn choose(
+    client: &mut Client<'_>,
+    args: &Args,
+    pod: ObjectRef,
+    sources: &mut Vec<Source>,
+) -> Result<(), Failure> {
     client.may_read("get", &pod, "")?;
     client.may_read("get", &pod, "log")?;
     let object = client.get_at(&pod)?;
     let name = |container: &Value| container["name"].as_str().unwrap_or("").to_owned();
-    let of = |field: &str| -> Vec<String> { object["spec"][field].as_array().into_iter().flatten().map(name).collect() };
-    let (main, init, ephemeral) = (of("containers"), of("initContainers"), of("ephemeralContainers"));
+    let of = |field: &str| -> Vec<String> {
+        object["spec"][field]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(name)
+            .collect()
+    };
+    let (main, init, ephemeral) = (
+        of("containers"),
+        of("initContainers"),
+        of("ephemeralContainers"),
+    );
     let all = || exec::all_containers(of);
     let mut chosen: Vec<String> = Vec::new();
     if args.on("all-containers") {
         chosen.extend(init.iter().chain(&main).chain(&ephemeral).cloned());
-    } else if let Some(wanted) = args.get("container").map(str::to_owned).or(args.words.get(1).cloned()) {
-        if ![&main, &init, &ephemeral].iter().any(|list| list.contains(&wanted)) {
-            return Err(Failure::error(format!("container {wanted} is not valid for pod {} out of: {}", pod.name, all())));
+    } else if let Some(wanted) = args
+        .get("container")
+        .map(str::to_owned)
+        .or(args.words.get(1).cloned())
+    {
+        if ![&main, &init, &ephemeral]
+            .iter()
+            .any(|list| list.contains(&wanted))
+        {
+            return Err(Failure::error(format!(
+                "container {wanted} is not valid for pod {} out of: {}",
+                pod.name,
+                all()
+            )));
         }
         chosen.push(wanted);
     } else {
         let many = main.len() + init.len() + ephemeral.len() > 1;
-        let annotated = object["metadata"]["annotations"][exec::DEFAULT_CONTAINER].as_str().filter(|name| !name.is_empty());
-        let known = annotated.filter(|name| [&main, &init, &ephemeral].iter().any(|list| list.iter().any(|one| one == name)));
+        let annotated = object["metadata"]["annotations"][exec::DEFAULT_CONTAINER]
+            .as_str()
+            .filter(|name| !name.is_empty());
+        let known = annotated.filter(|name| {
+            [&main, &init, &ephemeral]
+                .iter()
+                .any(|list| list.iter().any(|one| one == name))
+        });
         if let Some(name) = annotated.filter(|_| known.is_none()) {
-            client.warn(format!("Default container name {name:?} not found in pod {}", pod.name));
+            client.warn(format!(
+                "Default container name {name:?} not found in pod {}",
+                pod.name
+            ));
         }
         if many && known.is_none() && args.get("selector").is_none() {
-            client.warn(format!("Defaulted container {:?} out of: {}", main.first().map_or("", String::as_str), all()));
+            client.warn(format!(
+                "Defaulted container {:?} out of: {}",
+                main.first().map_or("", String::as_str),
+                all()
+            ));
         }
         chosen.extend(known.map(str::to_owned).or_else(|| main.first().cloned()));
     }
-    let room = args.number("limit-bytes")?.and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
+    let room = args
+        .number("limit-bytes")?
+        .and_then(|bytes| usize::try_from(bytes).ok())
+        .filter(|bytes| *bytes > 0);
     for container in chosen {
-        let prefix = if args.on("prefix") || args.on("all-pods") { format!("[pod/{}/{container}] ", pod.name) } else { String::new() };
-        sources.push(Source { pod: pod.clone(), container, previous: args.on("previous"), prefix, room, place: None });
+        let prefix = if args.on("prefix") || args.on("all-pods") {
+            format!("[pod/{}/{container}] ", pod.name)
+        } else {
+            String::new()
+        };
+        sources.push(Source {
+            pod: pod.clone(),
+            container,
+            previous: args.on("previous"),
+            prefix,
+            room,
+            place: None,
+        });
     }
     Ok(())
 }
@@ -177,7 +257,11 @@ impl Logs {
     /// Prints what is new; whether no more will come.
     fn show(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut ended = true;
-        for source in self.sources.iter_mut().filter(|source| source.room != Some(0)) {
+        for source in self
+            .sources
+            .iter_mut()
+            .filter(|source| source.room != Some(0))
+        {
             let first = source.place.is_none();
             let early = match self.since.filter(|_| first) {
                 Some(since) => match printed(client, &mut source.clone(), since)? {
@@ -186,15 +270,26 @@ impl Logs {
                 },
                 None => 0,
             };
-            let Some((text, running)) = printed(client, source, i64::MAX)? else { continue };
+            let Some((text, running)) = printed(client, source, i64::MAX)? else {
+                continue;
+            };
             let lines = text.lines().count();
-            let skipped = self.tail.filter(|_| first).map_or(0, |tail| lines.saturating_sub(tail)).max(early);
+            let skipped = self
+                .tail
+                .filter(|_| first)
+                .map_or(0, |tail| lines.saturating_sub(tail))
+                .max(early);
             for line in text.lines().skip(skipped) {
                 match source.room.filter(|room| *room <= line.len()) {
                     // The last line may be shown in part.
                     Some(room) => {
-                        let at = (0..=room).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
-                        client.out.push_str(&[source.prefix.as_str(), &line[..at]].concat());
+                        let at = (0..=room)
+                            .rev()
+                            .find(|at| line.is_char_boundary(*at))
+                            .unwrap_or(0);
+                        client
+                            .out
+                            .push_str(&[source.prefix.as_str(), &line[..at]].concat());
                         source.room = Some(0);
                         break;
                     }
@@ -210,7 +305,8 @@ impl Logs {
 
 impl PendingCommand for Logs {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        self.sources.retain(|source| client.find(&source.pod).is_some());
+        self.sources
+            .retain(|source| client.find(&source.pod).is_some());
         self.show(client)
     }
 
@@ -221,82 +317,155 @@ impl PendingCommand for Logs {
 
 /// What a container has printed before a second that has not been shown, and whether it still runs; nothing if that is not known, which is
 /// told.
-fn printed(client: &mut Client<'_>, source: &mut Source, before: i64) -> Result<Option<(String, bool)>, Failure> {
-    let Some(pod) = client.sim().get(&source.pod).cloned() else { return Ok(None) };
+fn printed(
+    client: &mut Client<'_>,
+    source: &mut Source,
+    before: i64,
+) -> Result<Option<(String, bool)>, Failure> {
+    let Some(pod) = client.sim().get(&source.pod).cloned() else {
+        return Ok(None);
+    };
     let object = pod.to_value();
     let wanted = |item: &&Value| item["name"] == source.container.as_str();
-    let status = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"]
-        .iter()
-        .flat_map(|field| object["status"][*field].as_array().into_iter().flatten())
-        .find(wanted);
-    let state = status.map_or(&Value::Null, |status| &status[if source.previous { "lastState" } else { "state" }]);
-    let life = if state["running"].is_object() { &state["running"] } else { &state["terminated"] };
+    let status = [
+        "containerStatuses",
+        "initContainerStatuses",
+        "ephemeralContainerStatuses",
+    ]
+    .iter()
+    .flat_map(|field| object["status"][*field].as_array().into_iter().flatten())
+    .find(wanted);
+    let state = status.map_or(&Value::Null, |status| {
+        &status[if source.previous {
+            "lastState"
+        } else {
+            "state"
+        }]
+    });
+    let life = if state["running"].is_object() {
+        &state["running"]
+    } else {
+        &state["terminated"]
+    };
     if !life.is_object() {
         let (container, pod) = (&source.container, &source.pod.name);
-        let reason = state["waiting"]["reason"].as_str().unwrap_or("ContainerCreating");
-        let refused = |text: String| Err(Failure::plain(format!("Error from server (BadRequest): {text}")));
+        let reason = state["waiting"]["reason"]
+            .as_str()
+            .unwrap_or("ContainerCreating");
+        let refused = |text: String| {
+            Err(Failure::plain(format!(
+                "Error from server (BadRequest): {text}"
+            )))
+        };
         return match (source.previous, object["spec"]["nodeName"].as_str(), reason) {
-            (true, ..) => refused(format!("previous terminated container {container:?} in pod {pod:?} not found")),
+            (true, ..) => refused(format!(
+                "previous terminated container {container:?} in pod {pod:?} not found"
+            )),
             (_, None, _) => refused(format!("pod {pod} does not have a host assigned")),
             // A container that waits to be restarted has printed what its last run did.
             (_, _, "CrashLoopBackOff") => {
-                let mut last = Source { previous: true, ..source.clone() };
+                let mut last = Source {
+                    previous: true,
+                    ..source.clone()
+                };
                 let text = printed(client, &mut last, before);
                 source.place = last.place;
                 text
             }
-            (_, _, "ImagePullBackOff" | "ErrImagePull") => {
-                refused(format!("container {container:?} in pod {pod:?} is waiting to start: trying and failing to pull image"))
-            }
-            _ => refused(format!("container {container:?} in pod {pod:?} is waiting to start: {reason}")),
+            (_, _, "ImagePullBackOff" | "ErrImagePull") => refused(format!(
+                "container {container:?} in pod {pod:?} is waiting to start: trying and failing to pull image"
+            )),
+            _ => refused(format!(
+                "container {container:?} in pod {pod:?} is waiting to start: {reason}"
+            )),
         };
     }
-    let at = |field: &str| life[field].as_str().and_then(Timestamp::parse).map(|time| time.seconds());
+    let at = |field: &str| {
+        life[field]
+            .as_str()
+            .and_then(Timestamp::parse)
+            .map(|time| time.seconds())
+    };
     let began = at("startedAt").unwrap_or_else(|| client.wall());
     let until = at("finishedAt").unwrap_or_else(|| client.wall());
     if before <= began {
         return Ok(Some((String::new(), state["running"].is_object())));
     }
     // A command that has ended by itself has also printed what comes after its last sleep; one that was killed has not.
-    let by_itself = life["exitCode"].as_i64().is_some_and(|code| !KILLED.contains(&code));
+    let by_itself = life["exitCode"]
+        .as_i64()
+        .is_some_and(|code| !KILLED.contains(&code));
     let until = (until + i64::from(by_itself)).min(before);
     let specs = ["containers", "initContainers", "ephemeralContainers"]
         .iter()
         .flat_map(|field| object["spec"][*field].as_array().into_iter().flatten());
     let spec = specs.into_iter().find(wanted).cloned().unwrap_or_default();
     let mut every = pod.body::<Pod>().spec.every_container();
-    let index = every.position(|(_, container)| container.name == source.container).unwrap_or(0);
-    let place = source.place.take().filter(|place| place.began == began).unwrap_or(Place { began, ..Place::default() });
+    let index = every
+        .position(|(_, container)| container.name == source.container)
+        .unwrap_or(0);
+    let place = source
+        .place
+        .take()
+        .filter(|place| place.began == began)
+        .unwrap_or(Place {
+            began,
+            ..Place::default()
+        });
     let (text, machine, kept) = match place.machine.or_else(|| command(&pod, index, &spec)) {
         Some(mut machine) => {
             let kept = machine.is_rehearsed();
             let text = machine.rehearse(client, began, until);
-            (text, Some(machine).filter(|machine| !machine.is_lost()), kept)
+            (
+                text,
+                Some(machine).filter(|machine| !machine.is_lost()),
+                kept,
+            )
         }
         None => match known(spec["image"].as_str().unwrap_or(""), began) {
             Some(text) => (text, None, false),
             None => {
-                client.warn(format!("What the image {} prints is not known to this simulation.", spec["image"].as_str().unwrap_or("")));
+                client.warn(format!(
+                    "What the image {} prints is not known to this simulation.",
+                    spec["image"].as_str().unwrap_or("")
+                ));
                 return Ok(None);
             }
         },
     };
     // What was rehearsed from the start again begins with what has been shown.
-    let new: String = if kept { text } else { text.split_inclusive('\n').skip(place.lines).collect() };
-    source.place = Some(Place { began, lines: place.lines + new.lines().count(), machine });
+    let new: String = if kept {
+        text
+    } else {
+        text.split_inclusive('\n').skip(place.lines).collect()
+    };
+    source.place = Some(Place {
+        began,
+        lines: place.lines + new.lines().count(),
+        machine,
+    });
     Ok(Some((new, state["running"].is_object())))
 }
 
 /// The container's command, if it is one that the shell knows.
 fn command(pod: &Object, index: usize, spec: &Value) -> Option<Machine> {
-    let words = ["command", "args"].iter().flat_map(|field| spec[*field].as_array().into_iter().flatten());
+    let words = ["command", "args"]
+        .iter()
+        .flat_map(|field| spec[*field].as_array().into_iter().flatten());
     let words: Vec<String> = words.filter_map(Value::as_str).map(str::to_owned).collect();
     let shell = shell::Place::Pod(pod.key(), pod.meta.uid, index);
     match words.as_slice() {
-        [name, flag, text, ..] if flag == "-c" && matches!(name.rsplit('/').next(), Some("sh" | "bash" | "ash")) => {
+        [name, flag, text, ..]
+            if flag == "-c" && matches!(name.rsplit('/').next(), Some("sh" | "bash" | "ash")) =>
+        {
             Some(Machine::new(shell, parse::parse(text).ok()?))
         }
-        [name, ..] if matches!(name.as_str(), "echo" | "sleep" | "date" | "hostname" | "env" | "printenv" | "true" | "false") => {
+        [name, ..]
+            if matches!(
+                name.as_str(),
+                "echo" | "sleep" | "date" | "hostname" | "env" | "printenv" | "true" | "false"
+            ) =>
+        {
             Some(Machine::of_words(shell, &words))
         }
         _ => None,

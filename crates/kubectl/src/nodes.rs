@@ -36,15 +36,23 @@ pub const CORDON: Verb = Verb {
 };
 
 /// `kubectl taint`.
-pub const TAINT: Verb =
-    Verb { name: "taint", aliases: &[], flags: TAINT_FLAGS, reads: Reads::No, run: taint, help: "Update the taints on one or more nodes" };
+pub const TAINT: Verb = Verb {
+    name: "taint",
+    aliases: &[],
+    flags: TAINT_FLAGS,
+    reads: Reads::No,
+    run: taint,
+    help: "Update the taints on one or more nodes",
+};
 
 fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Outcome, Failure> {
     let verb = if on { "cordon" } else { "uncordon" };
     let args = Args::parse(verb, CORDON_FLAGS, words)?;
     client.use_flags(&args)?;
     if args.words.is_empty() && args.get("selector").is_none() {
-        return Err(Failure::error(format!("USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples")));
+        return Err(Failure::error(format!(
+            "USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples"
+        )));
     }
     if args.words.is_empty() && args.get("selector") == Some("") {
         return Err(Failure::error(NO_OBJECTS));
@@ -54,7 +62,9 @@ fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Outcome
             && super::targets::kind(client, kind)? != Kind::Node
         {
             let found = resource(super::targets::kind(client, kind)?);
-            return Err(Failure::error(format!("expected resource of type node, got {found:?}")));
+            return Err(Failure::error(format!(
+                "expected resource of type node, got {found:?}"
+            )));
         }
     }
     for name in named(client, &args)? {
@@ -66,10 +76,18 @@ fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Outcome
 /// The nodes that the words name, or that a label selector finds.
 pub fn named(client: &Client<'_>, args: &Args) -> Result<Vec<String>, Failure> {
     let Some(labels) = args.get("selector") else {
-        return Ok(args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect());
+        return Ok(args
+            .words
+            .iter()
+            .map(|word| word.trim_start_matches("node/").to_owned())
+            .collect());
     };
-    let selection = ObjectSelector::parse(Some(labels), None).map_err(|fault| refused_selector(Kind::Node, Some(labels), None, &fault))?;
-    let found = client.list(Kind::Node, "").into_iter().filter(|node| selection.matches(node));
+    let selection = ObjectSelector::parse(Some(labels), None)
+        .map_err(|fault| refused_selector(Kind::Node, Some(labels), None, &fault))?;
+    let found = client
+        .list(Kind::Node, "")
+        .into_iter()
+        .filter(|node| selection.matches(node));
     Ok(found.map(|node| name_of(&node).to_owned()).collect())
 }
 
@@ -83,7 +101,9 @@ pub fn set_cordon(client: &mut Client<'_>, name: &str, on: bool) -> Result<(), F
     let value = if on { json!(true) } else { Value::Null };
     let key = ObjectRef::new(Kind::Node, "", name);
     let change = json!({"spec": {"unschedulable": value}});
-    let node = client.patch(&key, Subresource::Main, Patch::Strategic, &change).map_err(|error| server_error(&error))?;
+    let node = client
+        .patch(&key, Subresource::Main, Patch::Strategic, &change)
+        .map_err(|error| server_error(&error))?;
     client.report(Kind::Node, &node, word)
 }
 
@@ -99,23 +119,39 @@ const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("taint", TAINT_FLAGS, words)?;
     client.use_flags(&args)?;
-    let Some((kind, rest)) = args.words.split_first() else { return Err(Failure::error("at least one taint update is required")) };
+    let Some((kind, rest)) = args.words.split_first() else {
+        return Err(Failure::error("at least one taint update is required"));
+    };
     if kind.contains('/') {
-        return Err(Failure::plain(format!("the server doesn't have a resource type {kind:?}")));
+        return Err(Failure::plain(format!(
+            "the server doesn't have a resource type {kind:?}"
+        )));
     }
     if super::targets::kind(client, kind)? != Kind::Node {
-        return Err(Failure::error(format!("invalid resource type {kind}, only node types are supported")));
+        return Err(Failure::error(format!(
+            "invalid resource type {kind}, only node types are supported"
+        )));
     }
     let mut nodes: Vec<String> = Vec::new();
     let mut changes = Vec::new();
     for word in rest {
         match change(word)? {
             Some(change) => {
-                let same =
-                    |other: &TaintChange| !change.remove && !other.remove && other.key == change.key && other.effect == change.effect;
+                let same = |other: &TaintChange| {
+                    !change.remove
+                        && !other.remove
+                        && other.key == change.key
+                        && other.effect == change.effect
+                };
                 if changes.iter().any(same) {
-                    let taint = format!("{{{} {} {} <nil>}}", change.key, change.value, change.effect);
-                    return Err(Failure::usage("taint", format!("duplicated taints with the same key and effect: {taint}")));
+                    let taint = format!(
+                        "{{{} {} {} <nil>}}",
+                        change.key, change.value, change.effect
+                    );
+                    return Err(Failure::usage(
+                        "taint",
+                        format!("duplicated taints with the same key and effect: {taint}"),
+                    ));
                 }
                 changes.push(change);
             }
@@ -125,13 +161,19 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
     if args.get("selector").is_some() {
         nodes = named(client, &args)?;
     } else if args.on("all") {
-        nodes = client.list(Kind::Node, "").iter().map(|node| name_of(node).to_owned()).collect();
+        nodes = client
+            .list(Kind::Node, "")
+            .iter()
+            .map(|node| name_of(node).to_owned())
+            .collect();
     }
     if changes.is_empty() {
         return Err(Failure::error("at least one taint update is required"));
     }
     if nodes.is_empty() {
-        return Err(Failure::error("at least one resource name must be specified since 'all' parameter is not set"));
+        return Err(Failure::error(
+            "at least one resource name must be specified since 'all' parameter is not set",
+        ));
     }
     for name in nodes {
         if let Err(failure) = taint_one(client, &name, &changes, args.on("overwrite")) {
@@ -149,14 +191,26 @@ fn change(word: &str) -> Result<Option<TaintChange>, Failure> {
     if !remove && !word.contains(['=', ':']) {
         return Ok(None);
     }
-    let invalid = |why: String| Err(Failure::usage("taint", format!("invalid taint spec: {body}{why}")));
+    let invalid = |why: String| {
+        Err(Failure::usage(
+            "taint",
+            format!("invalid taint spec: {body}{why}"),
+        ))
+    };
     if body.matches(':').count() > 1 || pair.matches('=').count() > 1 {
         return invalid(String::new());
     }
     if !effect.is_empty() && !EFFECTS.contains(&effect) {
-        return Err(Failure::usage("taint", format!("invalid taint effect: {effect}, unsupported taint effect")));
+        return Err(Failure::usage(
+            "taint",
+            format!("invalid taint effect: {effect}, unsupported taint effect"),
+        ));
     }
-    let (key, value) = if effect.is_empty() { (pair, "") } else { pair.split_once('=').unwrap_or((pair, "")) };
+    let (key, value) = if effect.is_empty() {
+        (pair, "")
+    } else {
+        pair.split_once('=').unwrap_or((pair, ""))
+    };
     if let Some(fault) = validation::is_label_value(value) {
         return invalid(format!(", {fault}"));
     }
@@ -167,20 +221,38 @@ fn change(word: &str) -> Result<Option<TaintChange>, Failure> {
     if effect.is_empty() && !remove {
         return invalid(String::new());
     }
-    Ok(Some(TaintChange { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned(), remove }))
+    Ok(Some(TaintChange {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        effect: effect.to_owned(),
+        remove,
+    }))
 }
 
-fn taint_one(client: &mut Client<'_>, name: &str, changes: &[TaintChange], overwrite: bool) -> Result<(), Failure> {
+fn taint_one(
+    client: &mut Client<'_>,
+    name: &str,
+    changes: &[TaintChange],
+    overwrite: bool,
+) -> Result<(), Failure> {
     let mut node = client.get(Kind::Node, name)?;
-    let mut taints = node["spec"]["taints"].as_array().cloned().unwrap_or_default();
+    let mut taints = node["spec"]["taints"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
     let (mut added, mut removed, mut replaced) = (false, false, false);
     for change in changes {
-        let same =
-            |taint: &Value| taint["key"] == change.key.as_str() && (change.effect.is_empty() || taint["effect"] == change.effect.as_str());
+        let same = |taint: &Value| {
+            taint["key"] == change.key.as_str()
+                && (change.effect.is_empty() || taint["effect"] == change.effect.as_str())
+        };
         let exists = taints.iter().any(same);
         if change.remove {
             if !exists {
-                return Err(Failure::error(format!("taint \"{}\" not found", change.key)));
+                return Err(Failure::error(format!(
+                    "taint \"{}\" not found",
+                    change.key
+                )));
             }
             taints.retain(|taint| !same(taint));
             removed = true;
@@ -200,7 +272,11 @@ fn taint_one(client: &mut Client<'_>, name: &str, changes: &[TaintChange], overw
         taints.insert(0, taint);
         (added, replaced) = (added || !exists, replaced || exists);
     }
-    node["spec"]["taints"] = if taints.is_empty() { Value::Null } else { Value::Array(taints) };
+    node["spec"]["taints"] = if taints.is_empty() {
+        Value::Null
+    } else {
+        Value::Array(taints)
+    };
     let node = client.update(node).map_err(|error| server_error(&error))?;
     let word = match (added || replaced, removed) {
         (true, true) => "modified",

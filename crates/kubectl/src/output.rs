@@ -32,7 +32,9 @@ impl DryRun {
             Some("client" | "unchanged" | "true") => DryRun::Client,
             Some("server") => DryRun::Server,
             Some(other) => {
-                return Err(Failure::error(format!("Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\".")));
+                return Err(Failure::error(format!(
+                    "Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
+                )));
             }
         })
     }
@@ -83,14 +85,25 @@ pub struct Mode {
 impl Mode {
     /// Reads both flags.
     pub fn parse(args: &Args) -> Result<Mode, Failure> {
-        Ok(Mode { dry: DryRun::parse(args)?, format: format(args)?, namespaced: args.get("namespace").is_some() })
+        Ok(Mode {
+            dry: DryRun::parse(args)?,
+            format: format(args)?,
+            namespaced: args.get("namespace").is_some(),
+        })
     }
 }
 
 fn format(args: &Args) -> Result<Option<OutputFormat>, Failure> {
     let template = args.get("template").unwrap_or("");
-    let usual = if template.is_empty() { "" } else { "go-template" };
-    let text = args.get("output").filter(|text| !text.is_empty()).unwrap_or(usual);
+    let usual = if template.is_empty() {
+        ""
+    } else {
+        "go-template"
+    };
+    let text = args
+        .get("output")
+        .filter(|text| !text.is_empty())
+        .unwrap_or(usual);
     if text.is_empty() {
         return Ok(None);
     }
@@ -103,18 +116,31 @@ fn format(args: &Args) -> Result<Option<OutputFormat>, Failure> {
         "json" => OutputFormat::Json,
         "name" => OutputFormat::Name,
         "jsonpath" | "jsonpath-as-json" | "go-template" | "template" if detail.is_empty() => {
-            return Err(Failure::error("template format specified but no template given"));
+            return Err(Failure::error(
+                "template format specified but no template given",
+            ));
         }
         "jsonpath" => OutputFormat::JsonPath(detail.to_owned()),
         "jsonpath-as-json" => OutputFormat::JsonPathAsJson(detail.to_owned()),
-        "go-template" | "template" => OutputFormat::Template(Template::parse(detail).map_err(Failure::error)?),
+        "go-template" | "template" => {
+            OutputFormat::Template(Template::parse(detail).map_err(Failure::error)?)
+        }
         "custom-columns" if tables && detail.is_empty() => {
-            return Err(Failure::error("custom-columns format specified but no custom columns given"));
+            return Err(Failure::error(
+                "custom-columns format specified but no custom columns given",
+            ));
         }
         "custom-columns" if tables => {
-            let split = |part: &str| part.split_once(':').map(|(head, path)| (head.to_owned(), path.to_owned()));
+            let split = |part: &str| {
+                part.split_once(':')
+                    .map(|(head, path)| (head.to_owned(), path.to_owned()))
+            };
             let columns: Option<Vec<_>> = detail.split(',').map(split).collect();
-            let wrong = || Failure::error(format!("unexpected custom-columns spec: {detail}, expected <header>:<json-path-expr>"));
+            let wrong = || {
+                Failure::error(format!(
+                    "unexpected custom-columns spec: {detail}, expected <header>:<json-path-expr>"
+                ))
+            };
             OutputFormat::Columns(columns.ok_or_else(wrong)?)
         }
         _ => {
@@ -130,7 +156,9 @@ impl OutputFormat {
     /// Whether an expression in it names a field.
     pub fn reads(&self, field: &str) -> bool {
         match self {
-            OutputFormat::JsonPath(text) | OutputFormat::JsonPathAsJson(text) => text.contains(field),
+            OutputFormat::JsonPath(text) | OutputFormat::JsonPathAsJson(text) => {
+                text.contains(field)
+            }
             OutputFormat::Template(template) => template.text().contains(field),
             OutputFormat::Columns(columns) => columns.iter().any(|(_, path)| path.contains(field)),
             _ => false,
@@ -138,22 +166,33 @@ impl OutputFormat {
     }
 
     /// Objects as text, for every format but tables: one object as itself (`single`), or a list of them.
-    pub fn print(&self, kind: Kind, objects: &[Value], single: bool, header: bool) -> Result<String, Failure> {
+    pub fn print(
+        &self,
+        kind: Kind,
+        objects: &[Value],
+        single: bool,
+        header: bool,
+    ) -> Result<String, Failure> {
         let whole = match objects {
             [one] if single => one.clone(),
-            all => json!({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": all}),
+            all => {
+                json!({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": all})
+            }
         };
         Ok(match self {
             OutputFormat::Table { .. } => String::new(),
             OutputFormat::Yaml => yaml::print(&whole),
             OutputFormat::Kyaml => kyaml::print(&whole),
             OutputFormat::Json => pretty(&whole),
-            OutputFormat::Name => objects.iter().map(|object| format!("{}\n", named(kind_of(object, kind), object))).collect(),
-            OutputFormat::JsonPath(template) => {
-                jsonpath::print(template, &whole).map_err(|fault| Failure::error(fault.told(template, &whole)))?
-            }
+            OutputFormat::Name => objects
+                .iter()
+                .map(|object| format!("{}\n", named(kind_of(object, kind), object)))
+                .collect(),
+            OutputFormat::JsonPath(template) => jsonpath::print(template, &whole)
+                .map_err(|fault| Failure::error(fault.told(template, &whole)))?,
             OutputFormat::JsonPathAsJson(path) => {
-                let found = jsonpath::values(path, &whole).map_err(|fault| Failure::error(fault.told(path, &whole)))?;
+                let found = jsonpath::values(path, &whole)
+                    .map_err(|fault| Failure::error(fault.told(path, &whole)))?;
                 pretty(&found.into_iter().cloned().collect())
             }
             OutputFormat::Template(template) => template.print(&whole).map_err(Failure::error)?,
@@ -185,22 +224,42 @@ pub fn group_version_kind(kind: Kind) -> String {
 
 /// The Go type of its objects: `*v1.Deployment`.
 pub fn go_type(kind: Kind) -> String {
-    if kind.is_custom() { "*unstructured.Unstructured".to_owned() } else { format!("*{}.{}", kind.info().version, kind.name()) }
+    if kind.is_custom() {
+        "*unstructured.Unstructured".to_owned()
+    } else {
+        format!("*{}.{}", kind.info().version, kind.name())
+    }
 }
 
 /// `deployment.apps/nginx`
 pub fn named(kind: Kind, object: &Value) -> String {
-    format!("{}/{}", kind.qualified_singular(), object["metadata"]["name"].as_str().unwrap_or(""))
+    format!(
+        "{}/{}",
+        kind.qualified_singular(),
+        object["metadata"]["name"].as_str().unwrap_or("")
+    )
 }
 
 /// The kind an object says it is.
 pub fn kind_of(object: &Value, fallback: Kind) -> Kind {
-    Kind::from_api(object["apiVersion"].as_str().unwrap_or(""), object["kind"].as_str().unwrap_or("")).unwrap_or(fallback)
+    Kind::from_api(
+        object["apiVersion"].as_str().unwrap_or(""),
+        object["kind"].as_str().unwrap_or(""),
+    )
+    .unwrap_or(fallback)
 }
 
 fn cell(path: &str, object: &Value) -> String {
     let found = jsonpath::values(path, object).unwrap_or_default();
-    if found.is_empty() { "<none>".to_owned() } else { found.into_iter().map(jsonpath::show).collect::<Vec<_>>().join(",") }
+    if found.is_empty() {
+        "<none>".to_owned()
+    } else {
+        found
+            .into_iter()
+            .map(jsonpath::show)
+            .collect::<Vec<_>>()
+            .join(",")
+    }
 }
 
 /// JSON with four blanks, as kubectl prints it.

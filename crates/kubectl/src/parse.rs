@@ -60,8 +60,17 @@ pub fn names_by_file(table: &'static str) -> bool {
 /// The names of a table's flags, each as it is typed, and what they do here.
 pub fn described(table: &'static str) -> impl Iterator<Item = (String, FlagEffect)> {
     flags(table).map(|flag| {
-        let short = flag.short.map_or(String::new(), |short| format!("-{short}, "));
-        (format!("{short}--{}{}", flag.name, if flag.value { "=" } else { "" }), flag.effect)
+        let short = flag
+            .short
+            .map_or(String::new(), |short| format!("-{short}, "));
+        (
+            format!(
+                "{short}--{}{}",
+                flag.name,
+                if flag.value { "=" } else { "" }
+            ),
+            flag.effect,
+        )
     })
 }
 
@@ -72,14 +81,22 @@ fn flags(table: &'static str) -> impl Iterator<Item = Flag> {
             (None, Some((entry, default))) => (entry, false, default),
             (None, None) => (entry, false, "true"),
         };
-        let (name, short) = entry.split_once('/').map_or((entry, None), |(name, short)| (name, short.chars().next()));
+        let (name, short) = entry
+            .split_once('/')
+            .map_or((entry, None), |(name, short)| (name, short.chars().next()));
         let effect = match name.as_bytes().first() {
             Some(b'!') => FlagEffect::Refused,
             Some(b'~') => FlagEffect::Nothing,
             Some(b'@') => FlagEffect::Names,
             _ => FlagEffect::Same,
         };
-        Flag { name: name.trim_start_matches(['!', '~', '@']), short, value, default, effect }
+        Flag {
+            name: name.trim_start_matches(['!', '~', '@']),
+            short,
+            value,
+            default,
+            effect,
+        }
     })
 }
 
@@ -90,22 +107,43 @@ impl Args {
     }
 
     /// The same with several tables.
-    pub fn parse_with(path: &str, tables: &[&'static str], words: &[String]) -> Result<Args, Failure> {
-        let known: Vec<Flag> = tables.iter().copied().chain([GLOBAL]).flat_map(flags).collect();
+    pub fn parse_with(
+        path: &str,
+        tables: &[&'static str],
+        words: &[String],
+    ) -> Result<Args, Failure> {
+        let known: Vec<Flag> = tables
+            .iter()
+            .copied()
+            .chain([GLOBAL])
+            .flat_map(flags)
+            .collect();
         let usage = |message: String| unusable(path, &message);
         let verb = path.split(' ').next().unwrap_or(path).to_owned();
-        let mut args = Args { verb, verb_path: path.to_owned(), ..Args::default() };
+        let mut args = Args {
+            verb,
+            verb_path: path.to_owned(),
+            ..Args::default()
+        };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if word == "--" {
                 args.dash = Some(args.words.len());
                 args.words.extend(words.by_ref().cloned());
             } else if let Some(long) = word.strip_prefix("--") {
-                let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-                let flag = known.iter().find(|f| f.name == name).ok_or_else(|| usage(format!("unknown flag: --{name}")))?;
+                let (name, value) = long
+                    .split_once('=')
+                    .map_or((long, None), |(name, value)| (name, Some(value)));
+                let flag = known
+                    .iter()
+                    .find(|f| f.name == name)
+                    .ok_or_else(|| usage(format!("unknown flag: --{name}")))?;
                 let value = match value {
                     Some(value) => value.to_owned(),
-                    None if flag.value => words.next().cloned().ok_or_else(|| usage(format!("flag needs an argument: --{name}")))?,
+                    None if flag.value => words
+                        .next()
+                        .cloned()
+                        .ok_or_else(|| usage(format!("flag needs an argument: --{name}")))?,
                     None => flag.default.to_owned(),
                 };
                 args.flags.push((flag.name, value));
@@ -115,9 +153,11 @@ impl Args {
                 args.words.push(word.clone());
             }
         }
-        if let Some((name, _)) =
-            args.flags.iter().find(|(name, _)| known.iter().any(|f| f.name == *name && f.effect == FlagEffect::Refused))
-        {
+        if let Some((name, _)) = args.flags.iter().find(|(name, _)| {
+            known
+                .iter()
+                .any(|f| f.name == *name && f.effect == FlagEffect::Refused)
+        }) {
             return Err(Failure::error(format!("--{name} is not simulated")));
         }
         Ok(args)
@@ -132,11 +172,15 @@ impl Args {
     ) -> Result<(), Failure> {
         for (index, letter) in letters.char_indices() {
             let flag = known.iter().find(|f| f.short == Some(letter));
-            let flag = flag.ok_or_else(|| usage(format!("unknown shorthand flag: '{letter}' in -{letters}")))?;
+            let flag = flag.ok_or_else(|| {
+                usage(format!("unknown shorthand flag: '{letter}' in -{letters}"))
+            })?;
             let rest = &letters[index + letter.len_utf8()..];
             if flag.value {
                 let value = match rest {
-                    "" => words.next().cloned().ok_or_else(|| usage(format!("flag needs an argument: '{letter}' in -{letters}")))?,
+                    "" => words.next().cloned().ok_or_else(|| {
+                        usage(format!("flag needs an argument: '{letter}' in -{letters}"))
+                    })?,
                     rest => rest.strip_prefix('=').unwrap_or(rest).to_owned(),
                 };
                 self.flags.push((flag.name, value));
@@ -153,12 +197,19 @@ impl Args {
 
     /// The last value of a flag.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.flags.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+        self.flags
+            .iter()
+            .rev()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Every value of a flag that may be repeated.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.flags.iter().filter(move |(known, _)| *known == name).map(|(_, value)| value.as_str())
+        self.flags
+            .iter()
+            .filter(move |(known, _)| *known == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Whether a switch is on.
@@ -168,20 +219,34 @@ impl Args {
 
     /// Fails if a flag is given that others take which share this command's table.
     pub fn refuse(&self, name: &str) -> Result<(), Failure> {
-        self.get(name).map_or(Ok(()), |_| Err(unusable(&self.verb_path, &format!("unknown flag: --{name}"))))
+        self.get(name).map_or(Ok(()), |_| {
+            Err(unusable(
+                &self.verb_path,
+                &format!("unknown flag: --{name}"),
+            ))
+        })
     }
 
     /// The command as `--record` keeps it: words first, then flags by their long names.
     /// Models `parseCommandArguments` of `cli-runtime/pkg/genericclioptions/record_flags.go`.
     pub fn command(&self) -> String {
         let words = self.words.iter().map(|word| format!(" {word}"));
-        let flags = self.flags.iter().map(|(name, value)| format!(" --{name}={value}"));
-        format!("kubectl {}{}", self.verb_path, words.chain(flags).collect::<String>())
+        let flags = self
+            .flags
+            .iter()
+            .map(|(name, value)| format!(" --{name}={value}"));
+        format!(
+            "kubectl {}{}",
+            self.verb_path,
+            words.chain(flags).collect::<String>()
+        )
     }
 
     /// A flag's number.
     pub fn number(&self, name: &str) -> Result<Option<i64>, Failure> {
-        let Some(text) = self.get(name) else { return Ok(None) };
+        let Some(text) = self.get(name) else {
+            return Ok(None);
+        };
         text.parse().map(Some).map_err(|_| {
             let fault = format!("invalid argument \"{text}\" for \"--{name}\" flag: strconv.ParseInt: parsing \"{text}\": invalid syntax");
             unusable(&self.verb_path, &fault)
@@ -190,15 +255,34 @@ impl Args {
 
     /// A flag's span of time in microseconds: `2s`, `1m30s`, `0`.
     pub fn duration(&self, name: &str) -> Result<Option<u64>, Failure> {
-        let Some(text) = self.get(name) else { return Ok(None) };
-        let fault = || format!("invalid argument \"{text}\" for \"--{name}\" flag: time: invalid duration \"{text}\"");
-        duration(text).map(Some).ok_or_else(|| unusable(&self.verb_path, &fault()))
+        let Some(text) = self.get(name) else {
+            return Ok(None);
+        };
+        let fault = || {
+            format!(
+                "invalid argument \"{text}\" for \"--{name}\" flag: time: invalid duration \"{text}\""
+            )
+        };
+        duration(text)
+            .map(Some)
+            .ok_or_else(|| unusable(&self.verb_path, &fault()))
     }
 
     /// Fails unless every one of these flags is given.
     pub fn require(&self, names: &[&str]) -> Result<(), Failure> {
-        let missing: Vec<String> = names.iter().filter(|name| self.get(name).is_none()).map(|name| format!("\"{name}\"")).collect();
-        if missing.is_empty() { Ok(()) } else { Err(Failure::error(format!("required flag(s) {} not set", missing.join(", ")))) }
+        let missing: Vec<String> = names
+            .iter()
+            .filter(|name| self.get(name).is_none())
+            .map(|name| format!("\"{name}\""))
+            .collect();
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::error(format!(
+                "required flag(s) {} not set",
+                missing.join(", ")
+            )))
+        }
     }
 }
 
@@ -238,7 +322,10 @@ mod tests {
 
     #[test]
     fn a_line_is_split_as_a_shell_does() {
-        assert_eq!(words("patch x -p '{\"a\": 1}' \"b c\" d\\ e ''"), ["patch", "x", "-p", "{\"a\": 1}", "b c", "d e", ""]);
+        assert_eq!(
+            words("patch x -p '{\"a\": 1}' \"b c\" d\\ e ''"),
+            ["patch", "x", "-p", "{\"a\": 1}", "b c", "d e", ""]
+        );
     }
 
     #[test]
@@ -250,18 +337,38 @@ mod tests {
         )
         .unwrap();
         assert_eq!(args.words, ["pods", "a"]);
-        assert_eq!((args.get("output"), args.on("watch"), args.get("cascade")), (Some("wide"), true, Some("orphan")));
-        assert_eq!((args.get("selector"), args.get("namespace")), (Some("x=y"), Some("ns")));
+        assert_eq!(
+            (args.get("output"), args.on("watch"), args.get("cascade")),
+            (Some("wide"), true, Some("orphan"))
+        );
+        assert_eq!(
+            (args.get("selector"), args.get("namespace")),
+            (Some("x=y"), Some("ns"))
+        );
     }
 
     #[test]
     fn wrong_flags_are_refused_in_kubectls_words() {
         for (line, message) in [
-            ("pods --foo", "error: unknown flag: --foo\nSee 'kubectl get --help' for usage.\n"),
-            ("pods -z", "error: unknown shorthand flag: 'z' in -z\nSee 'kubectl get --help' for usage.\n"),
-            ("pods --output", "error: flag needs an argument: --output\nSee 'kubectl get --help' for usage.\n"),
+            (
+                "pods --foo",
+                "error: unknown flag: --foo\nSee 'kubectl get --help' for usage.\n",
+            ),
+            (
+                "pods -z",
+                "error: unknown shorthand flag: 'z' in -z\nSee 'kubectl get --help' for usage.\n",
+            ),
+            (
+                "pods --output",
+                "error: flag needs an argument: --output\nSee 'kubectl get --help' for usage.\n",
+            ),
         ] {
-            assert_eq!(Args::parse("get", "output/o=", &words(line)).unwrap_err().message, message);
+            assert_eq!(
+                Args::parse("get", "output/o=", &words(line))
+                    .unwrap_err()
+                    .message,
+                message
+            );
         }
     }
 

@@ -14,24 +14,46 @@ use serde_json::Value;
 const FLAGS: &str = "patch/p= type= patch-file= subresource= local dry-run?unchanged output/o= @filename/f= kustomize/k= recursive/R selector/l= field-selector= record";
 
 /// `kubectl patch`.
-pub const VERB: Verb = Verb { name: "patch", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Update fields of a resource" };
+pub const VERB: Verb = Verb {
+    name: "patch",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run,
+    help: "Update fields of a resource",
+};
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("patch", FLAGS, words)?;
     client.use_flags(&args)?;
     let how = args.get("type").unwrap_or("strategic");
-    let how = named(how).ok_or_else(|| Failure::error(format!("--type must be one of [json merge strategic], not \"{how}\"")))?;
+    let how = named(how).ok_or_else(|| {
+        Failure::error(format!(
+            "--type must be one of [json merge strategic], not \"{how}\""
+        ))
+    })?;
     let file = args.get("patch-file").filter(|path| !path.is_empty());
     if file.is_some() && args.get("patch").is_some() {
-        return Err(Failure::error("cannot specify --patch and --patch-file together"));
+        return Err(Failure::error(
+            "cannot specify --patch and --patch-file together",
+        ));
     }
     let from_file = file.map(|path| {
-        let missing = || Failure::error(format!("unable to read patch file: open {path}: no such file or directory"));
+        let missing = || {
+            Failure::error(format!(
+                "unable to read patch file: open {path}: no such file or directory"
+            ))
+        };
         client.file(path).ok_or_else(missing)
     });
     let from_file = from_file.transpose()?;
-    let text = args.get("patch").or(from_file.as_deref()).filter(|text| !text.is_empty());
-    let text = text.ok_or_else(|| Failure::error("must specify --patch or --patch-file containing the contents of the patch"))?;
+    let text = args
+        .get("patch")
+        .or(from_file.as_deref())
+        .filter(|text| !text.is_empty());
+    let text = text.ok_or_else(|| {
+        Failure::error("must specify --patch or --patch-file containing the contents of the patch")
+    })?;
     let change = read(text)?;
     let part = match args.get("subresource").unwrap_or("") {
         "" => Subresource::Main,
@@ -39,7 +61,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         "scale" => Subresource::Scale,
         "resize" => Subresource::Resize,
         other => {
-            return Err(Failure::error(format!("invalid subresource value: \"{other}\". Must be one of [status scale resize]")));
+            return Err(Failure::error(format!(
+                "invalid subresource value: \"{other}\". Must be one of [status scale resize]"
+            )));
         }
     };
     for (kind, object) in Targets::parse(client, &args, &args.words)?.fetch(client) {
@@ -47,10 +71,24 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         let key = key_of(kind, &object);
         let before = object["metadata"]["resourceVersion"].clone();
         match client.patch(&key, part, how, &change) {
-            Ok(_) if part == Subresource::Scale && client.mode.format.is_none() => client.say(format!("scale.autoscaling/{name} patched")),
+            Ok(_) if part == Subresource::Scale && client.mode.format.is_none() => {
+                client.say(format!("scale.autoscaling/{name} patched"))
+            }
             Ok(after) => {
-                let same = if client.mode.dry == DryRun::No { after["metadata"]["resourceVersion"] == before } else { after == object };
-                client.report_plainly(kind, &after, if same { "patched (no change)" } else { "patched" })?;
+                let same = if client.mode.dry == DryRun::No {
+                    after["metadata"]["resourceVersion"] == before
+                } else {
+                    after == object
+                };
+                client.report_plainly(
+                    kind,
+                    &after,
+                    if same {
+                        "patched (no change)"
+                    } else {
+                        "patched"
+                    },
+                )?;
             }
             Err(error) => client.fail(&refused(kind, &error)),
         }
@@ -64,7 +102,9 @@ fn refused(kind: Kind, error: &ApiError) -> Failure {
         return server_error(error);
     }
     let (version, name, message) = (kind.api_version(), kind.name(), &error.message);
-    Failure::error(format!("application/strategic-merge-patch+json is not supported by {version}, Kind={name}: {message}"))
+    Failure::error(format!(
+        "application/strategic-merge-patch+json is not supported by {version}, Kind={name}: {message}"
+    ))
 }
 
 /// The kind of patch that a flag names.
@@ -83,19 +123,28 @@ fn read(text: &str) -> Result<Value, Failure> {
         return Ok(value);
     }
     let parsed = manifest::parse(text.as_bytes());
-    match (parsed.documents.into_iter().next(), parsed.diagnostics.first()) {
+    match (
+        parsed.documents.into_iter().next(),
+        parsed.diagnostics.first(),
+    ) {
         (Some(document), None) if !text.trim_start().starts_with('{') => Ok(document.value),
-        (_, Some(diagnostic)) if !text.trim_start().starts_with('{') => {
-            Err(Failure::error(format!("unable to parse {text:?}: {}", diagnostic.fault)))
-        }
-        _ => Err(Failure::plain(format!("Error from server (BadRequest): {}", json_fault(text).1))),
+        (_, Some(diagnostic)) if !text.trim_start().starts_with('{') => Err(Failure::error(
+            format!("unable to parse {text:?}: {}", diagnostic.fault),
+        )),
+        _ => Err(Failure::plain(format!(
+            "Error from server (BadRequest): {}",
+            json_fault(text).1
+        ))),
     }
 }
 
 /// A generated object with what `--overrides` changes of it.
 pub fn overridden(args: &Args, kind: Kind, object: Value) -> Result<Value, Failure> {
-    let Some(text) = args.get("overrides").filter(|text| !text.is_empty()) else { return Ok(object) };
+    let Some(text) = args.get("overrides").filter(|text| !text.is_empty()) else {
+        return Ok(object);
+    };
     let how = args.get("override-type").unwrap_or("merge");
     let how = named(how).ok_or_else(|| Failure::error(format!("invalid merge type: {how}")))?;
-    how.merged(kind, object, &read(text)?).map_err(|error| server_error(&error))
+    how.merged(kind, object, &read(text)?)
+        .map_err(|error| server_error(&error))
 }

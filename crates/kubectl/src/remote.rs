@@ -62,16 +62,27 @@ impl Remotes {
     pub fn act(&mut self, sim: &mut Sim, id: u32, act: &RemoteAct) -> RemoteOutput {
         let before = sim.journal().len();
         if let RemoteAct::Start(start) = act {
-            let Some(pod) = sim.get(&ObjectRef::new(Kind::Pod, &start.namespace, &start.pod)).cloned() else {
+            let Some(pod) = sim
+                .get(&ObjectRef::new(Kind::Pod, &start.namespace, &start.pod))
+                .cloned()
+            else {
                 return RemoteOutput::default();
             };
-            let containers = pod.pod().map_or(0, |pod| pod.spec.every_container().count());
+            let containers = pod
+                .pod()
+                .map_or(0, |pod| pod.spec.every_container().count());
             let container = (&*pod, start.container.min(containers.saturating_sub(1)));
-            let open = if start.attached { Session::attached } else { Session::in_container };
+            let open = if start.attached {
+                Session::attached
+            } else {
+                Session::in_container
+            };
             let session = open(sim, container, &start.command, start.stdin.clone());
             self.0.insert(id, session);
         }
-        let Some(session) = self.0.get_mut(&id) else { return RemoteOutput::default() };
+        let Some(session) = self.0.get_mut(&id) else {
+            return RemoteOutput::default();
+        };
         let progress = session.progress();
         match act {
             RemoteAct::Start(_) => {}
@@ -84,7 +95,10 @@ impl Remotes {
             err: std::mem::take(&mut session.stderr),
             exit: session.exit,
             takes_input: session.takes_input(),
-            changed: *act != RemoteAct::Poll || session.exit.is_some() || session.progress() != progress || sim.journal().len() > before,
+            changed: *act != RemoteAct::Poll
+                || session.exit.is_some()
+                || session.progress() != progress
+                || sim.journal().len() > before,
         };
         if output.exit.is_some() {
             self.0.remove(&id);

@@ -18,14 +18,22 @@ const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged vali
     cascade?background grace-period= timeout= !raw= !subresource=";
 
 /// `kubectl replace`.
-pub const VERB: Verb =
-    Verb { name: "replace", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Replace a resource by file name or stdin" };
+pub const VERB: Verb = Verb {
+    name: "replace",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run,
+    help: "Replace a resource by file name or stdin",
+};
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("replace", FLAGS, words)?;
     client.use_flags(&args)?;
     if args.on("force") && client.mode.dry != DryRun::No {
-        return Err(Failure::error("--dry-run can not be used when --force is set"));
+        return Err(Failure::error(
+            "--dry-run can not be used when --force is set",
+        ));
     }
     if Filenames::of(&args).is_empty() {
         return Err(Failure::error(NO_FILE));
@@ -36,8 +44,16 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         let source = document.source.clone();
         match prepare(client, &args, document) {
             Ok((kind, value)) => {
-                let value = if args.on("save-config") { documents::with_last_applied(&value) } else { value };
-                prepared.push(ManifestObject { source, kind, value });
+                let value = if args.on("save-config") {
+                    documents::with_last_applied(&value)
+                } else {
+                    value
+                };
+                prepared.push(ManifestObject {
+                    source,
+                    kind,
+                    value,
+                });
             }
             Err(failure) => client.fail(&failure),
         }
@@ -55,12 +71,22 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-fn replace(client: &mut Client<'_>, ManifestObject { source, kind, mut value }: ManifestObject) -> Result<(), Failure> {
+fn replace(
+    client: &mut Client<'_>,
+    ManifestObject {
+        source,
+        kind,
+        mut value,
+    }: ManifestObject,
+) -> Result<(), Failure> {
     let refused = |error: &ApiError| file_error(error, "replacing", &source);
     let Some(current) = client.find(&key_of(kind, &value)) else {
         return Err(refused(&ApiError::not_found(kind, name_of(&value))));
     };
-    if value["metadata"]["resourceVersion"].as_str().is_none_or(str::is_empty) {
+    if value["metadata"]["resourceVersion"]
+        .as_str()
+        .is_none_or(str::is_empty)
+    {
         value["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
     }
     let replaced = client.update(value).map_err(|error| refused(&error))?;
@@ -74,12 +100,25 @@ struct Forced {
     new: Vec<ManifestObject>,
 }
 
-fn forced(client: &mut Client<'_>, args: &Args, new: Vec<ManifestObject>) -> Result<Forced, Failure> {
+fn forced(
+    client: &mut Client<'_>,
+    args: &Args,
+    new: Vec<ManifestObject>,
+) -> Result<Forced, Failure> {
     let mut old = Deletion::default();
     let grace_seconds = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
     for document in &new {
         if let Some(object) = client.find(&key_of(document.kind, &document.value)) {
-            delete_one(client, (document.kind, &object), "", Delete { grace_seconds, ..Delete::default() }, &mut old);
+            delete_one(
+                client,
+                (document.kind, &object),
+                "",
+                Delete {
+                    grace_seconds,
+                    ..Delete::default()
+                },
+                &mut old,
+            );
         }
     }
     Ok(Forced { old, new })
@@ -90,7 +129,12 @@ impl PendingCommand for Forced {
         if !self.old.poll(client)? {
             return Ok(false);
         }
-        for ManifestObject { source, kind, value } in std::mem::take(&mut self.new) {
+        for ManifestObject {
+            source,
+            kind,
+            value,
+        } in std::mem::take(&mut self.new)
+        {
             match client.create(value) {
                 Ok(created) => client.report(kind, &created, "replaced")?,
                 Err(error) => client.fail(&file_error(&error, "replacing", &source)),

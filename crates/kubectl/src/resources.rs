@@ -8,11 +8,18 @@ use super::{Failure, Outcome, Reads, Verb};
 use k8s_model::kind::ALL;
 use serde_json::json;
 
-const RESOURCES_FLAGS: &str = "namespaced= output/o= no-headers api-group= verbs= ~cached sort-by= categories=";
+const RESOURCES_FLAGS: &str =
+    "namespaced= output/o= no-headers api-group= verbs= ~cached sort-by= categories=";
 
 /// `kubectl cluster-info`.
-pub const CLUSTER_INFO: Verb =
-    Verb { name: "cluster-info", aliases: &[], flags: "", reads: Reads::Yes, run: cluster_info, help: "Display cluster information" };
+pub const CLUSTER_INFO: Verb = Verb {
+    name: "cluster-info",
+    aliases: &[],
+    flags: "",
+    reads: Reads::Yes,
+    run: cluster_info,
+    help: "Display cluster information",
+};
 
 /// `kubectl version`.
 pub const VERSION: Verb = Verb {
@@ -47,12 +54,54 @@ pub const API_RESOURCES: Verb = Verb {
 /// Resources that are no stored kind: group, name, short name, version, whether they live in a namespace, kind.
 const TRANSIENT: &[(&str, &str, &str, &str, bool, &str)] = &[
     ("", "bindings", "", "v1", true, "Binding"),
-    ("authentication.k8s.io", "selfsubjectreviews", "", "v1", false, "SelfSubjectReview"),
-    ("authentication.k8s.io", "tokenreviews", "", "v1", false, "TokenReview"),
-    ("authorization.k8s.io", "localsubjectaccessreviews", "", "v1", true, "LocalSubjectAccessReview"),
-    ("authorization.k8s.io", "selfsubjectaccessreviews", "", "v1", false, "SelfSubjectAccessReview"),
-    ("authorization.k8s.io", "selfsubjectrulesreviews", "", "v1", false, "SelfSubjectRulesReview"),
-    ("authorization.k8s.io", "subjectaccessreviews", "", "v1", false, "SubjectAccessReview"),
+    (
+        "authentication.k8s.io",
+        "selfsubjectreviews",
+        "",
+        "v1",
+        false,
+        "SelfSubjectReview",
+    ),
+    (
+        "authentication.k8s.io",
+        "tokenreviews",
+        "",
+        "v1",
+        false,
+        "TokenReview",
+    ),
+    (
+        "authorization.k8s.io",
+        "localsubjectaccessreviews",
+        "",
+        "v1",
+        true,
+        "LocalSubjectAccessReview",
+    ),
+    (
+        "authorization.k8s.io",
+        "selfsubjectaccessreviews",
+        "",
+        "v1",
+        false,
+        "SelfSubjectAccessReview",
+    ),
+    (
+        "authorization.k8s.io",
+        "selfsubjectrulesreviews",
+        "",
+        "v1",
+        false,
+        "SelfSubjectRulesReview",
+    ),
+    (
+        "authorization.k8s.io",
+        "subjectaccessreviews",
+        "",
+        "v1",
+        false,
+        "SubjectAccessReview",
+    ),
     ("events.k8s.io", "events", "ev", "v1", true, "Event"),
 ];
 
@@ -60,17 +109,48 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
     let args = Args::parse("api-resources", RESOURCES_FLAGS, words)?;
     let mut rows = Vec::new();
     if !args.on("no-headers") {
-        rows.push(["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(str::to_owned).to_vec());
+        rows.push(
+            ["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"]
+                .map(str::to_owned)
+                .to_vec(),
+        );
     }
-    let stored =
-        ALL.iter().map(|kind| kind.info()).map(|info| (info.group, info.plural, info.short, info.version, info.namespaced, info.name));
-    let definitions: Vec<_> = client.sim().server().definitions().served().cloned().collect();
-    let shorts: Vec<String> = definitions.iter().map(|definition| definition.short.join(",")).collect();
+    let stored = ALL.iter().map(|kind| kind.info()).map(|info| {
+        (
+            info.group,
+            info.plural,
+            info.short,
+            info.version,
+            info.namespaced,
+            info.name,
+        )
+    });
+    let definitions: Vec<_> = client
+        .sim()
+        .server()
+        .definitions()
+        .served()
+        .cloned()
+        .collect();
+    let shorts: Vec<String> = definitions
+        .iter()
+        .map(|definition| definition.short.join(","))
+        .collect();
     let custom = definitions.iter().zip(&shorts).map(|(definition, short)| {
         let info = definition.kind.info();
-        (info.group, info.plural, short.as_str(), info.version, info.namespaced, info.name)
+        (
+            info.group,
+            info.plural,
+            short.as_str(),
+            info.version,
+            info.namespaced,
+            info.name,
+        )
     });
-    let mut all: Vec<_> = stored.chain(TRANSIENT.iter().copied()).chain(custom).collect();
+    let mut all: Vec<_> = stored
+        .chain(TRANSIENT.iter().copied())
+        .chain(custom)
+        .collect();
     k8s_model::sort::sort(&mut all);
     match args.get("sort-by").unwrap_or("") {
         "" => {}
@@ -80,22 +160,48 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
     }
     for (group, plural, short, version, namespaced, name) in all {
         // What every stored kind can do; the others can only be created, but for events, or read.
-        const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+        const VERBS: &[&str] = &[
+            "create",
+            "delete",
+            "deletecollection",
+            "get",
+            "list",
+            "patch",
+            "update",
+            "watch",
+        ];
         let verbs = match name {
             "ComponentStatus" => &VERBS[3..5],
             _ if TRANSIENT.iter().any(|kind| kind.5 == name) && name != "Event" => &VERBS[..1],
             _ => VERBS,
         };
-        let wanted = args.all("verbs").flat_map(|verbs| verbs.split(',')).all(|verb| verbs.contains(&verb))
-            && args.get("namespaced").is_none_or(|only| (only == "true") == namespaced)
+        let wanted = args
+            .all("verbs")
+            .flat_map(|verbs| verbs.split(','))
+            .all(|verb| verbs.contains(&verb))
+            && args
+                .get("namespaced")
+                .is_none_or(|only| (only == "true") == namespaced)
             && args.get("api-group").is_none_or(|wanted| wanted == group)
-            && args.all("categories").all(|category| category == "all" && targets::ALL.iter().any(|kind| kind.name() == name));
+            && args.all("categories").all(|category| {
+                category == "all" && targets::ALL.iter().any(|kind| kind.name() == name)
+            });
         let dot = if group.is_empty() { "" } else { "." };
         if wanted && args.get("output") == Some("name") {
             client.say(format!("{plural}{dot}{group}"));
         } else if wanted {
-            let version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
-            rows.push(vec![plural.to_owned(), short.to_owned(), version, namespaced.to_string(), name.to_owned()]);
+            let version = if group.is_empty() {
+                version.to_owned()
+            } else {
+                format!("{group}/{version}")
+            };
+            rows.push(vec![
+                plural.to_owned(),
+                short.to_owned(),
+                version,
+                namespaced.to_string(),
+                name.to_owned(),
+            ]);
         }
     }
     if args.get("output") != Some("name") {
@@ -105,18 +211,28 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
 }
 
 fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Failure> {
-    served_versions(client).into_iter().for_each(|version| client.say(version));
+    served_versions(client)
+        .into_iter()
+        .for_each(|version| client.say(version));
     Ok(Outcome::Done)
 }
 
 /// All groups with their versions, such as `apps/v1`.
 pub fn served_versions(client: &Client<'_>) -> Vec<String> {
-    let transient = TRANSIENT.iter().filter(|kind| !kind.0.is_empty()).map(|kind| format!("{}/{}", kind.0, kind.3));
+    let transient = TRANSIENT
+        .iter()
+        .filter(|kind| !kind.0.is_empty())
+        .map(|kind| format!("{}/{}", kind.0, kind.3));
     let definitions = client.sim().server().definitions();
-    let custom = definitions
-        .served()
-        .flat_map(|definition| definition.versions.iter().map(|version| format!("{}/{}", definition.kind.info().group, version.name)));
-    let mut all: Vec<String> = custom.chain(ALL.iter().map(|kind| kind.api_version()).chain(transient)).collect();
+    let custom = definitions.served().flat_map(|definition| {
+        definition
+            .versions
+            .iter()
+            .map(|version| format!("{}/{}", definition.kind.info().group, version.name))
+    });
+    let mut all: Vec<String> = custom
+        .chain(ALL.iter().map(|kind| kind.api_version()).chain(transient))
+        .collect();
     // The older version of the autoscaler is served too.
     all.push("autoscaling/v1".to_owned());
     k8s_model::sort::sort(&mut all);
@@ -126,7 +242,8 @@ pub fn served_versions(client: &Client<'_>) -> Vec<String> {
 
 fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("version", "output/o= client short", words)?;
-    let parts = json!({"major": "1", "minor": "36", "gitVersion": "v1.36.2", "platform": "linux/amd64"});
+    let parts =
+        json!({"major": "1", "minor": "36", "gitVersion": "v1.36.2", "platform": "linux/amd64"});
     let mut all = json!({"clientVersion": parts, "kustomizeVersion": "v5.8.1"});
     if !args.on("client") {
         all["serverVersion"] = parts;
@@ -134,9 +251,12 @@ fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome
     match args.get("output") {
         Some("yaml") => client.out.push_str(&super::printers::yaml::print(&all)),
         Some("json") => client.out.push_str(&format!("{all:#}\n")),
-        Some(other) if !other.is_empty() => return Err(Failure::error("--output must be 'yaml' or 'json'")),
+        Some(other) if !other.is_empty() => {
+            return Err(Failure::error("--output must be 'yaml' or 'json'"));
+        }
         _ if args.on("client") => client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1"),
-        _ => client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2"),
+        _ => client
+            .say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2"),
     }
     Ok(Outcome::Done)
 }

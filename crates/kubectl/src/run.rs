@@ -15,8 +15,14 @@ const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t 
     ~timeout= ~wait ~cascade?background ~force record";
 
 /// `kubectl run`.
-pub const VERB: Verb =
-    Verb { name: "run", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Run a particular image on the cluster" };
+pub const VERB: Verb = Verb {
+    name: "run",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run,
+    help: "Run a particular image on the cluster",
+};
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("run", FLAGS, words)?;
@@ -32,12 +38,18 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     let (Some((name, rest)), true) = (args.words.split_first(), args.dash != Some(0)) else {
         return Err(usage("NAME is required for run"));
     };
-    let Some(image) = args.get("image").filter(|image| !image.is_empty()) else { return Err(usage("--image is required")) };
+    let Some(image) = args.get("image").filter(|image| !image.is_empty()) else {
+        return Err(usage("--image is required"));
+    };
     if let Some(fault) = image::fault(image) {
-        return Err(Failure::error(format!("Invalid image name {image:?}: {fault}")));
+        return Err(Failure::error(format!(
+            "Invalid image name {image:?}: {fault}"
+        )));
     }
     if args.on("tty") && !interactive {
-        return Err(usage("-i/--stdin is required for containers with -t/--tty=true"));
+        return Err(usage(
+            "-i/--stdin is required for containers with -t/--tty=true",
+        ));
     }
     if args.on("expose") && args.get("port").is_none() {
         return Err(usage("--port must be set when exposing a service"));
@@ -61,14 +73,20 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     }
     let mut env: Vec<Value> = Vec::new();
     for pair in args.all("env") {
-        let (name, value) = pair.split_once('=').ok_or_else(|| Failure::error(format!("invalid env: {pair}")))?;
+        let (name, value) = pair
+            .split_once('=')
+            .ok_or_else(|| Failure::error(format!("invalid env: {pair}")))?;
         env.push(json!({"name": name, "value": value}));
     }
     if !env.is_empty() {
         container["env"] = env.into();
     }
     if !rest.is_empty() {
-        let field = if args.on("command") { "command" } else { "args" };
+        let field = if args.on("command") {
+            "command"
+        } else {
+            "args"
+        };
         container[field] = rest.iter().map(String::as_str).collect();
     }
     if let Some(policy) = args.get("image-pull-policy") {
@@ -84,8 +102,11 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     }
     let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels},
         "spec": {"containers": [container], "restartPolicy": policy, "dnsPolicy": "ClusterFirst"}});
-    let annotations =
-        k8s_model::sort::map(args.all("annotations").filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), v.into())));
+    let annotations = k8s_model::sort::map(
+        args.all("annotations")
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(k, v)| (k.to_owned(), v.into())),
+    );
     if !annotations.is_empty() {
         pod["metadata"]["annotations"] = annotations.into();
     }
@@ -103,7 +124,14 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     } else {
         let waits = policy != "Always" && !args.on("leave-stdin-open");
         let (tty, quiet) = (args.on("tty"), args.on("quiet"));
-        let how = Staying { typed: interactive, removes: args.on("rm"), waits, tty, quiet, ..Staying::default() };
+        let how = Staying {
+            typed: interactive,
+            removes: args.on("rm"),
+            waits,
+            tty,
+            quiet,
+            ..Staying::default()
+        };
         return super::exec::stay(client, (name, ""), stdin, how);
     }
     Ok(Outcome::Done)

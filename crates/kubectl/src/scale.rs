@@ -24,7 +24,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     args.require(&["replicas"])?;
     let replicas = args.number("replicas")?.unwrap_or(-1);
     if replicas < 0 {
-        return Err(Failure::error("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0"));
+        return Err(Failure::error(
+            "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0",
+        ));
     }
     let current = args.number("current-replicas")?.filter(|n| *n >= 0);
     let targets = Targets::parse(client, &args, &args.words)?;
@@ -34,7 +36,11 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     for (kind, object) in found {
         let key = key_of(kind, &object);
-        let scale = match client.sim().get(&key).map(|object| client.sim().server().scale_of(object)) {
+        let scale = match client
+            .sim()
+            .get(&key)
+            .map(|object| client.sim().server().scale_of(object))
+        {
             Some(Ok(scale)) => scale,
             Some(Err(error)) => {
                 client.fail(&server_error(&error));
@@ -44,12 +50,19 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         };
         let now = scale.replicas;
         if let Some(expected) = current.filter(|expected| *expected != now) {
-            client.fail(&Failure::error(format!("Expected replicas to be {expected}, was {now}")));
+            client.fail(&Failure::error(format!(
+                "Expected replicas to be {expected}, was {now}"
+            )));
             continue;
         }
         let version = object["metadata"]["resourceVersion"].as_str().unwrap_or("");
-        if let Some(expected) = args.get("resource-version").filter(|expected| !expected.is_empty() && *expected != version) {
-            client.fail(&Failure::error(format!("Expected resource version to be {expected}, was {version}")));
+        if let Some(expected) = args
+            .get("resource-version")
+            .filter(|expected| !expected.is_empty() && *expected != version)
+        {
+            client.fail(&Failure::error(format!(
+                "Expected resource version to be {expected}, was {version}"
+            )));
             continue;
         }
         match client.scale(&key, replicas) {

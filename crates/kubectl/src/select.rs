@@ -29,12 +29,20 @@ impl ObjectSelector {
     /// # Errors
     /// The API server's message.
     pub fn parse(labels: Option<&str>, fields: Option<&str>) -> Result<ObjectSelector, String> {
-        Ok(ObjectSelector { labels: label_selector::parse(labels.unwrap_or(""))?, fields: field_requirements(fields.unwrap_or(""))? })
+        Ok(ObjectSelector {
+            labels: label_selector::parse(labels.unwrap_or(""))?,
+            fields: field_requirements(fields.unwrap_or(""))?,
+        })
     }
 
     /// Reads `-l` of a command that selects among the objects of files.
     pub(super) fn of_files(labels: Option<&str>) -> Result<ObjectSelector, Failure> {
-        let refused = |fault| Failure::error(format!("the provided selector {:?} is not valid: {fault}", labels.unwrap_or("")));
+        let refused = |fault| {
+            Failure::error(format!(
+                "the provided selector {:?} is not valid: {fault}",
+                labels.unwrap_or("")
+            ))
+        };
         ObjectSelector::parse(labels, None).map_err(refused)
     }
 
@@ -42,9 +50,15 @@ impl ObjectSelector {
     ///
     /// # Errors
     /// The API server's message if they cannot be selected by one of the fields.
-    pub fn for_kind(mut self, definitions: &Definitions, kind: Kind, api_version: &str) -> Result<ObjectSelector, String> {
+    pub fn for_kind(
+        mut self,
+        definitions: &Definitions,
+        kind: Kind,
+        api_version: &str,
+    ) -> Result<ObjectSelector, String> {
         for requirement in &mut self.fields {
-            requirement.field = Some(definitions.selectable(kind, api_version, &requirement.name)?);
+            requirement.field =
+                Some(definitions.selectable(kind, api_version, &requirement.name)?);
         }
         Ok(self)
     }
@@ -58,10 +72,17 @@ impl ObjectSelector {
     pub fn matches(&self, object: &Value) -> bool {
         let labels = &object["metadata"]["labels"];
         let holds = |requirement: &FieldRequirement| {
-            let value = requirement.field.as_ref().map(|field| field.value(object)).unwrap_or_default();
+            let value = requirement
+                .field
+                .as_ref()
+                .map(|field| field.value(object))
+                .unwrap_or_default();
             (value == requirement.value) == requirement.is_equal
         };
-        self.labels.iter().all(|requirement| requirement.matches(labels)) && self.fields.iter().all(holds)
+        self.labels
+            .iter()
+            .all(|requirement| requirement.matches(labels))
+            && self.fields.iter().all(holds)
     }
 }
 
@@ -72,11 +93,20 @@ fn field_requirements(selector: &str) -> Result<Vec<FieldRequirement>, String> {
     let mut requirements = Vec::new();
     for term in terms.into_iter().filter(|term| !term.is_empty()) {
         let start = term.find("!=").into_iter().chain(term.find('=')).min();
-        let start = start.ok_or_else(|| format!("invalid selector: '{selector}'; can't understand '{term}'"))?;
+        let start = start
+            .ok_or_else(|| format!("invalid selector: '{selector}'; can't understand '{term}'"))?;
         let (name, rest) = term.split_at(start);
-        let operator = ["!=", "==", "="].into_iter().find(|operator| rest.starts_with(operator)).unwrap_or("");
+        let operator = ["!=", "==", "="]
+            .into_iter()
+            .find(|operator| rest.starts_with(operator))
+            .unwrap_or("");
         let (name, value) = (name.to_owned(), unescaped(&rest[operator.len()..])?);
-        requirements.push(FieldRequirement { name, value, is_equal: operator != "!=", field: None });
+        requirements.push(FieldRequirement {
+            name,
+            value,
+            is_equal: operator != "!=",
+            field: None,
+        });
     }
     Ok(requirements)
 }
@@ -105,10 +135,17 @@ fn unescaped(value: &str) -> Result<String, String> {
                 Some(next @ ('\\' | ',' | '=')) => text.push(next),
                 next => {
                     let sequence: String = std::iter::once('\\').chain(next).collect();
-                    return Err(format!("invalid field selector: invalid escape sequence: {sequence}"));
+                    return Err(format!(
+                        "invalid field selector: invalid escape sequence: {sequence}"
+                    ));
                 }
             },
-            ',' | '=' => return Err(format!("invalid field selector: unescaped character in value: {}", u32::from(c))),
+            ',' | '=' => {
+                return Err(format!(
+                    "invalid field selector: unescaped character in value: {}",
+                    u32::from(c)
+                ));
+            }
             c => text.push(c),
         }
     }
@@ -132,9 +169,12 @@ mod tests {
     #[test]
     fn every_verb_refuses_a_selector_that_cannot_be_read() {
         let mut sim = Sim::new(ClusterConfig::default(), 1);
-        let fault = "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt\n";
+        let fault =
+            "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt\n";
         let of_server = |resource: &str| {
-            let found = format!("Unable to find \"{resource}\" that match label selector \"a b\", field selector \"\"");
+            let found = format!(
+                "Unable to find \"{resource}\" that match label selector \"a b\", field selector \"\""
+            );
             format!("Error from server (BadRequest): {found}: {fault}")
         };
         let (pods, deployments) = ("/v1, Resource=pods", "apps/v1, Resource=deployments");
@@ -153,17 +193,49 @@ mod tests {
             (&["cordon"], "/v1, Resource=nodes"),
             (&["drain"], "/v1, Resource=nodes"),
         ] {
-            assert_eq!(refusal(&mut sim, &[words, &["-l", "a b"]].concat()), (1, of_server(resource)), "{words:?}");
+            assert_eq!(
+                refusal(&mut sim, &[words, &["-l", "a b"]].concat()),
+                (1, of_server(resource)),
+                "{words:?}"
+            );
         }
-        assert_eq!(refusal(&mut sim, &["drain", "node-1", "--pod-selector", "a b"]), (1, format!("error: {fault}")));
+        assert_eq!(
+            refusal(&mut sim, &["drain", "node-1", "--pod-selector", "a b"]),
+            (1, format!("error: {fault}"))
+        );
         for verb in ["apply", "create"] {
             let (code, stderr) = refusal(&mut sim, &[verb, "-f", "-", "-l", "a b"]);
-            assert_eq!((code, stderr), (1, format!("error: the provided selector \"a b\" is not valid: {fault}")), "{verb}");
+            assert_eq!(
+                (code, stderr),
+                (
+                    1,
+                    format!("error: the provided selector \"a b\" is not valid: {fault}")
+                ),
+                "{verb}"
+            );
         }
         let (code, stderr) = refusal(&mut sim, &["get", "pods", "--field-selector", "spec.foo=x"]);
         let found = "Unable to find \"/v1, Resource=pods\" that match label selector \"\", field selector \"spec.foo=x\"";
-        assert_eq!((code, stderr), (1, format!("Error from server (BadRequest): {found}: field label not supported: spec.foo\n")));
-        let (code, _) = refusal(&mut sim, &["get", "nodes", "--field-selector", "spec.unschedulable=false", "-o", "name"]);
+        assert_eq!(
+            (code, stderr),
+            (
+                1,
+                format!(
+                    "Error from server (BadRequest): {found}: field label not supported: spec.foo\n"
+                )
+            )
+        );
+        let (code, _) = refusal(
+            &mut sim,
+            &[
+                "get",
+                "nodes",
+                "--field-selector",
+                "spec.unschedulable=false",
+                "-o",
+                "name",
+            ],
+        );
         assert_eq!(code, 0);
     }
 }

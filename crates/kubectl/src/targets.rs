@@ -42,10 +42,12 @@ pub const ALL: [Kind; 10] = [
 /// Whether the objects of a command with `--local` are in files, and there alone.
 fn local(client: &Client<'_>, args: &Args, words: &[String]) -> Result<(), Failure> {
     match args.verb.as_str() {
-        "patch" if !words.is_empty() => Err(Failure::error("cannot specify --local and server resources")),
-        "label" | "annotate" if !words.is_empty() => {
-            Err(Failure::error("can only use local files by -f pod.yaml or --filename=pod.json when --local=true is set"))
-        }
+        "patch" if !words.is_empty() => Err(Failure::error(
+            "cannot specify --local and server resources",
+        )),
+        "label" | "annotate" if !words.is_empty() => Err(Failure::error(
+            "can only use local files by -f pod.yaml or --filename=pod.json when --local=true is set",
+        )),
         _ if client.local.is_empty() || !words.is_empty() => Err(Failure::error(
             "you must specify resources by --filename when --local is set.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   \
              '--filename=rsrc.json'",
@@ -58,12 +60,19 @@ fn local(client: &Client<'_>, args: &Args, words: &[String]) -> Result<(), Failu
 pub fn kind(client: &Client<'_>, word: &str) -> Result<Kind, Failure> {
     // A group after the name is not repeated.
     let resource = word.split('.').next().unwrap_or(word);
-    client.kind(word).ok_or_else(|| Failure::error(format!("the server doesn't have a resource type {resource:?}")))
+    client.kind(word).ok_or_else(|| {
+        Failure::error(format!(
+            "the server doesn't have a resource type {resource:?}"
+        ))
+    })
 }
 
 /// The kind and the name in a word: `deploy/web`, or a Pod's name alone.
 pub fn kind_and_name<'w>(client: &Client<'_>, word: &'w str) -> Result<(Kind, &'w str), Failure> {
-    word.split_once('/').map_or(Ok((Kind::Pod, word)), |(resource, name)| Ok((kind(client, resource)?, name)))
+    word.split_once('/')
+        .map_or(Ok((Kind::Pod, word)), |(resource, name)| {
+            Ok((kind(client, resource)?, name))
+        })
 }
 
 /// The object that such a word names.
@@ -71,7 +80,11 @@ pub fn object(client: &Client<'_>, word: &str) -> Result<Rc<Object>, Failure> {
     let (kind, name) = kind_and_name(client, word)?;
     let key = client.key(kind, name);
     client.may_read("get", &key, "")?;
-    client.sim().get(&key).cloned().ok_or_else(|| client.missing(&key))
+    client
+        .sim()
+        .get(&key)
+        .cloned()
+        .ok_or_else(|| client.missing(&key))
 }
 
 impl Targets {
@@ -90,7 +103,9 @@ impl Targets {
                     ));
                 };
                 if name.is_empty() {
-                    return Err(Failure::error("arguments in resource/name form must have a single resource and name"));
+                    return Err(Failure::error(
+                        "arguments in resource/name form must have a single resource and name",
+                    ));
                 }
                 list.push((kind(client, resource)?, Some(name.to_owned())));
             }
@@ -102,27 +117,43 @@ impl Targets {
                 list.extend(names.iter().map(|name| (kind, Some(name.clone()))));
             }
         }
-        let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
+        let namespace = if args.on("all-namespaces") {
+            String::new()
+        } else {
+            client.namespace.clone()
+        };
         let (labels, fields) = (args.get("selector"), args.get("field-selector"));
         let refused = |kind: Kind, fault: String| refused_selector(kind, labels, fields, &fault);
         let mut selections = Vec::new();
         let first = list.first().map_or(Kind::Pod, |(kind, _)| *kind);
-        let parsed = ObjectSelector::parse(labels, fields).map_err(|fault| refused(first, fault))?;
+        let parsed =
+            ObjectSelector::parse(labels, fields).map_err(|fault| refused(first, fault))?;
         if !parsed.is_empty() {
             let definitions = client.sim().server().definitions();
             for (kind, _) in &list {
-                let selection = parsed.clone().for_kind(definitions, *kind, &kind.api_version());
+                let selection = parsed
+                    .clone()
+                    .for_kind(definitions, *kind, &kind.api_version());
                 selections.push((*kind, selection.map_err(|fault| refused(*kind, fault))?));
             }
         }
         let named = list.iter().any(|(_, name)| name.is_some());
         if named && (!parsed.is_empty() || args.on("all")) {
-            return Err(Failure::error("name cannot be provided when a selector is specified"));
+            return Err(Failure::error(
+                "name cannot be provided when a selector is specified",
+            ));
         }
         if named && args.on("all-namespaces") {
-            return Err(Failure::error("a resource cannot be retrieved by name across all namespaces"));
+            return Err(Failure::error(
+                "a resource cannot be retrieved by name across all namespaces",
+            ));
         }
-        Ok(Targets { list, selections, namespace, verb: "get" })
+        Ok(Targets {
+            list,
+            selections,
+            namespace,
+            verb: "get",
+        })
     }
 
     /// The objects as JSON; what is not there is complained about.
@@ -130,13 +161,22 @@ impl Targets {
         if client.mode.dry == DryRun::Local {
             return client.local.clone();
         }
-        self.find(client).iter().map(|object| (object.kind, object.to_value())).collect()
+        self.find(client)
+            .iter()
+            .map(|object| (object.kind, object.to_value()))
+            .collect()
     }
 
     /// The objects themselves: thousands of them weigh less than their JSON.
     pub fn find(&self, client: &mut Client<'_>) -> Vec<Rc<Object>> {
-        let asked = |object: &Rc<Object>| !self.has_selector() || self.selects(object.kind, &object.to_value());
-        self.listings(client).into_iter().flatten().filter(asked).collect()
+        let asked = |object: &Rc<Object>| {
+            !self.has_selector() || self.selects(object.kind, &object.to_value())
+        };
+        self.listings(client)
+            .into_iter()
+            .flatten()
+            .filter(asked)
+            .collect()
     }
 
     /// Whether there is a label or a field selector.
@@ -156,7 +196,11 @@ impl Targets {
         for (kind, name) in &self.list {
             let key = client.key(*kind, name.as_deref().unwrap_or(""));
             let all = ObjectRef::new(*kind, &self.namespace, "");
-            let (verb, asked) = if name.is_some() { (self.verb, &key) } else { ("list", &all) };
+            let (verb, asked) = if name.is_some() {
+                (self.verb, &key)
+            } else {
+                ("list", &all)
+            };
             if let Err(failure) = client.may_read(verb, asked, "") {
                 client.fail(&failure);
                 continue;
@@ -180,7 +224,12 @@ impl Targets {
 }
 
 /// The API server's refusal of a selector.
-pub fn refused_selector(kind: Kind, labels: Option<&str>, fields: Option<&str>, fault: &str) -> Failure {
+pub fn refused_selector(
+    kind: Kind,
+    labels: Option<&str>,
+    fields: Option<&str>,
+    fault: &str,
+) -> Failure {
     let info = kind.info();
     Failure::plain(format!(
         "Error from server (BadRequest): Unable to find \"{}/{}, Resource={}\" that match label selector {:?}, field selector {:?}: {fault}",
@@ -229,7 +278,11 @@ pub fn name_of(object: &Value) -> &str {
 
 /// The key of an object.
 pub fn key_of(kind: Kind, object: &Value) -> ObjectRef {
-    ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), name_of(object))
+    ObjectRef::new(
+        kind,
+        object["metadata"]["namespace"].as_str().unwrap_or(""),
+        name_of(object),
+    )
 }
 
 /// `deployment.apps/nginx`

@@ -18,11 +18,17 @@ pub fn completed(kind: Kind, object: &Value) -> Value {
 
 fn complete(kind: &'static str, value: &mut Value, depth: usize) {
     let kind = kind.trim_start_matches('*');
-    let Some(depth) = depth.checked_sub(1) else { return };
+    let Some(depth) = depth.checked_sub(1) else {
+        return;
+    };
     if let Some(element) = list_element(kind).or(map_element(kind)) {
         match value {
-            Value::Array(items) => items.iter_mut().for_each(|item| complete(element, item, depth)),
-            Value::Object(map) => map.values_mut().for_each(|item| complete(element, item, depth)),
+            Value::Array(items) => items
+                .iter_mut()
+                .for_each(|item| complete(element, item, depth)),
+            Value::Object(map) => map
+                .values_mut()
+                .for_each(|item| complete(element, item, depth)),
             _ => {}
         }
     } else if let Value::Object(map) = value {
@@ -45,7 +51,10 @@ fn fields(kind: &'static str, map: &mut Map<String, Value>, depth: usize) {
 
 /// What Go writes for a field that is not set; nothing if it leaves it out.
 fn zero(kind: &'static str, omit: Omit, depth: usize) -> Option<Value> {
-    if schema().fields(kind).is_some_and(|fields| !fields.is_empty()) {
+    if schema()
+        .fields(kind)
+        .is_some_and(|fields| !fields.is_empty())
+    {
         let mut value = Value::Object(Map::new());
         complete(kind, &mut value, depth);
         return (omit != Omit::Zero).then_some(value);
@@ -64,7 +73,14 @@ fn zero(kind: &'static str, omit: Omit, depth: usize) -> Option<Value> {
 /// The object as JSON with four blanks, fields in the order of the type.
 pub fn json(kind: Kind, object: &Value) -> String {
     let mut out = String::new();
-    write(schema().kind(&kind.api_version(), kind.name()).unwrap_or(""), object, 0, &mut out);
+    write(
+        schema()
+            .kind(&kind.api_version(), kind.name())
+            .unwrap_or(""),
+        object,
+        0,
+        &mut out,
+    );
     out.push('\n');
     out
 }
@@ -91,8 +107,15 @@ fn write(kind: &'static str, value: &Value, depth: usize, out: &mut String) {
             let mut order = Vec::new();
             names(kind, inner, &mut order);
             // What the type does not name, as in maps, comes in the order of the alphabet.
-            let others = map.keys().filter(|key| !order.iter().any(|(name, _)| name == key)).map(|key| (key.as_str(), inner));
-            let all: Vec<_> = order.iter().copied().chain(others.collect::<Vec<_>>()).collect();
+            let others = map
+                .keys()
+                .filter(|key| !order.iter().any(|(name, _)| name == key))
+                .map(|key| (key.as_str(), inner));
+            let all: Vec<_> = order
+                .iter()
+                .copied()
+                .chain(others.collect::<Vec<_>>())
+                .collect();
             out.push('{');
             let mut first = true;
             for (key, kind) in all {
@@ -113,9 +136,22 @@ fn write(kind: &'static str, value: &Value, depth: usize, out: &mut String) {
 fn names(kind: &'static str, inner: &'static str, order: &mut Vec<(&'static str, &'static str)>) {
     if kind.is_empty() {
         // Kinds without a type here begin as all do.
-        order.extend(["kind", "apiVersion", "metadata"].map(|name| (name, if name == "metadata" { "metav1.ObjectMeta" } else { "" })));
+        order.extend(["kind", "apiVersion", "metadata"].map(|name| {
+            (
+                name,
+                if name == "metadata" {
+                    "metav1.ObjectMeta"
+                } else {
+                    ""
+                },
+            )
+        }));
     }
-    for field in schema().fields(kind).filter(|_| inner.is_empty()).unwrap_or_default() {
+    for field in schema()
+        .fields(kind)
+        .filter(|_| inner.is_empty())
+        .unwrap_or_default()
+    {
         if field.inline() {
             names(field.kind, inner, order);
         } else {

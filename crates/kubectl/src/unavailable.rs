@@ -43,7 +43,8 @@ impl Verb {
 pub const NO_FILE: &str = "must specify one of -f and -k";
 
 /// What a command needs that names objects by argument.
-pub const NONE_SPECIFIED: &str = "one or more resources must be specified as <resource> <name> or <resource>/<name>";
+pub const NONE_SPECIFIED: &str =
+    "one or more resources must be specified as <resource> <name> or <resource>/<name>";
 
 /// What a command needs that names objects by argument or file.
 pub const NO_OBJECTS: &str = "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   \
@@ -53,14 +54,21 @@ fn port_forward(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Ou
     let args = Args::parse("port-forward", FORWARD_FLAGS, words)?;
     client.use_flags(&args)?;
     if args.words.len() < 2 {
-        return Err(Failure::usage("port-forward", "TYPE/NAME and list of ports are required for port-forward"));
+        return Err(Failure::usage(
+            "port-forward",
+            "TYPE/NAME and list of ports are required for port-forward",
+        ));
     }
     super::exec::find(client, &args.words[0], super::exec::ATTACH_TO)?;
-    Err(Failure::error("there is no machine here to forward a port to: make the request inside a Pod, with 'kubectl exec POD -- curl …'"))
+    Err(Failure::error(
+        "there is no machine here to forward a port to: make the request inside a Pod, with 'kubectl exec POD -- curl …'",
+    ))
 }
 
 fn proxy(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("proxy", PROXY_FLAGS, words)?;
     client.use_flags(&args)?;
-    Err(Failure::error("there is no machine here to listen on: 'kubectl get --raw PATH' asks the API server itself"))
+    Err(Failure::error(
+        "there is no machine here to listen on: 'kubectl get --raw PATH' asks the API server itself",
+    ))
 }

@@ -50,7 +50,12 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let targets = Targets::parse(client, &args, &args.words)?;
     let mut left = Vec::new();
     if let WaitGoal::Create | WaitGoal::Delete = goal {
-        left.extend(targets.list.iter().filter_map(|(kind, name)| Some((*kind, client.key(*kind, name.as_ref()?)))));
+        left.extend(
+            targets
+                .list
+                .iter()
+                .filter_map(|(kind, name)| Some((*kind, client.key(*kind, name.as_ref()?)))),
+        );
     }
     if left.is_empty() {
         for (kind, object) in targets.fetch(client) {
@@ -61,13 +66,31 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error("no matching resources found"));
     }
     let span = args.duration("timeout")?.unwrap_or(PATIENCE_US);
-    let seen = left.iter().map(|(_, key)| key.clone()).filter(|key| client.find(key).is_some()).collect();
-    Ok(Outcome::pending(WaitCommand { left, seen, goal, deadline: client.sim().now().after(span), once: span == 0 }))
+    let seen = left
+        .iter()
+        .map(|(_, key)| key.clone())
+        .filter(|key| client.find(key).is_some())
+        .collect();
+    Ok(Outcome::pending(WaitCommand {
+        left,
+        seen,
+        goal,
+        deadline: client.sim().now().after(span),
+        once: span == 0,
+    }))
 }
 
 fn goal(text: &str) -> Result<WaitGoal, Failure> {
-    let wrong =
-        || Failure::error(format!("unrecognized condition: {}", if text.is_empty() { "[]".to_owned() } else { format!("{text:?}") }));
+    let wrong = || {
+        Failure::error(format!(
+            "unrecognized condition: {}",
+            if text.is_empty() {
+                "[]".to_owned()
+            } else {
+                format!("{text:?}")
+            }
+        ))
+    };
     match text {
         "delete" => return Ok(WaitGoal::Delete),
         "create" => return Ok(WaitGoal::Create),
@@ -79,7 +102,10 @@ fn goal(text: &str) -> Result<WaitGoal, Failure> {
     }
     let path = text.strip_prefix("jsonpath=").ok_or_else(wrong)?;
     Ok(match path.rsplit_once("}=") {
-        Some((path, value)) => WaitGoal::Path(format!("{path}}}"), Some(value.trim_matches(['\'', '"']).to_owned())),
+        Some((path, value)) => WaitGoal::Path(
+            format!("{path}}}"),
+            Some(value.trim_matches(['\'', '"']).to_owned()),
+        ),
         None => WaitGoal::Path(path.trim_matches(['\'', '"']).to_owned(), None),
     })
 }
@@ -93,11 +119,20 @@ impl WaitCommand {
             (WaitGoal::Condition(name, status), Some(object)) => {
                 let stale = object["status"]["observedGeneration"]
                     .as_i64()
-                    .is_some_and(|seen| seen < object["metadata"]["generation"].as_i64().unwrap_or(0));
-                let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+                    .is_some_and(|seen| {
+                        seen < object["metadata"]["generation"].as_i64().unwrap_or(0)
+                    });
+                let conditions = object["status"]["conditions"]
+                    .as_array()
+                    .into_iter()
+                    .flatten();
                 let met = |c: &Value| {
-                    c["type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case(name))
-                        && c["status"].as_str().is_some_and(|found| found.eq_ignore_ascii_case(status))
+                    c["type"]
+                        .as_str()
+                        .is_some_and(|kind| kind.eq_ignore_ascii_case(name))
+                        && c["status"]
+                            .as_str()
+                            .is_some_and(|found| found.eq_ignore_ascii_case(status))
                 };
                 !stale && conditions.into_iter().any(met)
             }
@@ -139,15 +174,22 @@ impl PendingCommand for WaitCommand {
             return Ok(false);
         }
         if let (true, Some((_, key))) = (self.once, self.left.first()) {
-            return Err(Failure::error(format!("condition not met for {}/{}", key.kind.info().plural, key.name)));
+            return Err(Failure::error(format!(
+                "condition not met for {}/{}",
+                key.kind.info().plural,
+                key.name
+            )));
         }
         if let WaitGoal::Create = self.goal {
             return Err(Failure::error("timed out waiting for the condition"));
         }
-        let lines = self
-            .left
-            .iter()
-            .map(|(_, key)| format!("error: timed out waiting for the condition on {}/{}\n", key.kind.info().plural, key.name));
+        let lines = self.left.iter().map(|(_, key)| {
+            format!(
+                "error: timed out waiting for the condition on {}/{}\n",
+                key.kind.info().plural,
+                key.name
+            )
+        });
         Err(Failure::exit(lines.collect::<String>(), 1))
     }
 

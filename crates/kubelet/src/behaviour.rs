@@ -24,18 +24,27 @@ pub(super) struct Behaviour {
 /// The value of `loopscope.dev/NAME` in seconds.
 pub(super) fn seconds(meta: &ObjectMeta, name: &str) -> Option<u64> {
     let value: f64 = annotation(meta, name)?.trim_end_matches('s').parse().ok()?;
-    (0.0..1e9).contains(&value).then_some((value * SECOND as f64) as u64)
+    (0.0..1e9)
+        .contains(&value)
+        .then_some((value * SECOND as f64) as u64)
 }
 
 fn annotation<'a>(meta: &'a ObjectMeta, name: &str) -> Option<&'a str> {
-    meta.annotation(&format!("loopscope.dev/{name}")).map(|v| v.as_str())
+    meta.annotation(&format!("loopscope.dev/{name}"))
+        .map(|v| v.as_str())
 }
 
 impl Behaviour {
     /// `delays`: from the start until its probes have let it start, and be ready.
     pub(super) fn of(container: &Container, meta: &ObjectMeta, delays: (u64, u64)) -> Behaviour {
         let annotated = !meta.annotations.is_empty();
-        let say = |name: &str| if annotated { annotation(meta, name) } else { None };
+        let say = |name: &str| {
+            if annotated {
+                annotation(meta, name)
+            } else {
+                None
+            }
+        };
         let (started, probe) = delays;
         let ready_after = match say("never-ready") {
             Some("true") => None,
@@ -43,11 +52,20 @@ impl Behaviour {
             _ => Some(probe),
         };
         let exit_code = || exit_code(meta);
-        let exits = match if annotated { seconds(meta, "exit-after") } else { None } {
+        let exits = match if annotated {
+            seconds(meta, "exit-after")
+        } else {
+            None
+        } {
             Some(after) => Some((after, exit_code())),
             None => predicted_exit(container),
         };
-        Behaviour { pulls: can_be_pulled(&container.image), started_after: Some(started), ready_after, exits }
+        Behaviour {
+            pulls: can_be_pulled(&container.image),
+            started_after: Some(started),
+            ready_after,
+            exits,
+        }
     }
 }
 
@@ -55,9 +73,15 @@ impl Behaviour {
 fn exit_code(meta: &ObjectMeta) -> i32 {
     let index = meta.annotation("batch.kubernetes.io/job-completion-index");
     let by_index = annotation(meta, "exit-code-by-index").and_then(|list| {
-        list.split(',').filter_map(|pair| pair.split_once('=')).find(|(i, _)| index.is_some_and(|x| x == i.trim())).map(|(_, code)| code)
+        list.split(',')
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(i, _)| index.is_some_and(|x| x == i.trim()))
+            .map(|(_, code)| code)
     });
-    by_index.or_else(|| annotation(meta, "exit-code")).and_then(|code| code.trim().parse().ok()).unwrap_or(0)
+    by_index
+        .or_else(|| annotation(meta, "exit-code"))
+        .and_then(|code| code.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 /// Why a container waits whose image cannot be pulled: the reason and the message.
@@ -71,7 +95,9 @@ pub(super) fn pull_failure(image: &str) -> (&'static str, String) {
 /// What the kubelet says of an image whose name is none: it tries to complete it.
 pub(super) fn invalid_name(image: &str) -> Option<String> {
     let fault = image::normalized_fault(image)?;
-    Some(format!("Failed to apply default image tag {image:?}: couldn't parse image name {image:?}: {fault}"))
+    Some(format!(
+        "Failed to apply default image tag {image:?}: couldn't parse image name {image:?}: {fault}"
+    ))
 }
 
 /// The runtime's error message for an image that cannot be pulled.
@@ -97,15 +123,29 @@ pub(super) fn pull_error(image: &str) -> String {
 
 /// When and how a container ends if its command tells: `sleep 30`, `exit 1`, `false`, a shell with nothing to do.
 pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
-    let words: Vec<&str> = container.command.iter().chain(&container.args).map(|s| s.as_str()).collect();
+    let words: Vec<&str> = container
+        .command
+        .iter()
+        .chain(&container.args)
+        .map(|s| s.as_str())
+        .collect();
     // A shell that reads lines waits for them.
-    if container.stdin && matches!(words[..], [] | ["sh" | "/bin/sh" | "bash" | "/bin/bash" | "ash"]) {
+    if container.stdin
+        && matches!(
+            words[..],
+            [] | ["sh" | "/bin/sh" | "bash" | "/bin/bash" | "ash"]
+        )
+    {
         return None;
     }
     if words.is_empty() {
         let name = container.image.rsplit('/').next().unwrap_or("");
         let name = name.split([':', '@']).next().unwrap_or("");
-        return matches!(name, "busybox" | "alpine" | "ubuntu" | "debian" | "hello-world").then_some((0, 0));
+        return matches!(
+            name,
+            "busybox" | "alpine" | "ubuntu" | "debian" | "hello-world"
+        )
+        .then_some((0, 0));
     }
     match script(container) {
         Some(script) => predicted_script(script),
@@ -115,16 +155,31 @@ pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
 
 /// The script that a container's command gives to a shell.
 fn script(container: &Container) -> Option<&str> {
-    let words: Vec<&str> = container.command.iter().chain(&container.args).map(|s| s.as_str()).collect();
+    let words: Vec<&str> = container
+        .command
+        .iter()
+        .chain(&container.args)
+        .map(|s| s.as_str())
+        .collect();
     match words[..] {
-        [shell, "-c", script] if matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "ash")) => Some(script),
+        [shell, "-c", script]
+            if matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "ash")) =>
+        {
+            Some(script)
+        }
         _ => None,
     }
 }
 
 /// Whether the first process does not forward signals.
 pub(super) fn ignores_signals(container: &Container) -> bool {
-    script(container).is_some() || container.command.iter().chain(&container.args).next().is_some_and(|word| word == "sleep")
+    script(container).is_some()
+        || container
+            .command
+            .iter()
+            .chain(&container.args)
+            .next()
+            .is_some_and(|word| word == "sleep")
 }
 
 /// When a file that the container's script creates and removes is missing: times from its start, each with whether it is missing then.
@@ -132,7 +187,11 @@ pub(super) fn file_missing(container: &Container, file: &str) -> Option<Vec<(u64
     let script = script(container)?;
     let mut time = 0;
     let mut missing = vec![(0, true)];
-    for command in script.split([';', '\n', '&']).map(str::trim).filter(|c| !c.is_empty()) {
+    for command in script
+        .split([';', '\n', '&'])
+        .map(str::trim)
+        .filter(|c| !c.is_empty())
+    {
         let words: Vec<&str> = command.split_whitespace().collect();
         match words[..] {
             ["touch", path] if path == file => missing.push((time, false)),
@@ -154,7 +213,10 @@ pub(super) fn predicted_words(words: &[&str]) -> Option<(u64, i32)> {
 
 /// The outcome of a script if all its commands are predictable.
 fn predicted_script(script: &str) -> Option<(u64, i32)> {
-    if script.contains(['|', '$', '`', '(', '{', '<', '>']) || script.contains("while") || script.contains("for ") {
+    if script.contains(['|', '$', '`', '(', '{', '<', '>'])
+        || script.contains("while")
+        || script.contains("for ")
+    {
         return None;
     }
     let mut total = 0;
@@ -193,7 +255,9 @@ fn predicted_command(words: &[&str]) -> Option<(u64, i32)> {
                 _ => (*time, 1.0),
             };
             let seconds = number.parse::<f64>().ok()? * unit;
-            (0.0..1e9).contains(&seconds).then_some(((seconds * SECOND as f64) as u64, 0))
+            (0.0..1e9)
+                .contains(&seconds)
+                .then_some(((seconds * SECOND as f64) as u64, 0))
         }
         _ => None,
     }
@@ -204,7 +268,11 @@ mod tests {
     use super::*;
 
     fn container(image: &str, command: &[&str]) -> Container {
-        Container { image: image.into(), command: command.iter().map(|w| (*w).into()).collect(), ..Default::default() }
+        Container {
+            image: image.into(),
+            command: command.iter().map(|w| (*w).into()).collect(),
+            ..Default::default()
+        }
     }
 
     #[test]
@@ -214,7 +282,10 @@ mod tests {
             (&["sleep", "30"], Some((30 * SECOND, 0))),
             (&["sh", "-c", "exit 1"], Some((0, 1))),
             (&["false"], Some((0, 1))),
-            (&["sh", "-c", "echo hi; sleep 2 && exit 3"], Some((2 * SECOND, 3))),
+            (
+                &["sh", "-c", "echo hi; sleep 2 && exit 3"],
+                Some((2 * SECOND, 3)),
+            ),
             (&["sh", "-c", "false && sleep 100"], Some((0, 1))),
             (&["sh", "-c", "work"], None),
             (&["sleep", "infinity"], None),
@@ -222,14 +293,34 @@ mod tests {
             (&["nginx", "-g", "daemon off;"], None),
         ];
         for (command, expected) in cases {
-            assert_eq!(predicted_exit(&container("nginx", command)), expected, "{command:?}");
+            assert_eq!(
+                predicted_exit(&container("nginx", command)),
+                expected,
+                "{command:?}"
+            );
         }
         assert_eq!(
-            file_missing(&container("busybox", &["/bin/sh", "-c", "touch /tmp/h; sleep 30; rm -f /tmp/h; sleep 600"]), "/tmp/h"),
+            file_missing(
+                &container(
+                    "busybox",
+                    &[
+                        "/bin/sh",
+                        "-c",
+                        "touch /tmp/h; sleep 30; rm -f /tmp/h; sleep 600"
+                    ]
+                ),
+                "/tmp/h"
+            ),
             Some(vec![(0, true), (0, false), (30 * SECOND, true)])
         );
-        assert_eq!(file_missing(&container("busybox", &["sh", "-c", "sleep 30"]), "/tmp/h"), None);
-        assert_eq!(predicted_exit(&container("busybox:1.36", &[])), Some((0, 0)));
+        assert_eq!(
+            file_missing(&container("busybox", &["sh", "-c", "sleep 30"]), "/tmp/h"),
+            None
+        );
+        assert_eq!(
+            predicted_exit(&container("busybox:1.36", &[])),
+            Some((0, 0))
+        );
         assert_eq!(predicted_exit(&container("nginx:1.27", &[])), None);
     }
 }

@@ -12,14 +12,26 @@ use k8s_model::pod::{ContainerState, Pod};
 /// Whether a container runs, or waits to run, an image other than the one in its Pod's spec.
 pub(super) fn differs(pod: &Pod, i: u32) -> bool {
     let wanted = containers::container(pod, i).map(|(_, container)| &container.image);
-    containers::seen(pod, i).zip(wanted).is_some_and(|(status, image)| status.image != *image)
+    containers::seen(pod, i)
+        .zip(wanted)
+        .is_some_and(|(status, image)| status.image != *image)
 }
 
 /// Whether a container has ended and waits to be restarted.
 fn held_back(pod: &Pod, i: u32) -> bool {
     let state = containers::seen(pod, i).map(|status| &status.state);
-    let waits = |state: &ContainerState| state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "CrashLoopBackOff");
-    let ended = |state: &ContainerState| state.terminated.as_ref().is_some_and(|end| after(pod, i, end.exit_code) == After::Again);
+    let waits = |state: &ContainerState| {
+        state
+            .waiting
+            .as_ref()
+            .is_some_and(|waiting| waiting.reason == "CrashLoopBackOff")
+    };
+    let ended = |state: &ContainerState| {
+        state
+            .terminated
+            .as_ref()
+            .is_some_and(|end| after(pod, i, end.exit_code) == After::Again)
+    };
     state.is_some_and(|state| waits(state) || ended(state))
 }
 
@@ -35,7 +47,8 @@ impl PodPass<'_, '_> {
         for i in containers::all(pod).filter(|i| differs(pod, *i)) {
             // A running init container may finish.
             let stays = containers::number(i).is_none()
-                || containers::container(pod, i).is_some_and(|(_, container)| containers::is_sidecar(container));
+                || containers::container(pod, i)
+                    .is_some_and(|(_, container)| containers::is_sidecar(container));
             if containers::seen(pod, i).is_some_and(|status| status.state.running.is_some()) {
                 if !stays {
                     continue;

@@ -33,9 +33,15 @@ fn ephemeral_number(name: &str) -> u32 {
 
 /// The number of the container of this name.
 pub fn number_of(pod: &Pod, name: &str) -> Option<u32> {
-    let at = |list: &[Container]| list.iter().position(|container| container.name == name).map(|at| at as u32);
+    let at = |list: &[Container]| {
+        list.iter()
+            .position(|container| container.name == name)
+            .map(|at| at as u32)
+    };
     let added = || at(&pod.spec.ephemeral_containers).map(|_| ephemeral_number(name));
-    at(&pod.spec.containers).or_else(|| at(&pod.spec.init_containers).map(|at| at | FLAG)).or_else(added)
+    at(&pod.spec.containers)
+        .or_else(|| at(&pod.spec.init_containers).map(|at| at | FLAG))
+        .or_else(added)
 }
 
 /// A container of any list, with the name of the list.
@@ -54,7 +60,10 @@ pub(super) fn place(spec: &PodSpec, i: u32) -> (&'static str, usize) {
     match number(i) {
         Some(at) => ("initContainers", at as usize),
         None if is_ephemeral(i) => {
-            let at = spec.ephemeral_containers.iter().position(|container| ephemeral_number(&container.name) == i);
+            let at = spec
+                .ephemeral_containers
+                .iter()
+                .position(|container| ephemeral_number(&container.name) == i);
             ("ephemeralContainers", at.unwrap_or(usize::MAX))
         }
         None => ("containers", i as usize),
@@ -63,12 +72,17 @@ pub(super) fn place(spec: &PodSpec, i: u32) -> (&'static str, usize) {
 
 /// The numbers of the ephemeral containers of a Pod.
 pub(super) fn ephemeral(pod: &Pod) -> impl Iterator<Item = u32> + use<'_> {
-    pod.spec.ephemeral_containers.iter().map(|container| ephemeral_number(&container.name))
+    pod.spec
+        .ephemeral_containers
+        .iter()
+        .map(|container| ephemeral_number(&container.name))
 }
 
 /// The numbers of all containers that a Pod is created with, init containers first.
 pub(super) fn all(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
-    (0..pod.spec.init_containers.len() as u32).map(|n| n | FLAG).chain(0..pod.spec.containers.len() as u32)
+    (0..pod.spec.init_containers.len() as u32)
+        .map(|n| n | FLAG)
+        .chain(0..pod.spec.containers.len() as u32)
 }
 
 /// The status of a container of any list. Statuses are found by name: their order is another than that of the containers.
@@ -107,7 +121,12 @@ pub(super) fn has_command(container: &Container) -> bool {
 
 /// Whether initialization is complete: one of the main containers no longer waits for it.
 pub(super) fn has_ended(pod: &Pod) -> bool {
-    let waits = |s: &ContainerStatus| s.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "PodInitializing");
+    let waits = |s: &ContainerStatus| {
+        s.state
+            .waiting
+            .as_ref()
+            .is_some_and(|waiting| waiting.reason == "PodInitializing")
+    };
     pod.status.container_statuses.iter().any(|s| !waits(s))
 }
 
@@ -133,17 +152,24 @@ pub(super) fn after(pod: &Pod, i: u32, code: i32) -> After {
     match container(pod, i) {
         // Neither restarted nor counted.
         _ if is_ephemeral(i) => After::Nothing,
-        Some((list, container)) if !container.restart_policy.is_empty() => by_rule(pod, list, container, i, code),
+        Some((list, container)) if !container.restart_policy.is_empty() => {
+            by_rule(pod, list, container, i, code)
+        }
         _ if ends(&pod.spec.restart_policy, code) => After::Nothing,
         _ => After::Again,
     }
 }
 
 fn by_rule(pod: &Pod, list: &str, container: &Container, i: u32, code: i32) -> After {
-    let rules = pod.spec.raw[list][number(i).unwrap_or(i) as usize]["restartPolicyRules"].as_array();
+    let rules =
+        pod.spec.raw[list][number(i).unwrap_or(i) as usize]["restartPolicyRules"].as_array();
     let meant = |rule: &&Value| {
         let codes = &rule["exitCodes"];
-        let among = codes["values"].as_array().is_some_and(|values| values.iter().any(|value| value.as_i64() == Some(i64::from(code))));
+        let among = codes["values"].as_array().is_some_and(|values| {
+            values
+                .iter()
+                .any(|value| value.as_i64() == Some(i64::from(code)))
+        });
         among == (codes["operator"] == "In")
     };
     match rules.and_then(|rules| rules.iter().find(meant)) {
@@ -157,12 +183,18 @@ fn by_rule(pod: &Pod, list: &str, container: &Container, i: u32, code: i32) -> A
 /// The restart policy that applies to a container stopped by the kubelet.
 pub(super) fn policy(pod: &Pod, i: u32) -> &str {
     let own = container(pod, i).map_or("", |(_, container)| container.restart_policy.as_str());
-    if own.is_empty() { &pod.spec.restart_policy } else { own }
+    if own.is_empty() {
+        &pod.spec.restart_policy
+    } else {
+        own
+    }
 }
 
 /// Whether a container has a probe.
 pub(super) fn has_probe(container: &Container) -> bool {
-    container.startup_probe.is_some() || container.readiness_probe.is_some() || container.liveness_probe.is_some()
+    container.startup_probe.is_some()
+        || container.readiness_probe.is_some()
+        || container.liveness_probe.is_some()
 }
 
 /// Whether a container with this exit code is not restarted.
@@ -176,7 +208,10 @@ mod tests {
 
     #[test]
     fn an_init_container_takes_half_a_second_or_what_its_command_says() {
-        let of = |command: &[&str]| Container { command: command.iter().map(|w| (*w).into()).collect(), ..Default::default() };
+        let of = |command: &[&str]| Container {
+            command: command.iter().map(|w| (*w).into()).collect(),
+            ..Default::default()
+        };
         assert_eq!(time(&of(&["sleep", "3"])), 3000 * MS);
         assert_eq!(time(&of(&["sh", "-c", "exit 1"])), INIT_TIME_US);
         assert_eq!(time(&of(&["migrate"])), INIT_TIME_US);
@@ -186,16 +221,29 @@ mod tests {
     #[test]
     fn an_added_container_keeps_its_number_wherever_others_are_added() {
         let with = |added: &[&str]| {
-            let added: Vec<_> = added.iter().map(|name| serde_json::json!({"name": name})).collect();
-            let spec = serde_json::json!({"containers": [{"name": "main"}], "ephemeralContainers": added});
-            let pod = k8s_model::Object::from_value(k8s_model::Kind::Pod, serde_json::json!({"metadata": {"name": "p"}, "spec": spec}));
+            let added: Vec<_> = added
+                .iter()
+                .map(|name| serde_json::json!({"name": name}))
+                .collect();
+            let spec =
+                serde_json::json!({"containers": [{"name": "main"}], "ephemeralContainers": added});
+            let pod = k8s_model::Object::from_value(
+                k8s_model::Kind::Pod,
+                serde_json::json!({"metadata": {"name": "p"}, "spec": spec}),
+            );
             pod.unwrap().body::<Pod>().clone()
         };
         let (one, two) = (with(&["b"]), with(&["a", "b"]));
         let number = number_of(&one, "b").unwrap();
         assert_eq!(number_of(&two, "b"), Some(number));
-        assert_eq!((place(&one.spec, number).1, place(&two.spec, number).1), (0, 1));
+        assert_eq!(
+            (place(&one.spec, number).1, place(&two.spec, number).1),
+            (0, 1)
+        );
         assert!(is_ephemeral(number) && super::number(number).is_none());
-        assert_eq!((number_of(&two, "main"), number_of(&one, "a")), (Some(0), None));
+        assert_eq!(
+            (number_of(&two, "main"), number_of(&one, "a")),
+            (Some(0), None)
+        );
     }
 }

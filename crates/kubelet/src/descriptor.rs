@@ -18,5 +18,12 @@ const CODE: &[CodeLine] = &[
 ];
 
 /// How the page shows the loop.
-pub static DESCRIPTOR: Descriptor =
-    Descriptor { name: "kubelet", aliases: &[], title: "kubelet", icon: "i-kubelet", lane: "kubelet", always_shown: true, code: CODE };
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "kubelet",
+    aliases: &[],
+    title: "kubelet",
+    icon: "i-kubelet",
+    lane: "kubelet",
+    always_shown: true,
+    code: CODE,
+};

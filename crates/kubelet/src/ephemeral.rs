@@ -16,21 +16,28 @@ impl PodPass<'_, '_> {
         if pod.status.pod_ip.is_empty() {
             return Jobs::new();
         }
-        let new: Vec<u32> = ephemeral(pod).filter(|i| containers::seen(pod, *i).is_none()).collect();
+        let new: Vec<u32> = ephemeral(pod)
+            .filter(|i| containers::seen(pod, *i).is_none())
+            .collect();
         if new.is_empty() {
             return Jobs::new();
         }
         self.write(Why::Observed, |body| {
-            let waits = new.iter().filter_map(|i| containers::container(pod, *i)).map(|(_, container)| ContainerStatus {
-                name: container.name.clone(),
-                image: (&container.image).into(),
-                state: status::waiting_for("ContainerCreating", ""),
-                ..Default::default()
-            });
+            let waits = new
+                .iter()
+                .filter_map(|i| containers::container(pod, *i))
+                .map(|(_, container)| ContainerStatus {
+                    name: container.name.clone(),
+                    image: (&container.image).into(),
+                    state: status::waiting_for("ContainerCreating", ""),
+                    ..Default::default()
+                });
             waits.for_each(|status| body.status.ephemeral_container_statuses.push(status));
             status::sort(&mut body.status.ephemeral_container_statuses);
         });
         let delay = self.kubelets.timing.pod_start;
-        new.into_iter().map(|i| self.then(delay, PodStep::Restart(i, self.run_number(i)))).collect()
+        new.into_iter()
+            .map(|i| self.then(delay, PodStep::Restart(i, self.run_number(i))))
+            .collect()
     }
 }

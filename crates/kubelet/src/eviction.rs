@@ -37,20 +37,35 @@ impl Kubelets {
     /// Makes a process outside the Pods take so much memory that `missing` bytes are lacking; 0 ends that.
     pub fn press(&mut self, node: &str, missing: i64, now: Time) {
         if missing == 0 {
-            let ended = self.pressed.iter_mut().find(|p| p.node == node && p.relieved.is_none());
-            return ended.into_iter().for_each(|p| (p.missing, p.relieved) = (0, Some(now)));
+            let ended = self
+                .pressed
+                .iter_mut()
+                .find(|p| p.node == node && p.relieved.is_none());
+            return ended
+                .into_iter()
+                .for_each(|p| (p.missing, p.relieved) = (0, Some(now)));
         }
         self.pressed.retain(|p| p.node != node);
-        self.pressed.push(Pressure { node: node.into(), missing, relieved: None });
+        self.pressed.push(Pressure {
+            node: node.into(),
+            missing,
+            relieved: None,
+        });
     }
 
     /// Runs the next step of a kubelet under pressure; returns when it checks again, and the jobs for its Pods.
     pub fn relieve(&mut self, node: &str, now: Time, out: &mut Out<'_>) -> (Option<Time>, Jobs) {
-        let Some(at) = self.pressed.iter().position(|p| p.node == node) else { return (None, Vec::new()) };
+        let Some(at) = self.pressed.iter().position(|p| p.node == node) else {
+            return (None, Vec::new());
+        };
         if self.silent.iter().any(|s| s.node == node) {
             return (Some(now.after(LOOK_AGAIN_US)), Vec::new());
         }
-        let Some(object) = out.server.get(&ObjectRef::new(Kind::Node, "", node)).cloned() else {
+        let Some(object) = out
+            .server
+            .get(&ObjectRef::new(Kind::Node, "", node))
+            .cloned()
+        else {
             self.pressed.remove(at);
             return (None, Vec::new());
         };
@@ -70,18 +85,39 @@ impl Kubelets {
         if pressure.missing <= 0 {
             pressure.relieved = Some(now);
         }
-        let Some((pod, used)) = victim else { return (Some(now.after(TRANSITION_US)), Vec::new()) };
+        let Some((pod, used)) = victim else {
+            return (Some(now.after(TRANSITION_US)), Vec::new());
+        };
         let message = message(pod.body(), used, available);
         out.event(&pod, "Warning", "Evicted", message.clone());
-        for status in pod.body::<Pod>().status.container_statuses.iter().filter(|s| s.state.running.is_some()) {
+        for status in pod
+            .body::<Pod>()
+            .status
+            .container_statuses
+            .iter()
+            .filter(|s| s.state.running.is_some())
+        {
             let field = format_smolstr!("spec.containers{{{}}}", status.name);
-            out.event_at(&pod, &field, "Normal", "Killing", format_smolstr!("Stopping container {}", status.name));
+            out.event_at(
+                &pod,
+                &field,
+                "Normal",
+                "Killing",
+                format_smolstr!("Stopping container {}", status.name),
+            );
         }
         if let Some(course) = self.course_mut(pod.meta.uid) {
             course.evicted = Some(message);
         }
-        let job = PodJob { uid: pod.meta.uid, step: PodStep::Evicted, cause: out.origin.cause };
-        (Some(now.after(LOOK_AGAIN_US)), vec![(now.after(self.timing.pod_stop.min(GRACE_US)), job)])
+        let job = PodJob {
+            uid: pod.meta.uid,
+            step: PodStep::Evicted,
+            cause: out.origin.cause,
+        };
+        (
+            Some(now.after(LOOK_AGAIN_US)),
+            vec![(now.after(self.timing.pod_stop.min(GRACE_US)), job)],
+        )
     }
 }
 
@@ -89,42 +125,89 @@ impl Kubelets {
 fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
     let (kind, _, enough, told) = HEALTHY[0];
     let (status, reason, message) = match short {
-        true => ("True", "KubeletHasInsufficientMemory", "kubelet has insufficient memory available"),
+        true => (
+            "True",
+            "KubeletHasInsufficientMemory",
+            "kubelet has insufficient memory available",
+        ),
         false => ("False", enough, told),
     };
     let node: &Node = object.body();
-    if node.status.conditions.iter().any(|c| c.kind == kind && c.status == status) {
+    if node
+        .status
+        .conditions
+        .iter()
+        .any(|c| c.kind == kind && c.status == status)
+    {
         return;
     }
     if short {
-        out.event(object, "Warning", "EvictionThresholdMet", "Attempting to reclaim memory");
+        out.event(
+            object,
+            "Warning",
+            "EvictionThresholdMet",
+            "Attempting to reclaim memory",
+        );
     }
     let wall = out.server.wall();
     // No other write comes between the read and this write.
     let _ = out.update_status(object, Why::NodeReport, |o| {
-        let Body::Node(node) = &mut o.body else { return };
+        let Body::Node(node) = &mut o.body else {
+            return;
+        };
         for condition in node.status.conditions.iter_mut().filter(|c| c.kind == kind) {
-            (condition.status, condition.reason, condition.message) = (status.into(), reason.into(), message.into());
-            (condition.last_transition_time, condition.last_heartbeat_time) = (Some(wall), Some(wall));
+            (condition.status, condition.reason, condition.message) =
+                (status.into(), reason.into(), message.into());
+            (
+                condition.last_transition_time,
+                condition.last_heartbeat_time,
+            ) = (Some(wall), Some(wall));
         }
     });
-    let reason = if short { "NodeHasInsufficientMemory" } else { "NodeHasSufficientMemory" };
-    out.event(object, "Normal", reason, format_smolstr!("Node {} status is now: {reason}", object.meta.name));
+    let reason = if short {
+        "NodeHasInsufficientMemory"
+    } else {
+        "NodeHasSufficientMemory"
+    };
+    out.event(
+        object,
+        "Normal",
+        reason,
+        format_smolstr!("Node {} status is now: {reason}", object.meta.name),
+    );
 }
 
 /// The Pod that is evicted first, and its memory usage.
 fn first_to_go(node: &str, loads: &[Load], out: &Out<'_>) -> Option<(Rc<Object>, i64)> {
     let here = out.server.list(Kind::Pod).filter(|o| {
         let mirror = o.meta.annotation("kubernetes.io/config.mirror").is_some();
-        o.is_active_pod() && o.body::<Pod>().node_name == node && priority(o) < CRITICAL_PRIORITY && !mirror
+        o.is_active_pod()
+            && o.body::<Pod>().node_name == node
+            && priority(o) < CRITICAL_PRIORITY
+            && !mirror
     });
     let rank = |o: &Rc<Object>| {
         let pod: &Pod = o.body();
         let requested = pod.spec.requests.memory;
-        let used = load::memory(loads, o, out.server).unwrap_or(if requested > 0 { requested } else { DEFAULT_USAGE_BYTES });
-        ((used <= requested, priority(o), requested - used, o.meta.creation_timestamp), used)
+        let used = load::memory(loads, o, out.server).unwrap_or(if requested > 0 {
+            requested
+        } else {
+            DEFAULT_USAGE_BYTES
+        });
+        (
+            (
+                used <= requested,
+                priority(o),
+                requested - used,
+                o.meta.creation_timestamp,
+            ),
+            used,
+        )
     };
-    let (_, used, pod) = here.map(|o| (rank(o), o)).map(|((rank, used), o)| (rank, used, o)).min_by_key(|(rank, ..)| *rank)?;
+    let (_, used, pod) = here
+        .map(|o| (rank(o), o))
+        .map(|((rank, used), o)| (rank, used, o))
+        .min_by_key(|(rank, ..)| *rank)?;
     Some((pod.clone(), used))
 }
 
@@ -136,10 +219,19 @@ fn message(pod: &Pod, used: i64, available: i64) -> Str {
     );
     let each = used / pod.spec.containers.len().max(1) as i64;
     for container in pod.spec.containers.iter() {
-        let request = container.resources.requests.get("memory").map_or(0, k8s_model::quantity::units_of);
+        let request = container
+            .resources
+            .requests
+            .get("memory")
+            .map_or(0, k8s_model::quantity::units_of);
         if each > request {
             let larger = "has larger consumption of memory";
-            text += &format!("Container {} was using {}, request is {}, {larger}. ", container.name, amount(each), amount(request));
+            text += &format!(
+                "Container {} was using {}, request is {}, {larger}. ",
+                container.name,
+                amount(each),
+                amount(request)
+            );
         }
     }
     text.into()
@@ -158,15 +250,29 @@ fn amount(bytes: i64) -> String {
 impl PodPass<'_, '_> {
     /// Handles an evicted Pod whose containers have been stopped.
     pub(super) fn evicted(&mut self) -> Jobs {
-        let Some(message) = self.kubelets.course_mut(self.job.uid).and_then(|course| course.evicted.take()) else { return Vec::new() };
+        let Some(message) = self
+            .kubelets
+            .course_mut(self.job.uid)
+            .and_then(|course| course.evicted.take())
+        else {
+            return Vec::new();
+        };
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::EvictedByNode, |pod| {
-            for status in pod.status.container_statuses.iter_mut().filter(|s| s.state.running.is_some()) {
+            for status in pod
+                .status
+                .container_statuses
+                .iter_mut()
+                .filter(|s| s.state.running.is_some())
+            {
                 status::terminate(status, 137, wall);
             }
             fail(pod, message.clone());
             status::set_conditions(pod, false, wall, generation);
-            let target = PodCondition { message, ..PodCondition::disruption("TerminationByKubelet", "", wall, generation) };
+            let target = PodCondition {
+                message,
+                ..PodCondition::disruption("TerminationByKubelet", "", wall, generation)
+            };
             pod.status.set_condition(target);
         });
         Vec::new()
@@ -175,14 +281,19 @@ impl PodPass<'_, '_> {
     /// Rejects a BestEffort Pod without a toleration on a node under pressure; returns whether it did.
     pub(super) fn is_turned_away(&mut self) -> bool {
         let pod = self.pod();
-        let Some((_, node)) = self.node() else { return false };
+        let Some((_, node)) = self.node() else {
+            return false;
+        };
         let taint = node.spec.taints.iter().find(|taint| taint.key == TAINT);
-        if pod.status.qos_class != "BestEffort" || taint.is_none_or(|taint| tolerates(&pod.spec.tolerations, taint)) {
+        if pod.status.qos_class != "BestEffort"
+            || taint.is_none_or(|taint| tolerates(&pod.spec.tolerations, taint))
+        {
             return false;
         }
         let message = Str::new_static("The node had condition: [MemoryPressure]. ");
         let object = self.object.clone();
-        self.out.event(&object, "Warning", "Evicted", message.clone());
+        self.out
+            .event(&object, "Warning", "Evicted", message.clone());
         self.write(Why::EvictedByNode, |pod| fail(pod, message));
         true
     }

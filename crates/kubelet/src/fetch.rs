@@ -25,13 +25,32 @@ struct Client {
 }
 
 const CLIENTS: [Client; 2] = [
-    Client { name: "wget", with_value: "TOtoUPH", limit: "-T", codes: (1, 1, 1) },
-    Client { name: "curl", with_value: "TmoHXdwAut", limit: "-m", codes: (6, 7, 28) },
+    Client {
+        name: "wget",
+        with_value: "TOtoUPH",
+        limit: "-T",
+        codes: (1, 1, 1),
+    },
+    Client {
+        name: "curl",
+        with_value: "TmoHXdwAut",
+        limit: "-m",
+        codes: (6, 7, 28),
+    },
 ];
 
 /// When and how a container ends that only sends a request.
-pub(super) fn predicted_exit(server: &ApiServer, pod: &Rc<Object>, container: &Container) -> Option<(u64, i32)> {
-    let words: Vec<&str> = container.command.iter().chain(&container.args).map(|word| word.as_str()).collect();
+pub(super) fn predicted_exit(
+    server: &ApiServer,
+    pod: &Rc<Object>,
+    container: &Container,
+) -> Option<(u64, i32)> {
+    let words: Vec<&str> = container
+        .command
+        .iter()
+        .chain(&container.args)
+        .map(|word| word.as_str())
+        .collect();
     let script: Vec<&str>;
     let words = match words[..] {
         ["sh" | "/bin/sh" | "bash" | "/bin/bash", "-c", text]
@@ -43,11 +62,14 @@ pub(super) fn predicted_exit(server: &ApiServer, pod: &Rc<Object>, container: &C
         _ => &words[..],
     };
     let (name, mut rest) = words.split_first()?;
-    let client = CLIENTS.iter().find(|client| client.name == name.rsplit('/').next().unwrap_or(""))?;
+    let client = CLIENTS
+        .iter()
+        .find(|client| client.name == name.rsplit('/').next().unwrap_or(""))?;
     let (mut url, mut limit) = (None, None);
     while let [word, after @ ..] = rest {
         rest = after;
-        let takes = word.len() == 2 && word.starts_with('-') && client.with_value.contains(&word[1..]);
+        let takes =
+            word.len() == 2 && word.starts_with('-') && client.with_value.contains(&word[1..]);
         if takes {
             let (value, after) = rest.split_first()?;
             limit = limit.or_else(|| value.parse::<u64>().ok().filter(|_| *word == client.limit));
@@ -61,11 +83,16 @@ pub(super) fn predicted_exit(server: &ApiServer, pod: &Rc<Object>, container: &C
     }
     let (host, port) = host_and_port(url?);
     let (no_name, refused, late) = client.codes;
-    Some(match connect(server, pod, host, port, server.journal().len()).outcome {
-        RequestOutcome::Answered => (0, 0),
-        RequestOutcome::NoName => (0, no_name),
-        RequestOutcome::NoNameServer => (ASKS, no_name),
-        RequestOutcome::Refused => (0, refused),
-        RequestOutcome::TimedOut => (limit.map_or(TRIES, |seconds| seconds.min(3_600) * SECOND), late),
-    })
+    Some(
+        match connect(server, pod, host, port, server.journal().len()).outcome {
+            RequestOutcome::Answered => (0, 0),
+            RequestOutcome::NoName => (0, no_name),
+            RequestOutcome::NoNameServer => (ASKS, no_name),
+            RequestOutcome::Refused => (0, refused),
+            RequestOutcome::TimedOut => (
+                limit.map_or(TRIES, |seconds| seconds.min(3_600) * SECOND),
+                late,
+            ),
+        },
+    )
 }

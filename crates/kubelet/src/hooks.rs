@@ -14,7 +14,11 @@ fn predicted(hook: &Value) -> Option<(u64, i32)> {
     if let Some(seconds) = hook["sleep"]["seconds"].as_u64() {
         return Some((seconds.min(1_000_000) * SECOND, 0));
     }
-    let words: Vec<&str> = hook["exec"]["command"].as_array()?.iter().filter_map(Value::as_str).collect();
+    let words: Vec<&str> = hook["exec"]["command"]
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
     behaviour::predicted_words(&words)
 }
 
@@ -24,7 +28,11 @@ impl PodPass<'_, '_> {
         if predicted(&container.lifecycle["postStart"]).is_none_or(|(_, code)| code == 0) {
             return Vec::new();
         }
-        self.say_hook_failed(&container.name, "FailedPostStartHook", "PostStartHook failed");
+        self.say_hook_failed(
+            &container.name,
+            "FailedPostStartHook",
+            "PostStartHook failed",
+        );
         self.kill_container(i, "FailedPostStartHook", None, true)
     }
 
@@ -33,8 +41,13 @@ impl PodPass<'_, '_> {
         let object = self.object.clone();
         let mut longest = 0;
         let containers = &object.body::<Pod>().spec.containers;
-        for container in containers.iter().filter(|c| !c.lifecycle.is_null() && names.contains(&c.name)) {
-            let Some((time, code)) = predicted(&container.lifecycle["preStop"]) else { continue };
+        for container in containers
+            .iter()
+            .filter(|c| !c.lifecycle.is_null() && names.contains(&c.name))
+        {
+            let Some((time, code)) = predicted(&container.lifecycle["preStop"]) else {
+                continue;
+            };
             longest = longest.max(time);
             if code != 0 {
                 self.say_hook_failed(&container.name, "FailedPreStopHook", "PreStopHook failed");
@@ -45,7 +58,13 @@ impl PodPass<'_, '_> {
 
     fn say_hook_failed(&mut self, name: &str, reason: &'static str, message: &'static str) {
         let object = self.object.clone();
-        self.out.event_at(&object, &format_smolstr!("spec.containers{{{name}}}"), "Warning", reason, message);
+        self.out.event_at(
+            &object,
+            &format_smolstr!("spec.containers{{{name}}}"),
+            "Warning",
+            reason,
+            message,
+        );
     }
 }
 
@@ -56,8 +75,14 @@ mod tests {
 
     #[test]
     fn hooks_take_as_long_as_they_say() {
-        assert_eq!(predicted(&json!({"sleep": {"seconds": 5}})), Some((5 * SECOND, 0)));
-        assert_eq!(predicted(&json!({"exec": {"command": ["/bin/sh", "-c", "sleep 3; exit 2"]}})), Some((3 * SECOND, 2)));
+        assert_eq!(
+            predicted(&json!({"sleep": {"seconds": 5}})),
+            Some((5 * SECOND, 0))
+        );
+        assert_eq!(
+            predicted(&json!({"exec": {"command": ["/bin/sh", "-c", "sleep 3; exit 2"]}})),
+            Some((3 * SECOND, 2))
+        );
         assert_eq!(predicted(&json!({"httpGet": {"port": 80}})), None);
         assert_eq!(predicted(&Value::Null), None);
     }

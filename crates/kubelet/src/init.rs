@@ -21,7 +21,9 @@ impl PodPass<'_, '_> {
 
     /// Starts the next init container, if its image can be pulled.
     pub(super) fn next_init(&mut self, n: u32) -> Jobs {
-        let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
+        let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else {
+            return Vec::new();
+        };
         if let Some(jobs) = self.wait_for_environment(n | FLAG) {
             return jobs;
         }
@@ -42,7 +44,9 @@ impl PodPass<'_, '_> {
 
     /// Handles an init container that has ended, or a sidecar that has started.
     pub(super) fn init(&mut self, n: u32) -> Jobs {
-        let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
+        let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else {
+            return Vec::new();
+        };
         let ends = predicted_exit(&container);
         if is_sidecar(&container) {
             if containers::has_probe(&container) || (ends.is_some() && has_command(&container)) {
@@ -54,12 +58,21 @@ impl PodPass<'_, '_> {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let id = self.container_id();
         if (n as usize) + 1 == self.pod().spec.init_containers.len() {
-            return self.start_containers_after(None, |pod| status::finish_init(pod, n as usize, id, wall));
+            return self.start_containers_after(None, |pod| {
+                status::finish_init(pod, n as usize, id, wall)
+            });
         }
-        self.write(if is_sidecar(&container) { Why::Sidecar } else { Why::InitDone }, |pod| {
-            status::finish_init(pod, n as usize, id, wall);
-            status::set_conditions(pod, true, wall, generation);
-        });
+        self.write(
+            if is_sidecar(&container) {
+                Why::Sidecar
+            } else {
+                Why::InitDone
+            },
+            |pod| {
+                status::finish_init(pod, n as usize, id, wall);
+                status::set_conditions(pod, true, wall, generation);
+            },
+        );
         self.next_init(n + 1)
     }
 
@@ -71,7 +84,13 @@ impl PodPass<'_, '_> {
         let starts = plan.started_after == Some(0);
         self.write(Why::Sidecar, |pod| {
             if let Some(status) = pod.status.init_container_statuses.get_mut(n as usize) {
-                status::run(status, &container.image, id, wall, plan.ready_after == Some(0));
+                status::run(
+                    status,
+                    &container.image,
+                    id,
+                    wall,
+                    plan.ready_after == Some(0),
+                );
                 status.started = Some(starts);
             }
             status::set_conditions(pod, true, wall, generation);
@@ -112,6 +131,10 @@ impl PodPass<'_, '_> {
             }
             status::set_conditions(pod, true, wall, generation);
         });
-        if never { Vec::new() } else { self.hold_back(n | FLAG, 0) }
+        if never {
+            Vec::new()
+        } else {
+            self.hold_back(n | FLAG, 0)
+        }
     }
 }

@@ -85,15 +85,28 @@ impl Kubelets {
     /// Handles a watch event; returns the jobs that follow.
     pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Jobs {
         let object = event.object;
-        let Some(pod) = object.pod() else { return Vec::new() };
+        let Some(pod) = object.pod() else {
+            return Vec::new();
+        };
         let uid = object.meta.uid;
-        let job = |after: u64, step: PodStep| (now.after(after), PodJob { uid, step, cause: Some(id) });
+        let job = |after: u64, step: PodStep| {
+            (
+                now.after(after),
+                PodJob {
+                    uid,
+                    step,
+                    cause: Some(id),
+                },
+            )
+        };
         if event.op == Op::Deleted {
             self.pods.remove(&uid);
             return Vec::new();
         }
         // A Pod that names a node that does not exist has no kubelet.
-        if pod.node_name.is_empty() || !(self.pods.contains_key(&uid) || self.next_ip.contains_key(&pod.node_name)) {
+        if pod.node_name.is_empty()
+            || !(self.pods.contains_key(&uid) || self.next_ip.contains_key(&pod.node_name))
+        {
             return Vec::new();
         }
         let mut jobs = Vec::new();
@@ -103,16 +116,31 @@ impl Kubelets {
             if !pod.is_terminal() {
                 jobs.push(job(ADMIT_US, PodStep::Admit));
             }
-            let running =
-                Running { pod: object.key(), node: pod.node_name.clone(), stopping: false, allocated: pod.spec.clone(), course: None };
+            let running = Running {
+                pod: object.key(),
+                node: pod.node_name.clone(),
+                stopping: false,
+                allocated: pod.spec.clone(),
+                course: None,
+            };
             self.pods.insert(uid, Rc::new(running));
-        } else if event.before.is_some_and(|before| before.meta.generation != object.meta.generation) && !object.meta.is_deleting() {
+        } else if event
+            .before
+            .is_some_and(|before| before.meta.generation != object.meta.generation)
+            && !object.meta.is_deleting()
+        {
             jobs.push(job(ADMIT_US, PodStep::Changed));
         }
         // Another client has set a terminal phase: the containers must be stopped.
-        let over = pod.is_terminal() && pod.status.every_container().any(|status| status.state.running.is_some());
+        let over = pod.is_terminal()
+            && pod
+                .status
+                .every_container()
+                .any(|status| status.state.running.is_some());
         if (object.meta.is_deleting() || over) && !stopping {
-            self.running(uid).into_iter().for_each(|running| running.stopping = true);
+            self.running(uid)
+                .into_iter()
+                .for_each(|running| running.stopping = true);
             jobs.push(job(if over { 0 } else { MS }, PodStep::Kill));
         }
         jobs
@@ -130,12 +158,14 @@ impl Kubelets {
 
     /// The same for change.
     fn course_mut(&mut self, uid: Uid) -> Option<&mut Course> {
-        self.running(uid).map(|running| &mut **running.course.get_or_insert_default())
+        self.running(uid)
+            .map(|running| &mut **running.course.get_or_insert_default())
     }
 
     /// Drops the Pods that no longer exist.
     pub fn forget_gone(&mut self, is_there: impl Fn(&ObjectRef, Uid) -> bool) {
-        self.pods.retain(|uid, running| is_there(&running.pod, *uid));
+        self.pods
+            .retain(|uid, running| is_there(&running.pod, *uid));
     }
 
     /// The step for a fault injected into a Pod.
@@ -152,33 +182,62 @@ impl Kubelets {
 
     /// Runs a step; returns the jobs that follow.
     pub fn run(&mut self, job: PodJob, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
-        let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
+        let Some(running) = self.pods.get(&job.uid) else {
+            return Vec::new();
+        };
         if let Some(silent) = self.silent.iter_mut().find(|s| s.node == running.node) {
             silent.parked.push(job);
             return Vec::new();
         }
         let stopping = matches!(job.step, PodStep::Kill | PodStep::Stopped | PodStep::Remove);
-        let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
+        let Some(object) = out
+            .server
+            .get(&running.pod)
+            .filter(|o| o.meta.uid == job.uid)
+            .cloned()
+        else {
+            return Vec::new();
+        };
         // A container may end by itself in any state of its Pod.
-        let ends = matches!(job.step, PodStep::Exit(..) | PodStep::Killed(..) | PodStep::Memory(..));
+        let ends = matches!(
+            job.step,
+            PodStep::Exit(..) | PodStep::Killed(..) | PodStep::Memory(..)
+        );
         if !ends && (running.stopping != stopping || (object.meta.is_deleting() && !stopping)) {
             return Vec::new();
         }
         out.origin.actor = Actor::kubelet(&running.node);
         out.origin.cause = job.cause;
-        let pass = PodPass { kubelets: self, object, job: &job, now, cache, out, wrote: None };
+        let pass = PodPass {
+            kubelets: self,
+            object,
+            job: &job,
+            now,
+            cache,
+            out,
+            wrote: None,
+        };
         pass.run()
     }
 
     fn new_ip(&mut self, node: &Str, cidr: &str) -> Str {
         let n = self.next_ip.entry(node.clone()).or_insert(1);
         *n += 1;
-        let base = cidr.split('/').next().unwrap_or("10.244.0.0").rsplit_once('.').map_or("10.244.0", |(base, _)| base);
+        let base = cidr
+            .split('/')
+            .next()
+            .unwrap_or("10.244.0.0")
+            .rsplit_once('.')
+            .map_or("10.244.0", |(base, _)| base);
         let (net, host) = (*n >> 8, *n & 0xff);
         match net {
             0 => format_smolstr!("{base}.{host}"),
             // More than 254 Pods on one node: the next network, so that no address is given twice.
-            _ => format_smolstr!("10.{}.{}.{host}", 128 + net, base.rsplit('.').next().unwrap_or("0")),
+            _ => format_smolstr!(
+                "10.{}.{}.{host}",
+                128 + net,
+                base.rsplit('.').next().unwrap_or("0")
+            ),
         }
     }
 }
@@ -198,9 +257,17 @@ impl PodPass<'_, '_> {
             PodStep::Killed(i, code, run) => self.exit(i, code, Some(run), Ending::Stopped),
             PodStep::Probe(i, kind) => self.probe(i, kind),
             PodStep::ForceProbe(kind, fails) => self.force_probe(kind, fails),
-            PodStep::ForceReady(ready) => {
-                self.set_ready(0, ready, if ready { Why::BecameReady { probe: Str::default() } } else { Why::BecameUnready })
-            }
+            PodStep::ForceReady(ready) => self.set_ready(
+                0,
+                ready,
+                if ready {
+                    Why::BecameReady {
+                        probe: Str::default(),
+                    }
+                } else {
+                    Why::BecameUnready
+                },
+            ),
             PodStep::BackOff(i) => self.back_off(i),
             PodStep::Restart(i, run) => {
                 if run == self.run_number(i) && !pulls::fails(self.pod(), i) {
@@ -235,14 +302,17 @@ impl PodPass<'_, '_> {
     }
 
     fn node(&self) -> Option<(&Rc<Object>, &Node)> {
-        self.cache.get::<Node>(&ObjectRef::new(Kind::Node, "", &self.pod().node_name))
+        self.cache
+            .get::<Node>(&ObjectRef::new(Kind::Node, "", &self.pod().node_name))
     }
 
     fn admit(&mut self) -> Jobs {
         if self.is_turned_away() {
             return Vec::new();
         }
-        let host = self.node().map_or_else(Str::default, |(_, node)| node.internal_ip());
+        let host = self
+            .node()
+            .map_or_else(Str::default, |(_, node)| node.internal_ip());
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Bound, |pod| {
             status::waiting(pod);
@@ -251,7 +321,8 @@ impl PodPass<'_, '_> {
             pod.status.start_time = Some(wall);
             status::set_conditions(pod, false, wall, generation);
         });
-        let delay = behaviour::seconds(&self.object.meta, "start-delay").unwrap_or(self.kubelets.timing.pod_start);
+        let delay = behaviour::seconds(&self.object.meta, "start-delay")
+            .unwrap_or(self.kubelets.timing.pod_start);
         vec![self.then(delay, PodStep::Start)]
     }
 
@@ -265,8 +336,16 @@ impl PodPass<'_, '_> {
         let ip = if self.pod().spec.host_network {
             self.pod().status.host_ip.clone()
         } else {
-            let cidr =
-                self.node().and_then(|(_, n)| n.spec.raw.get("podCIDR").and_then(|v| v.as_str()).map(String::from)).unwrap_or_default();
+            let cidr = self
+                .node()
+                .and_then(|(_, n)| {
+                    n.spec
+                        .raw
+                        .get("podCIDR")
+                        .and_then(|v| v.as_str())
+                        .map(String::from)
+                })
+                .unwrap_or_default();
             let node = self.pod().node_name.clone();
             self.kubelets.new_ip(&node, &cidr)
         };
@@ -285,8 +364,15 @@ impl PodPass<'_, '_> {
     /// Starts every container, in one status write.
     fn start_containers_after(&mut self, ip: Option<Str>, before: impl FnOnce(&mut Pod)) -> Jobs {
         let spec = self.pod().spec.clone();
-        let plans: Vec<Behaviour> = spec.containers.iter().enumerate().map(|(i, c)| self.behaviour(c, i as u32)).collect();
-        let lacks: Vec<Option<String>> = (0..plans.len()).map(|i| self.lacks(i as u32).filter(|_| plans[i].pulls)).collect();
+        let plans: Vec<Behaviour> = spec
+            .containers
+            .iter()
+            .enumerate()
+            .map(|(i, c)| self.behaviour(c, i as u32))
+            .collect();
+        let lacks: Vec<Option<String>> = (0..plans.len())
+            .map(|i| self.lacks(i as u32).filter(|_| plans[i].pulls))
+            .collect();
         let mut jobs = Vec::new();
         for (i, (container, plan)) in spec.containers.iter().zip(&plans).enumerate() {
             if let Some(words) = &lacks[i] {
@@ -311,11 +397,19 @@ impl PodPass<'_, '_> {
             }
             for (i, plan) in plans.iter().enumerate() {
                 let image = spec.containers[i].image.clone();
-                let Some(status) = containers::status(pod, i as u32) else { continue };
+                let Some(status) = containers::status(pod, i as u32) else {
+                    continue;
+                };
                 if let Some(words) = &lacks[i] {
                     status.state = sources::waiting(words);
                 } else if plan.pulls {
-                    status::run(status, &image, ids[i].clone(), wall, plan.ready_after == Some(0));
+                    status::run(
+                        status,
+                        &image,
+                        ids[i].clone(),
+                        wall,
+                        plan.ready_after == Some(0),
+                    );
                     status.started = Some(plan.started_after == Some(0));
                 } else {
                     let (reason, message) = behaviour::pull_failure(&image);
@@ -325,7 +419,11 @@ impl PodPass<'_, '_> {
             status::begin_phase(pod);
             status::set_conditions(pod, true, wall, generation);
         });
-        for (i, plan) in plans.iter().enumerate().filter(|(i, _)| lacks[*i].is_none()) {
+        for (i, plan) in plans
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| lacks[*i].is_none())
+        {
             jobs.extend(self.follow(i as u32, plan));
         }
         if plans.iter().any(|p| !p.pulls) {
@@ -341,7 +439,9 @@ impl PodPass<'_, '_> {
             return jobs;
         }
         let object = self.object.clone();
-        let Some((_, container)) = containers::container(object.body(), i) else { return jobs };
+        let Some((_, container)) = containers::container(object.body(), i) else {
+            return jobs;
+        };
         if containers::has_probe(container) {
             jobs = self.watch_probes(i);
         }
@@ -351,10 +451,15 @@ impl PodPass<'_, '_> {
             _ => {}
         }
         let stays = containers::number(i).is_some() && !containers::has_command(container);
-        let exits = plan.exits.or_else(|| fetch::predicted_exit(self.out.server, &object, container));
+        let exits = plan
+            .exits
+            .or_else(|| fetch::predicted_exit(self.out.server, &object, container));
         if let Some((after, code)) = exits.filter(|_| !stays) {
             let run = self.run_number(i);
-            jobs.push(self.then(after.saturating_add(NOTICE_EXIT_US), PodStep::Exit(i, code, Some(run))));
+            jobs.push(self.then(
+                after.saturating_add(NOTICE_EXIT_US),
+                PodStep::Exit(i, code, Some(run)),
+            ));
         }
         if i == 0 && !self.kubelets.loads.is_empty() {
             jobs.push(self.then(memory::FILLS_US, PodStep::Memory(i)));
@@ -367,7 +472,11 @@ impl PodPass<'_, '_> {
 
     /// Restart count of a container: steps planned for an earlier run do not apply to a later one.
     fn run_number(&self, i: u32) -> i32 {
-        self.kubelets.course(self.job.uid).and_then(|course| course.restarts.get(&i)).copied().unwrap_or(0)
+        self.kubelets
+            .course(self.job.uid)
+            .and_then(|course| course.restarts.get(&i))
+            .copied()
+            .unwrap_or(0)
     }
 
     fn set_ready(&mut self, i: u32, ready: bool, why: Why) -> Jobs {
@@ -387,10 +496,16 @@ impl PodPass<'_, '_> {
         if run.is_some_and(|run| run != self.run_number(i)) {
             return Vec::new();
         }
-        let Some(started) = containers::seen(self.pod(), i).and_then(|s| s.state.running.as_ref()?.started_at) else {
+        let Some(started) =
+            containers::seen(self.pod(), i).and_then(|s| s.state.running.as_ref()?.started_at)
+        else {
             return Vec::new();
         };
-        if killed && !self.object.meta.is_deleting() && changed::differs(self.pod(), i) && !self.has_lost_its_image(i) {
+        if killed
+            && !self.object.meta.is_deleting()
+            && changed::differs(self.pod(), i)
+            && !self.has_lost_its_image(i)
+        {
             return self.restart(i, Some(code));
         }
         let after = match containers::after(self.pod(), i, code) {
@@ -401,19 +516,40 @@ impl PodPass<'_, '_> {
         let ends = after == After::Nothing;
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let full = how == Ending::OutOfMemory;
-        self.write(if full { Why::OutOfMemory } else { Why::Exited { code } }, |pod| {
-            if let Some(status) = containers::status(pod, i) {
-                status::terminate(status, code, wall);
-                status.state.terminated.iter_mut().filter(|_| full).for_each(|end| end.reason = Str::new_static("OOMKilled"));
-            }
-            if ends {
-                status::end_phase(pod, wall);
-            }
-            status::set_conditions(pod, true, wall, generation);
-        });
+        self.write(
+            if full {
+                Why::OutOfMemory
+            } else {
+                Why::Exited { code }
+            },
+            |pod| {
+                if let Some(status) = containers::status(pod, i) {
+                    status::terminate(status, code, wall);
+                    status
+                        .state
+                        .terminated
+                        .iter_mut()
+                        .filter(|_| full)
+                        .for_each(|end| end.reason = Str::new_static("OOMKilled"));
+                }
+                if ends {
+                    status::end_phase(pod, wall);
+                }
+                status::set_conditions(pod, true, wall, generation);
+            },
+        );
         if self.object.meta.is_deleting() {
-            let alone = self.pod().status.container_statuses.iter().all(|s| s.state.running.is_none());
-            return if alone { vec![self.then(LEFT_TO_STOP_US, PodStep::Stopped)] } else { Vec::new() };
+            let alone = self
+                .pod()
+                .status
+                .container_statuses
+                .iter()
+                .all(|s| s.state.running.is_none());
+            return if alone {
+                vec![self.then(LEFT_TO_STOP_US, PodStep::Stopped)]
+            } else {
+                Vec::new()
+            };
         }
         match after {
             After::Nothing => Vec::new(),
@@ -425,20 +561,39 @@ impl PodPass<'_, '_> {
     fn kill(&mut self) -> Jobs {
         let object = self.object.clone();
         let running = self.say_stopping();
-        let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop) + self.pre_stop(&running);
-        let grace = (object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64).saturating_mul(SECOND);
-        let delay = if running.is_empty() { 5 * MS } else { stop.min(grace.max(MS)) };
+        let stop = behaviour::seconds(&object.meta, "stop-delay")
+            .unwrap_or(self.kubelets.timing.pod_stop)
+            + self.pre_stop(&running);
+        let grace = (object
+            .meta
+            .deletion_grace_period_seconds
+            .unwrap_or(30)
+            .max(0) as u64)
+            .saturating_mul(SECOND);
+        let delay = if running.is_empty() {
+            5 * MS
+        } else {
+            stop.min(grace.max(MS))
+        };
         vec![self.then(delay, PodStep::Stopped)]
     }
 
     fn stopped(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Stopped, |pod| status::stop(pod, wall, generation));
-        if self.object.meta.is_deleting() { vec![self.then(3 * MS, PodStep::Remove)] } else { Vec::new() }
+        if self.object.meta.is_deleting() {
+            vec![self.then(3 * MS, PodStep::Remove)]
+        } else {
+            Vec::new()
+        }
     }
 
     fn remove(&mut self) -> Jobs {
-        let how = Delete { grace_seconds: Some(0), uid: Some(self.job.uid), ..Default::default() };
+        let how = Delete {
+            grace_seconds: Some(0),
+            uid: Some(self.job.uid),
+            ..Default::default()
+        };
         // A Pod that is already gone needs no deletion.
         let _ = self.out.delete(&self.object.key(), how, Why::Removed);
         Vec::new()
@@ -448,7 +603,9 @@ impl PodPass<'_, '_> {
     fn report(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         if self.pod().status.phase == "Running" {
-            self.write(Why::BackAgain, |pod| status::set_conditions(pod, true, wall, generation));
+            self.write(Why::BackAgain, |pod| {
+                status::set_conditions(pod, true, wall, generation)
+            });
         }
         Vec::new()
     }
@@ -462,28 +619,52 @@ impl PodPass<'_, '_> {
     pub fn say_stopping(&mut self) -> Vec<Str> {
         let object = self.object.clone();
         let status = &object.body::<Pod>().status;
-        let running =
-            |list: &[ContainerStatus]| -> Vec<Str> { list.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect() };
-        let (own, sidecars) = (running(&status.container_statuses), running(&status.init_container_statuses));
+        let running = |list: &[ContainerStatus]| -> Vec<Str> {
+            list.iter()
+                .filter(|s| s.state.running.is_some())
+                .map(|s| s.name.clone())
+                .collect()
+        };
+        let (own, sidecars) = (
+            running(&status.container_statuses),
+            running(&status.init_container_statuses),
+        );
         let ephemeral = running(&status.ephemeral_container_statuses);
-        for (list, names) in [("ephemeralContainers", &ephemeral), ("containers", &own), ("initContainers", &sidecars)] {
+        for (list, names) in [
+            ("ephemeralContainers", &ephemeral),
+            ("containers", &own),
+            ("initContainers", &sidecars),
+        ] {
             for name in names {
                 let field = format_smolstr!("spec.{list}{{{name}}}");
-                self.out.event_at(&object, &field, "Normal", "Killing", format_smolstr!("Stopping container {name}"));
+                self.out.event_at(
+                    &object,
+                    &field,
+                    "Normal",
+                    "Killing",
+                    format_smolstr!("Stopping container {name}"),
+                );
             }
         }
         own
     }
 
     fn say_started(&mut self, name: &str, image: &str, list: &str) {
-        let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
+        let (object, field) = (
+            self.object.clone(),
+            format_smolstr!("spec.{list}{{{name}}}"),
+        );
         self.say_present(&object, &field, image);
-        self.out.event_at(&object, &field, "Normal", "Created", "Container created");
-        self.out.event_at(&object, &field, "Normal", "Started", "Container started");
+        self.out
+            .event_at(&object, &field, "Normal", "Created", "Container created");
+        self.out
+            .event_at(&object, &field, "Normal", "Started", "Container started");
     }
 
     fn say_present(&mut self, object: &Object, field: &Str, image: &str) {
-        let pulled = format_smolstr!("Container image {image:?} already present on machine and can be accessed by the pod");
+        let pulled = format_smolstr!(
+            "Container image {image:?} already present on machine and can be accessed by the pod"
+        );
         self.out.event_at(object, field, "Normal", "Pulled", pulled);
     }
 }

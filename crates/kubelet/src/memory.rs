@@ -19,7 +19,12 @@ impl PodPass<'_, '_> {
     pub(super) fn check_memory(&mut self, i: u32) -> Jobs {
         let container = self.pod().spec.containers.get(i as usize);
         let own = container.and_then(|container| container.resources.limits.get("memory"));
-        let Some(limit) = own.or_else(|| self.pod().spec.resources.limits.get("memory")).map(units_of) else { return Jobs::new() };
+        let Some(limit) = own
+            .or_else(|| self.pod().spec.resources.limits.get("memory"))
+            .map(units_of)
+        else {
+            return Jobs::new();
+        };
         match load::memory(&self.kubelets.loads, &self.object, self.out.server) {
             Some(used) if used > limit => self.exit(i, KILLED, None, Ending::OutOfMemory),
             _ => Jobs::new(),

@@ -44,26 +44,42 @@ impl Kubelets {
         let until = self.silent_since(node).unwrap_or(now);
         // A kubelet that has come back renews it at once, and continues from there.
         let from = self.back.get(node).map_or(0, |back| back.0);
-        Some(Time(from + until.0.saturating_sub(from) / LEASE_US * LEASE_US))
+        Some(Time(
+            from + until.0.saturating_sub(from) / LEASE_US * LEASE_US,
+        ))
     }
 
     /// Stops the kubelet; its last heartbeat was some time ago.
     pub fn silence(&mut self, node: &str, now: Time) {
         if self.silent.iter().all(|s| s.node != node) {
-            let since = Time(now.0 / self.heartbeat * self.heartbeat).max(self.back.get(node).copied().unwrap_or_default());
-            self.silent.push(Silent { node: node.into(), since, parked: Vec::new() });
+            let since = Time(now.0 / self.heartbeat * self.heartbeat)
+                .max(self.back.get(node).copied().unwrap_or_default());
+            self.silent.push(Silent {
+                node: node.into(),
+                since,
+                parked: Vec::new(),
+            });
         }
     }
 
     /// Starts the kubelet again; returns its next jobs.
     pub fn wake(&mut self, node: &str, now: Time, cause: Option<EntryId>) -> Vec<(Time, PodJob)> {
-        let Some(at) = self.silent.iter().position(|s| s.node == node) else { return Vec::new() };
+        let Some(at) = self.silent.iter().position(|s| s.node == node) else {
+            return Vec::new();
+        };
         let parked = self.silent.remove(at).parked;
         self.back.insert(node.into(), now);
         let mut jobs: Vec<(Time, PodJob)> = parked.into_iter().map(|job| (now, job)).collect();
         for (uid, running) in self.pods.iter() {
             if running.node == node {
-                jobs.push((now.after(COMPARE_US), PodJob { uid: *uid, step: PodStep::Report, cause }));
+                jobs.push((
+                    now.after(COMPARE_US),
+                    PodJob {
+                        uid: *uid,
+                        step: PodStep::Report,
+                        cause,
+                    },
+                ));
             }
         }
         jobs

@@ -30,7 +30,12 @@ pub(super) struct ProbePlan {
 
 impl ProbePlan {
     fn of(probe: &Value) -> ProbePlan {
-        let number = |name: &str, default: i64| probe[name].as_i64().unwrap_or(default).clamp(0, 1_000_000_000);
+        let number = |name: &str, default: i64| {
+            probe[name]
+                .as_i64()
+                .unwrap_or(default)
+                .clamp(0, 1_000_000_000)
+        };
         let time = |name: &str, default: i64| number(name, default) as u64 * SECOND;
         ProbePlan {
             delay: time("initialDelaySeconds", 0),
@@ -66,28 +71,55 @@ pub(super) fn plan(pod: &Pod, i: u32, kind: Probed) -> Option<ProbePlan> {
 
 /// From a container's start until it counts as started, and until it is ready, as far as its probes decide.
 pub(super) fn delays(container: &Container, pod: &Pod, i: u32) -> (u64, u64) {
-    let of = |probe: bool, kind: Probed| if probe { plan(pod, i, kind).map_or(0, ProbePlan::first_success) } else { 0 };
+    let of = |probe: bool, kind: Probed| {
+        if probe {
+            plan(pod, i, kind).map_or(0, ProbePlan::first_success)
+        } else {
+            0
+        }
+    };
     let started = of(container.startup_probe.is_some(), Probed::Startup);
-    (started, of(container.readiness_probe.is_some(), Probed::Readiness).max(started))
+    (
+        started,
+        of(container.readiness_probe.is_some(), Probed::Readiness).max(started),
+    )
 }
 
 /// When a probe fails, by annotation or predictable command: times from the container's start, each with whether it fails
 /// from then on.
-fn answers(container: &Container, pod: &Pod, i: u32, meta: &ObjectMeta, kind: Probed) -> Vec<(u64, bool)> {
+fn answers(
+    container: &Container,
+    pod: &Pod,
+    i: u32,
+    meta: &ObjectMeta,
+    kind: Probed,
+) -> Vec<(u64, bool)> {
     let probe = &raw(pod, i)[kind.field()];
-    let named =
-        || meta.annotation("loopscope.dev/failing-probes").is_some_and(|list| list.split(',').any(|word| word.trim() == kind.word()));
+    let named = || {
+        meta.annotation("loopscope.dev/failing-probes")
+            .is_some_and(|list| list.split(',').any(|word| word.trim() == kind.word()))
+    };
     if probe.is_object() && !meta.annotations.is_empty() && named() {
         return vec![(0, true)];
     }
     if dead_port(pod, i, kind).is_some() {
         return vec![(0, true)];
     }
-    let command: Vec<&str> = probe["exec"]["command"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let command: Vec<&str> = probe["exec"]["command"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     match command[..] {
         [] => Vec::new(),
-        ["cat" | "ls", file] | ["test", "-f" | "-e", file] => behaviour::file_missing(container, file).unwrap_or_default(),
-        _ => behaviour::predicted_words(&command).map(|(_, code)| (0, code != 0)).into_iter().collect(),
+        ["cat" | "ls", file] | ["test", "-f" | "-e", file] => {
+            behaviour::file_missing(container, file).unwrap_or_default()
+        }
+        _ => behaviour::predicted_words(&command)
+            .map(|(_, code)| (0, code != 0))
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -95,8 +127,18 @@ fn answers(container: &Container, pod: &Pod, i: u32, meta: &ObjectMeta, kind: Pr
 fn dead_port(pod: &Pod, i: u32, kind: Probed) -> Option<i32> {
     let container = raw(pod, i);
     let asked = asked_port(&container[kind.field()], container)?;
-    let sidecars = pod.spec.init_containers.iter().filter(|one| one.restart_policy == "Always");
-    let all: Vec<Container> = pod.spec.containers.iter().chain(sidecars).cloned().collect();
+    let sidecars = pod
+        .spec
+        .init_containers
+        .iter()
+        .filter(|one| one.restart_policy == "Always");
+    let all: Vec<Container> = pod
+        .spec
+        .containers
+        .iter()
+        .chain(sidecars)
+        .cloned()
+        .collect();
     (!would_listen(&all, asked)).then_some(asked)
 }
 
@@ -105,23 +147,42 @@ pub fn misdirected(pod: &Pod) -> Option<(Str, &'static str, i32)> {
     let all = pod.spec.containers.iter().enumerate();
     let kinds = [Probed::Startup, Probed::Liveness, Probed::Readiness];
     all.flat_map(|(i, container)| kinds.map(|kind| (i, container, kind)))
-        .find_map(|(i, container, kind)| Some((container.name.clone(), kind.word(), dead_port(pod, i as u32, kind)?)))
+        .find_map(|(i, container, kind)| {
+            Some((
+                container.name.clone(),
+                kind.word(),
+                dead_port(pod, i as u32, kind)?,
+            ))
+        })
 }
 
 /// The number of the port that a probe asks of its own Pod.
 fn asked_port(probe: &Value, container: &Value) -> Option<i32> {
-    let of = ["httpGet", "tcpSocket", "grpc"].into_iter().map(|way| &probe[way]).find(|way| way.is_object())?;
+    let of = ["httpGet", "tcpSocket", "grpc"]
+        .into_iter()
+        .map(|way| &probe[way])
+        .find(|way| way.is_object())?;
     if of["host"].as_str().is_some_and(|host| !host.is_empty()) {
         return None;
     }
     let port = &of["port"];
-    let named = container["ports"].as_array().into_iter().flatten().find(|own| own["name"] == *port && port.is_string());
+    let named = container["ports"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|own| own["name"] == *port && port.is_string());
     let port = named.map_or(port, |own| &own["containerPort"]);
-    port.as_i64().or_else(|| port.as_str()?.parse().ok()).map(|port| port as i32)
+    port.as_i64()
+        .or_else(|| port.as_str()?.parse().ok())
+        .map(|port| port as i32)
 }
 
 fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
-    answers.iter().rev().find(|(from, _)| *from <= age).is_some_and(|(_, fails)| *fails)
+    answers
+        .iter()
+        .rev()
+        .find(|(from, _)| *from <= age)
+        .is_some_and(|(_, fails)| *fails)
 }
 
 /// `GET /healthz → 200`: a readiness probe's request, and its successful response.
@@ -132,10 +193,18 @@ fn answer(pod: &Pod, i: u32) -> Str {
         number => format_smolstr!("{number}"),
     };
     if probe["httpGet"].is_object() {
-        return format_smolstr!("GET {} → 200", probe["httpGet"]["path"].as_str().unwrap_or("/"));
+        return format_smolstr!(
+            "GET {} → 200",
+            probe["httpGet"]["path"].as_str().unwrap_or("/")
+        );
     }
     if probe["exec"].is_object() {
-        let command: Vec<&str> = probe["exec"]["command"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let command: Vec<&str> = probe["exec"]["command"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         return format_smolstr!("{} → 0", command.join(" "));
     }
     match probe["tcpSocket"].is_object() {
@@ -147,14 +216,25 @@ fn answer(pod: &Pod, i: u32) -> Str {
 impl super::Kubelets {
     /// Whether a fault makes this probe of a Pod fail.
     pub fn is_forced(&self, uid: k8s_model::Uid, probe: &str) -> bool {
-        let standing = self.course(uid).into_iter().flat_map(|course| &course.probes);
-        standing.into_iter().any(|((_, kind), standing)| kind.word() == probe && standing.forced.is_some())
+        let standing = self
+            .course(uid)
+            .into_iter()
+            .flat_map(|course| &course.probes);
+        standing
+            .into_iter()
+            .any(|((_, kind), standing)| kind.word() == probe && standing.forced.is_some())
     }
 }
 
 impl PodPass<'_, '_> {
     fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut ProbeState> {
-        Some(self.kubelets.course_mut(self.job.uid)?.probes.entry((i, kind)).or_default())
+        Some(
+            self.kubelets
+                .course_mut(self.job.uid)?
+                .probes
+                .entry((i, kind))
+                .or_default(),
+        )
     }
 
     /// Whether a probe fails now, and if so, whether by timeout.
@@ -170,7 +250,11 @@ impl PodPass<'_, '_> {
     /// The annotations that apply to a container: those of a Pod do not apply to its sidecars and ephemeral containers.
     fn meta_for(&self, i: u32) -> Cow<'_, ObjectMeta> {
         let main = containers::number(i).is_none() && !containers::is_ephemeral(i);
-        if main { Cow::Borrowed(&self.object.meta) } else { Cow::default() }
+        if main {
+            Cow::Borrowed(&self.object.meta)
+        } else {
+            Cow::default()
+        }
     }
 
     /// Behaviour of a container, with its probes taken into account.
@@ -182,10 +266,20 @@ impl PodPass<'_, '_> {
     }
 
     fn probed_behaviour(&mut self, container: &Container, i: u32) -> Behaviour {
-        let mut plan = Behaviour::of(container, &self.meta_for(i), delays(container, self.pod(), i));
+        let mut plan = Behaviour::of(
+            container,
+            &self.meta_for(i),
+            delays(container, self.pod(), i),
+        );
         let fails = |pass: &mut Self, kind: Probed, after: Option<u64>| {
             let forced = pass.standing(i, kind).is_some_and(|s| s.forced.is_some());
-            forced || after.is_some_and(|after| fails_at(&answers(container, pass.pod(), i, &pass.meta_for(i), kind), after))
+            forced
+                || after.is_some_and(|after| {
+                    fails_at(
+                        &answers(container, pass.pod(), i, &pass.meta_for(i), kind),
+                        after,
+                    )
+                })
         };
         if fails(self, Probed::Startup, plan.started_after) {
             plan.started_after = None;
@@ -198,16 +292,35 @@ impl PodPass<'_, '_> {
 
     /// The reason for starting containers: if they are ready at once, with the response of their first probe.
     pub(super) fn why_started(&self, containers: &[Container], plans: &[Behaviour]) -> Why {
-        let probed = containers.iter().find(|container| container.readiness_probe.is_some());
-        let Some(probed) = probed.filter(|_| plans.iter().all(|plan| plan.ready_after == Some(0))) else { return Why::Started };
-        let at = self.pod().spec.containers.iter().position(|container| container.name == probed.name);
-        Why::BecameReady { probe: at.map(|i| answer(self.pod(), i as u32)).unwrap_or_default() }
+        let probed = containers
+            .iter()
+            .find(|container| container.readiness_probe.is_some());
+        let Some(probed) = probed.filter(|_| plans.iter().all(|plan| plan.ready_after == Some(0)))
+        else {
+            return Why::Started;
+        };
+        let at = self
+            .pod()
+            .spec
+            .containers
+            .iter()
+            .position(|container| container.name == probed.name);
+        Why::BecameReady {
+            probe: at.map(|i| answer(self.pod(), i as u32)).unwrap_or_default(),
+        }
     }
 
     /// The reason for becoming ready: the response of its probe, if it has one.
     fn why_ready(&self, i: u32) -> Why {
-        let probed = containers::container(self.pod(), i).is_some_and(|(_, container)| container.readiness_probe.is_some());
-        Why::BecameReady { probe: if probed { answer(self.pod(), i) } else { Str::default() } }
+        let probed = containers::container(self.pod(), i)
+            .is_some_and(|(_, container)| container.readiness_probe.is_some());
+        Why::BecameReady {
+            probe: if probed {
+                answer(self.pod(), i)
+            } else {
+                Str::default()
+            },
+        }
     }
 
     /// How long a container has run.
@@ -221,7 +334,11 @@ impl PodPass<'_, '_> {
         let now = self.now;
         if let Some(course) = self.kubelets.course_mut(self.job.uid) {
             course.started.insert(i, now);
-            course.probes.iter_mut().filter(|((of, _), _)| *of == i).for_each(|(_, standing)| (standing.due, standing.row) = (None, 0));
+            course
+                .probes
+                .iter_mut()
+                .filter(|((of, _), _)| *of == i)
+                .for_each(|(_, standing)| (standing.due, standing.row) = (None, 0));
         }
         let mut jobs = self.watch(i, Probed::Startup);
         // Until the startup probe has succeeded, no other probe runs.
@@ -234,8 +351,12 @@ impl PodPass<'_, '_> {
 
     /// Schedules a probe for its next failure, if it ever fails.
     fn watch(&mut self, i: u32, kind: Probed) -> Jobs {
-        let Some(container) = containers::container(self.pod(), i).map(|(_, c)| c.clone()) else { return Vec::new() };
-        let Some(plan) = plan(self.pod(), i, kind) else { return Vec::new() };
+        let Some(container) = containers::container(self.pod(), i).map(|(_, c)| c.clone()) else {
+            return Vec::new();
+        };
+        let Some(plan) = plan(self.pod(), i, kind) else {
+            return Vec::new();
+        };
         let age = self.age(i).unwrap_or(0);
         let forced = self.standing(i, kind).is_some_and(|s| s.forced.is_some());
         let answers = answers(&container, self.pod(), i, &self.meta_for(i), kind);
@@ -244,15 +365,24 @@ impl PodPass<'_, '_> {
             later => later.map(|(from, _)| *from),
         };
         // A failure that ends before the probe runs has no effect.
-        let Some(at) = since.map(|since| plan.next(since)).filter(|at| forced || fails_at(&answers, *at)) else { return Vec::new() };
+        let Some(at) = since
+            .map(|since| plan.next(since))
+            .filter(|at| forced || fails_at(&answers, *at))
+        else {
+            return Vec::new();
+        };
         self.schedule(i, kind, at)
     }
 
     /// Schedules a probe for an age of its container.
     fn schedule(&mut self, i: u32, kind: Probed, age: u64) -> Jobs {
         let slow = self.standing(i, kind).and_then(|s| s.forced) == Some(true);
-        let timeout = plan(self.pod(), i, kind).filter(|_| slow).map_or(0, |plan| plan.timeout);
-        let after = age.saturating_sub(self.age(i).unwrap_or(0)).saturating_add(timeout);
+        let timeout = plan(self.pod(), i, kind)
+            .filter(|_| slow)
+            .map_or(0, |plan| plan.timeout);
+        let after = age
+            .saturating_sub(self.age(i).unwrap_or(0))
+            .saturating_add(timeout);
         let due = self.now.after(after);
         if let Some(standing) = self.standing(i, kind) {
             standing.due = Some(due);
@@ -264,13 +394,21 @@ impl PodPass<'_, '_> {
     pub(super) fn probe(&mut self, i: u32, kind: Probed) -> Jobs {
         let now = self.now;
         let runs = containers::seen(self.pod(), i).is_some_and(|s| s.state.running.is_some());
-        let (Some(plan), true) = (plan(self.pod(), i, kind), runs) else { return Vec::new() };
+        let (Some(plan), true) = (plan(self.pod(), i, kind), runs) else {
+            return Vec::new();
+        };
         if self.standing(i, kind).is_none_or(|s| s.due != Some(now)) {
             return Vec::new();
         }
         let failing = self.failing(i, kind);
-        let Some(standing) = self.standing(i, kind) else { return Vec::new() };
-        standing.row = if failing.is_some() { standing.row.max(0) + 1 } else { standing.row.min(0) - 1 };
+        let Some(standing) = self.standing(i, kind) else {
+            return Vec::new();
+        };
+        standing.row = if failing.is_some() {
+            standing.row.max(0) + 1
+        } else {
+            standing.row.min(0) - 1
+        };
         let row = standing.row;
         standing.due = None;
         if let Some(slow) = failing {
@@ -280,7 +418,10 @@ impl PodPass<'_, '_> {
             if kind != Probed::Readiness {
                 return self.kill_container(
                     i,
-                    &format_smolstr!("Container {{}} failed {} probe, will be restarted", kind.word()),
+                    &format_smolstr!(
+                        "Container {{}} failed {} probe, will be restarted",
+                        kind.word()
+                    ),
                     Some(kind),
                     false,
                 );
@@ -309,12 +450,24 @@ impl PodPass<'_, '_> {
         if self.failing(i, Probed::Startup).is_some() {
             return Vec::new();
         }
-        let Some(container) = containers::container(self.pod(), i).map(|(_, c)| c.clone()) else { return Vec::new() };
-        let ready = Behaviour::of(&container, &self.meta_for(i), delays(&container, self.pod(), i)).ready_after;
+        let Some(container) = containers::container(self.pod(), i).map(|(_, c)| c.clone()) else {
+            return Vec::new();
+        };
+        let ready = Behaviour::of(
+            &container,
+            &self.meta_for(i),
+            delays(&container, self.pod(), i),
+        )
+        .ready_after;
         let age = self.age(i).unwrap_or(0);
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-        let at_once = ready.is_some_and(|after| after <= age) && self.failing(i, Probed::Readiness).is_none();
-        let why = if at_once { self.why_ready(i) } else { Why::StartedUp };
+        let at_once =
+            ready.is_some_and(|after| after <= age) && self.failing(i, Probed::Readiness).is_none();
+        let why = if at_once {
+            self.why_ready(i)
+        } else {
+            Why::StartedUp
+        };
         self.write(why, |pod| {
             if let Some(status) = containers::status(pod, i).filter(|s| s.state.running.is_some()) {
                 status.started = Some(true);
@@ -335,7 +488,11 @@ impl PodPass<'_, '_> {
 
     /// Makes a container ready as planned at its start, unless the probe fails by now.
     pub(super) fn ready(&mut self, i: u32) -> Jobs {
-        if self.failing(i, Probed::Readiness).is_some() { Vec::new() } else { self.set_ready(i, true, self.why_ready(i)) }
+        if self.failing(i, Probed::Readiness).is_some() {
+            Vec::new()
+        } else {
+            self.set_ready(i, true, self.why_ready(i))
+        }
     }
 
     /// Forces a probe to fail or succeed; this takes effect when the probe next runs.
@@ -343,49 +500,99 @@ impl PodPass<'_, '_> {
         let count = |list: &[Container]| list.len() as u32;
         let all = 0..count(&self.pod().spec.containers);
         let sidecars = (0..count(&self.pod().spec.init_containers)).map(|n| n | containers::FLAG);
-        let Some(i) = all.chain(sidecars).find(|i| plan(self.pod(), *i, kind).is_some()) else { return Vec::new() };
+        let Some(i) = all
+            .chain(sidecars)
+            .find(|i| plan(self.pod(), *i, kind).is_some())
+        else {
+            return Vec::new();
+        };
         if let Some(standing) = self.standing(i, kind) {
             standing.forced = fails;
         }
         let status = containers::seen(self.pod(), i).filter(|s| s.state.running.is_some());
-        let Some(status) = status else { return Vec::new() };
+        let Some(status) = status else {
+            return Vec::new();
+        };
         let (started, ready) = (status.started == Some(true), status.ready);
-        let (Some(plan), Some(age)) = (plan(self.pod(), i, kind), self.age(i)) else { return Vec::new() };
+        let (Some(plan), Some(age)) = (plan(self.pod(), i, kind), self.age(i)) else {
+            return Vec::new();
+        };
         // Only a result that changes something is scheduled; before startup only the startup probe runs.
         let matters = match (kind, fails.is_some()) {
             (Probed::Startup, _) => !started,
             (Probed::Readiness, false) => started && !ready,
             (_, fails) => started && fails,
         };
-        if matters { self.schedule(i, kind, plan.next(age + 1)) } else { Vec::new() }
+        if matters {
+            self.schedule(i, kind, plan.next(age + 1))
+        } else {
+            Vec::new()
+        }
     }
 
     fn say_unhealthy(&mut self, i: u32, kind: Probed, slow: bool) {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let Some((list, Container { name, .. })) = containers::container(pod, i) else { return };
+        let Some((list, Container { name, .. })) = containers::container(pod, i) else {
+            return;
+        };
         let plan = plan(pod, i, kind).map_or(1, |plan| plan.timeout / SECOND);
-        let output =
-            output((&raw(pod, i)[kind.field()], dead_port(pod, i, kind).is_some()), raw(pod, i), &pod.status.pod_ip, slow.then_some(plan));
+        let output = output(
+            (
+                &raw(pod, i)[kind.field()],
+                dead_port(pod, i, kind).is_some(),
+            ),
+            raw(pod, i),
+            &pod.status.pod_ip,
+            slow.then_some(plan),
+        );
         let message = format_smolstr!("{} probe failed: {output}", kind.title());
-        self.out.event_at(&object, &format_smolstr!("spec.{list}{{{name}}}"), "Warning", "Unhealthy", message);
+        self.out.event_at(
+            &object,
+            &format_smolstr!("spec.{list}{{{name}}}"),
+            "Warning",
+            "Unhealthy",
+            message,
+        );
     }
 
     /// Stops one container, possibly because of a probe; `{}` in the message is its name. It is restarted
     /// unless the policy is Never.
-    pub(super) fn kill_container(&mut self, i: u32, message: &str, probe: Option<Probed>, at_once: bool) -> Jobs {
+    pub(super) fn kill_container(
+        &mut self,
+        i: u32,
+        message: &str,
+        probe: Option<Probed>,
+        at_once: bool,
+    ) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let Some((list, container)) = containers::container(pod, i) else { return Vec::new() };
+        let Some((list, container)) = containers::container(pod, i) else {
+            return Vec::new();
+        };
         let run = self.run_number(i);
-        let before = self.kubelets.course_mut(self.job.uid).and_then(|course| course.stops.insert(i, run));
+        let before = self
+            .kubelets
+            .course_mut(self.job.uid)
+            .and_then(|course| course.stops.insert(i, run));
         if before == Some(run) && !at_once {
             return Vec::new();
         }
         let field = format_smolstr!("spec.{list}{{{}}}", container.name);
-        self.out.event_at(&object, &field, "Normal", "Killing", Str::from(message.replacen("{}", &container.name, 1)));
-        let own = probe.and_then(|probe| raw(pod, i)[probe.field()]["terminationGracePeriodSeconds"].as_i64());
-        let grace = own.or(pod.spec.termination_grace_period_seconds).unwrap_or(30).clamp(0, 1_000_000) as u64 * SECOND;
+        self.out.event_at(
+            &object,
+            &field,
+            "Normal",
+            "Killing",
+            Str::from(message.replacen("{}", &container.name, 1)),
+        );
+        let own = probe
+            .and_then(|probe| raw(pod, i)[probe.field()]["terminationGracePeriodSeconds"].as_i64());
+        let grace = own
+            .or(pod.spec.termination_grace_period_seconds)
+            .unwrap_or(30)
+            .clamp(0, 1_000_000) as u64
+            * SECOND;
         // A shell does not forward the signal: it is killed when the grace period is over.
         let (after, code) = match behaviour::ignores_signals(container) {
             _ if at_once => (MS, 137),
@@ -399,13 +606,27 @@ impl PodPass<'_, '_> {
 /// Output of a failing probe.
 fn output((probe, dead): (&Value, bool), container: &Value, ip: &str, slow: Option<u64>) -> String {
     let port = |port: &Value| -> String {
-        let named = container["ports"].as_array().into_iter().flatten().find(|p| p["name"] == *port && port.is_string());
-        named.map_or(port, |p| &p["containerPort"]).to_string().trim_matches('"').to_owned()
+        let named = container["ports"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|p| p["name"] == *port && port.is_string());
+        named
+            .map_or(port, |p| &p["containerPort"])
+            .to_string()
+            .trim_matches('"')
+            .to_owned()
     };
     let http = &probe["httpGet"];
     if http.is_object() {
-        let scheme = http["scheme"].as_str().unwrap_or("HTTP").to_ascii_lowercase();
-        let (host, path) = (http["host"].as_str().unwrap_or(ip), http["path"].as_str().unwrap_or("/"));
+        let scheme = http["scheme"]
+            .as_str()
+            .unwrap_or("HTTP")
+            .to_ascii_lowercase();
+        let (host, path) = (
+            http["host"].as_str().unwrap_or(ip),
+            http["path"].as_str().unwrap_or("/"),
+        );
         return match slow {
             Some(_) => format!(
                 "Get \"{scheme}://{host}:{}{path}\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
@@ -413,14 +634,26 @@ fn output((probe, dead): (&Value, bool), container: &Value, ip: &str, slow: Opti
             ),
             None if dead => {
                 let port = port(&http["port"]);
-                format!("Get \"{scheme}://{host}:{port}{path}\": dial tcp {host}:{port}: connect: connection refused")
+                format!(
+                    "Get \"{scheme}://{host}:{port}{path}\": dial tcp {host}:{port}: connect: connection refused"
+                )
             }
             None => "HTTP probe failed with statuscode: 500".to_owned(),
         };
     }
     if probe["tcpSocket"].is_object() {
-        let (host, port) = (probe["tcpSocket"]["host"].as_str().unwrap_or(ip), port(&probe["tcpSocket"]["port"]));
-        return format!("dial tcp {host}:{port}: {}", if slow.is_some() { "i/o timeout" } else { "connect: connection refused" });
+        let (host, port) = (
+            probe["tcpSocket"]["host"].as_str().unwrap_or(ip),
+            port(&probe["tcpSocket"]["port"]),
+        );
+        return format!(
+            "dial tcp {host}:{port}: {}",
+            if slow.is_some() {
+                "i/o timeout"
+            } else {
+                "connect: connection refused"
+            }
+        );
     }
     if probe["grpc"].is_object() {
         return match slow {
@@ -433,9 +666,17 @@ fn output((probe, dead): (&Value, bool), container: &Value, ip: &str, slow: Opti
             None => "service unhealthy (responded with \"NOT_SERVING\")".to_owned(),
         };
     }
-    let words: Vec<&str> = probe["exec"]["command"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let words: Vec<&str> = probe["exec"]["command"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     match (slow, &words[..]) {
-        (Some(seconds), words) => format!("command timed out: \"{}\" timed out after {seconds}s", words.join(" ")),
+        (Some(seconds), words) => format!(
+            "command timed out: \"{}\" timed out after {seconds}s",
+            words.join(" ")
+        ),
         (None, ["cat", file]) => format!("cat: can't open '{file}': No such file or directory"),
         (None, ["ls", file]) => format!("ls: {file}: No such file or directory"),
         _ => String::new(),
@@ -449,7 +690,9 @@ mod tests {
 
     #[test]
     fn a_probe_runs_at_its_delay_and_then_every_period() {
-        let plan = ProbePlan::of(&json!({"initialDelaySeconds": 5, "periodSeconds": 3, "successThreshold": 2}));
+        let plan = ProbePlan::of(
+            &json!({"initialDelaySeconds": 5, "periodSeconds": 3, "successThreshold": 2}),
+        );
         let times = [0, 5, 6, 8, 9].map(|since| plan.next(since * SECOND) / SECOND);
         assert_eq!(times, [5, 5, 8, 8, 11]);
         assert_eq!(plan.first_success(), 8 * SECOND);
@@ -459,17 +702,41 @@ mod tests {
     fn each_kind_of_probe_fails_in_its_own_words() {
         let container = json!({"ports": [{"name": "web", "containerPort": 8080}]});
         for (probe, slow, text) in [
-            (json!({"httpGet": {"port": 80}}), None, "HTTP probe failed with statuscode: 500"),
+            (
+                json!({"httpGet": {"port": 80}}),
+                None,
+                "HTTP probe failed with statuscode: 500",
+            ),
             (
                 json!({"httpGet": {"port": "web", "path": "/healthz", "scheme": "HTTPS"}}),
                 Some(1),
                 "Get \"https://10.0.0.2:8080/healthz\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
             ),
-            (json!({"tcpSocket": {"port": 5432}}), None, "dial tcp 10.0.0.2:5432: connect: connection refused"),
-            (json!({"tcpSocket": {"port": 5432}}), Some(1), "dial tcp 10.0.0.2:5432: i/o timeout"),
-            (json!({"grpc": {"port": 9090}}), None, "service unhealthy (responded with \"NOT_SERVING\")"),
-            (json!({"exec": {"command": ["check", "me"]}}), Some(2), "command timed out: \"check me\" timed out after 2s"),
-            (json!({"exec": {"command": ["cat", "/tmp/healthy"]}}), None, "cat: can't open '/tmp/healthy': No such file or directory"),
+            (
+                json!({"tcpSocket": {"port": 5432}}),
+                None,
+                "dial tcp 10.0.0.2:5432: connect: connection refused",
+            ),
+            (
+                json!({"tcpSocket": {"port": 5432}}),
+                Some(1),
+                "dial tcp 10.0.0.2:5432: i/o timeout",
+            ),
+            (
+                json!({"grpc": {"port": 9090}}),
+                None,
+                "service unhealthy (responded with \"NOT_SERVING\")",
+            ),
+            (
+                json!({"exec": {"command": ["check", "me"]}}),
+                Some(2),
+                "command timed out: \"check me\" timed out after 2s",
+            ),
+            (
+                json!({"exec": {"command": ["cat", "/tmp/healthy"]}}),
+                None,
+                "cat: can't open '/tmp/healthy': No such file or directory",
+            ),
         ] {
             assert_eq!(output((&probe, false), &container, "10.0.0.2", slow), text);
         }

@@ -24,7 +24,12 @@ const AT_LEAST_EVERY_US: u64 = 60 * SECOND;
 /// Whether the status shows a failed pull.
 pub(super) fn fails(pod: &Pod, i: u32) -> bool {
     let waiting = containers::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
-    waiting.is_some_and(|waiting| matches!(&*waiting.reason, "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName"))
+    waiting.is_some_and(|waiting| {
+        matches!(
+            &*waiting.reason,
+            "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName"
+        )
+    })
 }
 
 /// A delay with its maximum jitter: real ones are between two thirds of this and this.
@@ -35,17 +40,30 @@ fn stretched(wait: u64) -> u64 {
 impl PodPass<'_, '_> {
     /// Handles failed pulls.
     pub(super) fn pull_failed(&mut self) -> (Time, PodJob) {
-        let mut tries = self.kubelets.course(self.job.uid).map_or_else(Tries::default, |course| course.pulls);
+        let mut tries = self
+            .kubelets
+            .course(self.job.uid)
+            .map_or_else(Tries::default, |course| course.pulls);
         let back_off = (10 << tries.count.clamp(0, 5)).min(MAX_BACK_OFF) as u64 * SECOND;
-        let look = if tries.count == 0 { FIRST_LOOK_US } else { stretched(AFTER_ERROR_US) };
-        tries = Tries { count: tries.count + 1, until: self.now.after(back_off) };
+        let look = if tries.count == 0 {
+            FIRST_LOOK_US
+        } else {
+            stretched(AFTER_ERROR_US)
+        };
+        tries = Tries {
+            count: tries.count + 1,
+            until: self.now.after(back_off),
+        };
         self.set_tries(tries);
         self.then(look, PodStep::PullBackOff(tries.until))
     }
 
     /// Pulls a changed image without back-off.
     pub(super) fn pull_anew(&mut self) -> (Time, PodJob) {
-        self.set_tries(Tries { count: 0, until: self.now });
+        self.set_tries(Tries {
+            count: 0,
+            until: self.now,
+        });
         self.then(0, PodStep::PullBackOff(self.now))
     }
 
@@ -59,12 +77,19 @@ impl PodPass<'_, '_> {
     pub(super) fn pull_back_off(&mut self, until: Time) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let failing: Vec<u32> = containers::all(pod).chain(containers::ephemeral(pod)).filter(|i| fails(pod, *i)).collect();
-        let planned = self.kubelets.course(self.job.uid).is_some_and(|course| course.pulls.until == until);
+        let failing: Vec<u32> = containers::all(pod)
+            .chain(containers::ephemeral(pod))
+            .filter(|i| fails(pod, *i))
+            .collect();
+        let planned = self
+            .kubelets
+            .course(self.job.uid)
+            .is_some_and(|course| course.pulls.until == until);
         if failing.is_empty() || pod.is_terminal() || !planned {
             return Vec::new();
         }
-        let can = |i: &u32| containers::container(pod, *i).is_some_and(|(_, c)| can_be_pulled(&c.image));
+        let can =
+            |i: &u32| containers::container(pod, *i).is_some_and(|(_, c)| can_be_pulled(&c.image));
         let (found, failing): (Vec<u32>, Vec<u32>) = failing.into_iter().partition(can);
         let mut jobs = Jobs::new();
         for i in found {
@@ -77,8 +102,15 @@ impl PodPass<'_, '_> {
         if self.now < until {
             self.say_back_off(pod, &failing);
             // A name that is none has no back-off: it is looked at after each error.
-            let invalid = |i: &u32| containers::container(pod, *i).is_some_and(|(_, c)| invalid_name(&c.image).is_some());
-            let at_least = if failing.iter().any(invalid) { AFTER_ERROR_US } else { AT_LEAST_EVERY_US };
+            let invalid = |i: &u32| {
+                containers::container(pod, *i)
+                    .is_some_and(|(_, c)| invalid_name(&c.image).is_some())
+            };
+            let at_least = if failing.iter().any(invalid) {
+                AFTER_ERROR_US
+            } else {
+                AT_LEAST_EVERY_US
+            };
             let left = (until.0 - self.now.0).min(at_least);
             jobs.push(self.then(stretched(left), PodStep::PullBackOff(until)));
             return jobs;
@@ -98,7 +130,8 @@ impl PodPass<'_, '_> {
     pub(super) fn has_lost_its_image(&mut self, i: u32) -> bool {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let lost = containers::container(pod, i).filter(|(_, container)| policy(pod, i) == "Never" && !can_be_pulled(&container.image));
+        let lost = containers::container(pod, i)
+            .filter(|(_, container)| policy(pod, i) == "Never" && !can_be_pulled(&container.image));
         if let Some((list, container)) = lost {
             self.say_pull_failed(&container.name, &container.image, list);
         }
@@ -108,7 +141,9 @@ impl PodPass<'_, '_> {
     /// Reports containers whose images could not be pulled.
     fn no_image(&mut self, failing: &[u32], ended: Option<i32>) {
         let object = self.object.clone();
-        let of = |i: &u32| containers::container(object.body(), *i).map(|(list, container)| (*i, list, container));
+        let of = |i: &u32| {
+            containers::container(object.body(), *i).map(|(list, container)| (*i, list, container))
+        };
         let failing: Vec<(u32, &str, &Container)> = failing.iter().filter_map(of).collect();
         for (_, list, container) in &failing {
             self.say_pull_failed(&container.name, &container.image, list);
@@ -131,15 +166,24 @@ impl PodPass<'_, '_> {
         let object = self.object.clone();
         let mut told = Vec::new();
         for i in failing {
-            let Some((list, container)) = containers::container(pod, *i) else { continue };
+            let Some((list, container)) = containers::container(pod, *i) else {
+                continue;
+            };
             if invalid_name(&container.image).is_some() {
                 self.say_pull_failed(&container.name, &container.image, list);
                 continue;
             }
             let field = format_smolstr!("spec.{list}{{{}}}", container.name);
             let message = format_smolstr!("Back-off pulling image {:?}", container.image.as_str());
-            self.out.event_at(&object, &field, "Normal", "BackOff", message);
-            self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff");
+            self.out
+                .event_at(&object, &field, "Normal", "BackOff", message);
+            self.out.event_at(
+                &object,
+                &field,
+                "Warning",
+                "Failed",
+                "Error: ImagePullBackOff",
+            );
             let waits = containers::seen(pod, *i).and_then(|s| s.state.waiting.as_ref());
             if waits.is_none_or(|waiting| waiting.reason != "ImagePullBackOff") {
                 told.push((*i, container.image.clone()));
@@ -150,7 +194,11 @@ impl PodPass<'_, '_> {
         }
         self.write(Why::ImagePull, |pod| {
             for (i, image) in told {
-                let message = format!("Back-off pulling image {:?}: ErrImagePull: {}", image.as_str(), pull_error(&image));
+                let message = format!(
+                    "Back-off pulling image {:?}: ErrImagePull: {}",
+                    image.as_str(),
+                    pull_error(&image)
+                );
                 if let Some(status) = containers::status(pod, i) {
                     status.state = status::waiting_for("ImagePullBackOff", &message);
                 }
@@ -159,15 +207,33 @@ impl PodPass<'_, '_> {
     }
 
     pub(super) fn say_pull_failed(&mut self, name: &str, image: &str, list: &str) {
-        let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
+        let (object, field) = (
+            self.object.clone(),
+            format_smolstr!("spec.{list}{{{name}}}"),
+        );
         if let Some(message) = invalid_name(image) {
-            self.out.event_at(&object, &field, "Warning", "InspectFailed", message);
-            self.out.event_at(&object, &field, "Warning", "Failed", "Error: InvalidImageName");
+            self.out
+                .event_at(&object, &field, "Warning", "InspectFailed", message);
+            self.out.event_at(
+                &object,
+                &field,
+                "Warning",
+                "Failed",
+                "Error: InvalidImageName",
+            );
             return;
         }
-        self.out.event_at(&object, &field, "Normal", "Pulling", format_smolstr!("Pulling image {image:?}"));
+        self.out.event_at(
+            &object,
+            &field,
+            "Normal",
+            "Pulling",
+            format_smolstr!("Pulling image {image:?}"),
+        );
         let message: Str = format_smolstr!("Failed to pull image {image:?}: {}", pull_error(image));
-        self.out.event_at(&object, &field, "Warning", "Failed", message);
-        self.out.event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull");
+        self.out
+            .event_at(&object, &field, "Warning", "Failed", message);
+        self.out
+            .event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull");
     }
 }

@@ -6,7 +6,17 @@
 use k8s_model::image;
 
 /// What a person writes who means an image that does not exist.
-const MISSING: [&str; 9] = ["broken", "nonexist", "non-exist", "not-exist", "notexist", "nosuch", "no-such", "not-found", "nope"];
+const MISSING: [&str; 9] = [
+    "broken",
+    "nonexist",
+    "non-exist",
+    "not-exist",
+    "notexist",
+    "nosuch",
+    "no-such",
+    "not-found",
+    "nope",
+];
 
 /// Official images of the registry that is meant where none is named.
 const OFFICIAL: [&str; 46] = [
@@ -59,7 +69,14 @@ const OFFICIAL: [&str; 46] = [
 ];
 
 /// Images of `registry.k8s.io` that Kubernetes' documentation uses.
-const DOCUMENTED: [&str; 6] = ["busybox", "e2e-test-images/agnhost", "echoserver", "hpa-example", "nginx-slim", "pause"];
+const DOCUMENTED: [&str; 6] = [
+    "busybox",
+    "e2e-test-images/agnhost",
+    "echoserver",
+    "hpa-example",
+    "nginx-slim",
+    "pause",
+];
 
 /// Words that tags of official images are made of, beside versions.
 const TAG_WORDS: [&str; 75] = [
@@ -176,7 +193,9 @@ pub(super) fn fault(image: &str) -> Option<PullFault> {
     if MISSING.iter().any(|word| image.contains(word)) {
         return Some(PullFault::NoTag);
     }
-    if let Some((name, tag)) = image.strip_prefix("registry.k8s.io/").and_then(|rest| rest.split_once(':'))
+    if let Some((name, tag)) = image
+        .strip_prefix("registry.k8s.io/")
+        .and_then(|rest| rest.split_once(':'))
         && DOCUMENTED.contains(&name)
     {
         return (!tag.contains('@') && !is_tag(name, tag)).then_some(PullFault::NoTag);
@@ -185,14 +204,18 @@ pub(super) fn fault(image: &str) -> Option<PullFault> {
     if misspelt(name).is_some() {
         return Some(PullFault::NoRepository);
     }
-    let tag = rest.strip_prefix(':').filter(|tag| OFFICIAL.contains(&name) && !tag.contains('@'))?;
+    let tag = rest
+        .strip_prefix(':')
+        .filter(|tag| OFFICIAL.contains(&name) && !tag.contains('@'))?;
     (!is_tag(name, tag)).then_some(PullFault::NoTag)
 }
 
 /// An image of the library of official images: what stands before its name, the name, and the rest.
 fn parts(image: &str) -> Option<(&str, &str, &str)> {
     let prefixes = ["docker.io/library/", "docker.io/", "library/", ""];
-    let prefix = prefixes.into_iter().find(|prefix| image.starts_with(prefix))?;
+    let prefix = prefixes
+        .into_iter()
+        .find(|prefix| image.starts_with(prefix))?;
     let (prefix, rest) = image.split_at(prefix.len());
     let (name, rest) = rest.split_at(rest.find([':', '@']).unwrap_or(rest.len()));
     (!name.contains('/')).then_some((prefix, name, rest))
@@ -225,8 +248,11 @@ fn may_be_nginx(tag: &str) -> bool {
 
 /// Whether it is a version: `1.27`, `3.13.0rc1`, `8u312`. No letters stand within one that are neither few nor a word of tags.
 fn is_version(part: &str) -> bool {
-    let mut letters = part.split(|c: char| !c.is_ascii_alphabetic()).filter(|run| !run.is_empty());
-    part.starts_with(|c: char| c.is_ascii_digit()) && letters.all(|run| run.len() <= 2 || TAG_WORDS.contains(&run))
+    let mut letters = part
+        .split(|c: char| !c.is_ascii_alphabetic())
+        .filter(|run| !run.is_empty());
+    part.starts_with(|c: char| c.is_ascii_digit())
+        && letters.all(|run| run.len() <= 2 || TAG_WORDS.contains(&run))
 }
 
 /// The official image of whose name this is a slip: two letters changed places, or one is missing or too many.
@@ -234,7 +260,10 @@ fn misspelt(name: &str) -> Option<&'static str> {
     if OFFICIAL.contains(&name) {
         return None;
     }
-    OFFICIAL.into_iter().filter(|known| known.len() > 4).find(|known| is_slip(name.as_bytes(), known.as_bytes()))
+    OFFICIAL
+        .into_iter()
+        .filter(|known| known.len() > 4)
+        .find(|known| is_slip(name.as_bytes(), known.as_bytes()))
 }
 
 fn is_slip(name: &[u8], known: &[u8]) -> bool {
@@ -302,19 +331,45 @@ mod tests {
         ] {
             assert_eq!(fault(image), wanted, "{image}");
         }
-        assert_eq!(corrected("docker.io/ngnix:1.27").as_deref(), Some("docker.io/nginx:1.27"));
+        assert_eq!(
+            corrected("docker.io/ngnix:1.27").as_deref(),
+            Some("docker.io/nginx:1.27")
+        );
         assert_eq!(corrected("myapp:1"), None);
-        let assumed = ["myapp:1", "frobnicator", "nginx:1.27", "registry.example/shop:1", "ngnix:1.27", "shop:broken"].map(is_assumed);
+        let assumed = [
+            "myapp:1",
+            "frobnicator",
+            "nginx:1.27",
+            "registry.example/shop:1",
+            "ngnix:1.27",
+            "shop:broken",
+        ]
+        .map(is_assumed);
         assert_eq!(assumed, [true, true, false, false, false, false]);
     }
 
     #[test]
     fn the_sentence_about_images_names_exactly_those_that_cannot_be_pulled() {
         let said = i18n::msg::inspector_image_note().to_string();
-        let quoted: Vec<&str> = said.split('“').skip(1).filter_map(|rest| rest.split('”').next()).collect();
+        let quoted: Vec<&str> = said
+            .split('“')
+            .skip(1)
+            .filter_map(|rest| rest.split('”').next())
+            .collect();
         assert_eq!(quoted, MISSING);
-        assert!(quoted.iter().all(|word| !can_be_pulled(&format!("myapp:{word}"))));
-        let examples: Vec<&str> = said.split([' ', ',']).map(|word| word.trim_end_matches('.')).filter(|word| word.contains(':')).collect();
-        assert!(examples.len() > 2 && examples.iter().all(|image| !can_be_pulled(image)), "{examples:?}");
+        assert!(
+            quoted
+                .iter()
+                .all(|word| !can_be_pulled(&format!("myapp:{word}")))
+        );
+        let examples: Vec<&str> = said
+            .split([' ', ','])
+            .map(|word| word.trim_end_matches('.'))
+            .filter(|word| word.contains(':'))
+            .collect();
+        assert!(
+            examples.len() > 2 && examples.iter().all(|image| !can_be_pulled(image)),
+            "{examples:?}"
+        );
     }
 }

@@ -25,13 +25,24 @@ fn resources(spec: &PodSpec, list: &str, index: usize) -> Value {
 
 /// Why a node cannot give a Pod what it asks for: never, or not now.
 fn refusal(wanted: Resources, used: Resources, all: Resources) -> Option<(&'static str, Str)> {
-    let amounts = [("cpu", wanted.cpu, used.cpu, all.cpu), ("memory", wanted.memory, used.memory, all.memory)];
-    if let Some((name, wanted, _, all)) = amounts.into_iter().find(|(_, wanted, _, all)| wanted > all) {
-        let message = format_smolstr!("Node didn't have enough capacity: {name}, requested: {wanted}, capacity: {all}");
+    let amounts = [
+        ("cpu", wanted.cpu, used.cpu, all.cpu),
+        ("memory", wanted.memory, used.memory, all.memory),
+    ];
+    if let Some((name, wanted, _, all)) =
+        amounts.into_iter().find(|(_, wanted, _, all)| wanted > all)
+    {
+        let message = format_smolstr!(
+            "Node didn't have enough capacity: {name}, requested: {wanted}, capacity: {all}"
+        );
         return Some(("Infeasible", message));
     }
-    let (name, wanted, used, all) = amounts.into_iter().find(|(_, wanted, used, all)| wanted.saturating_add(*used) > *all)?;
-    let message = format_smolstr!("Node didn't have enough resource: {name}, requested: {wanted}, used: {used}, capacity: {all}");
+    let (name, wanted, used, all) = amounts
+        .into_iter()
+        .find(|(_, wanted, used, all)| wanted.saturating_add(*used) > *all)?;
+    let message = format_smolstr!(
+        "Node didn't have enough resource: {name}, requested: {wanted}, used: {used}, capacity: {all}"
+    );
     Some(("Deferred", message))
 }
 
@@ -39,8 +50,13 @@ impl PodPass<'_, '_> {
     /// Reports that the spec has been seen, and gives the Pod the resources it asks for.
     pub(super) fn resize(&mut self) -> Jobs {
         let pod = self.pod();
-        let (spec, had) =
-            (pod.spec.clone(), self.kubelets.pods.get(&self.job.uid).map_or_else(|| pod.spec.clone(), |r| r.allocated.clone()));
+        let (spec, had) = (
+            pod.spec.clone(),
+            self.kubelets
+                .pods
+                .get(&self.job.uid)
+                .map_or_else(|| pod.spec.clone(), |r| r.allocated.clone()),
+        );
         let changed: Vec<u32> = containers::all(pod)
             .filter(|i| {
                 let (list, index) = containers::place(&spec, *i);
@@ -70,7 +86,9 @@ impl PodPass<'_, '_> {
             running.allocated = spec.clone();
         }
         self.write(Why::Resized, |pod| {
-            pod.status.conditions.retain(|condition| condition.kind != PENDING);
+            pod.status
+                .conditions
+                .retain(|condition| condition.kind != PENDING);
             for i in &changed {
                 let (list, index) = containers::place(&spec, *i);
                 let amounts = resources(&spec, list, index);
@@ -84,16 +102,25 @@ impl PodPass<'_, '_> {
         let restarts = |i: &u32| {
             let (list, index) = containers::place(&spec, *i);
             let (new, old) = (resources(&spec, list, index), resources(&had, list, index));
-            let policies = spec.raw[list][index]["resizePolicy"].as_array().into_iter().flatten();
-            policies.filter(|policy| policy["restartPolicy"] == "RestartContainer").any(|policy| {
-                let name = policy["resourceName"].as_str().unwrap_or("");
-                ["requests", "limits"].iter().any(|amounts| new[amounts][name] != old[amounts][name])
-            })
+            let policies = spec.raw[list][index]["resizePolicy"]
+                .as_array()
+                .into_iter()
+                .flatten();
+            policies
+                .filter(|policy| policy["restartPolicy"] == "RestartContainer")
+                .any(|policy| {
+                    let name = policy["resourceName"].as_str().unwrap_or("");
+                    ["requests", "limits"]
+                        .iter()
+                        .any(|amounts| new[amounts][name] != old[amounts][name])
+                })
         };
         changed
             .into_iter()
             .filter(restarts)
-            .flat_map(|i| self.kill_container(i, "Container {} resize requires restart", None, false))
+            .flat_map(|i| {
+                self.kill_container(i, "Container {} resize requires restart", None, false)
+            })
             .collect()
     }
 
@@ -101,9 +128,19 @@ impl PodPass<'_, '_> {
     fn no_room(&self, spec: &PodSpec) -> Option<(&'static str, Str)> {
         let name = &self.pod().node_name;
         let node = self.out.server.get(&ObjectRef::new(Kind::Node, "", name))?;
-        let runs = |other: &ObjectRef| self.out.server.get(other).and_then(|o| o.pod()).is_some_and(|pod| !pod.is_terminal());
-        let others = self.kubelets.pods.iter().filter(|(uid, other)| **uid != self.job.uid && other.node == *name && runs(&other.pod));
-        let used = others.fold(Resources::default(), |sum, (_, other)| sum.plus(other.allocated.requests));
+        let runs = |other: &ObjectRef| {
+            self.out
+                .server
+                .get(other)
+                .and_then(|o| o.pod())
+                .is_some_and(|pod| !pod.is_terminal())
+        };
+        let others = self.kubelets.pods.iter().filter(|(uid, other)| {
+            **uid != self.job.uid && other.node == *name && runs(&other.pod)
+        });
+        let used = others.fold(Resources::default(), |sum, (_, other)| {
+            sum.plus(other.allocated.requests)
+        });
         refusal(spec.requests, used, node.body::<Node>().allocatable())
     }
 }
@@ -114,7 +151,11 @@ mod tests {
 
     #[test]
     fn a_node_gives_what_it_has() {
-        let of = |cpu, memory| Resources { cpu, memory, ephemeral: 0 };
+        let of = |cpu, memory| Resources {
+            cpu,
+            memory,
+            ephemeral: 0,
+        };
         let reason = |wanted, used| refusal(wanted, used, of(4000, 100)).map(|(reason, _)| reason);
         assert_eq!(reason(of(1000, 10), of(3000, 90)), None);
         assert_eq!(reason(of(1001, 10), of(3000, 90)), Some("Deferred"));

@@ -28,20 +28,38 @@ fn is_available(source: &DataSource, server: &ApiServer, namespace: &str) -> boo
     if source.optional {
         return true;
     }
-    let Some(object) = server.get(&ObjectRef::new(source.kind, namespace, &source.name)) else { return false };
-    let (Some(key), Body::Other(body)) = (&source.key, &object.body) else { return true };
-    ["data", "binaryData"].into_iter().any(|part| body.get(part).is_some_and(|data| data.get(key.as_str()).is_some()))
+    let Some(object) = server.get(&ObjectRef::new(source.kind, namespace, &source.name)) else {
+        return false;
+    };
+    let (Some(key), Body::Other(body)) = (&source.key, &object.body) else {
+        return true;
+    };
+    ["data", "binaryData"].into_iter().any(|part| {
+        body.get(part)
+            .is_some_and(|data| data.get(key.as_str()).is_some())
+    })
 }
 
 /// The kubelet's message when it is missing: for a volume, or for a variable.
-fn missing_message(source: &DataSource, server: &ApiServer, namespace: &str, mounted: bool) -> String {
+fn missing_message(
+    source: &DataSource,
+    server: &ApiServer,
+    namespace: &str,
+    mounted: bool,
+) -> String {
     let (kind, name) = (source.kind.name(), &source.name);
     match &source.key {
-        Some(key) if server.get(&ObjectRef::new(source.kind, namespace, name)).is_some() => match (mounted, source.kind) {
-            (false, _) => format!("couldn't find key {key} in {kind} {namespace}/{name}"),
-            (true, Kind::Secret) => format!("references non-existent secret key: {key}"),
-            (true, _) => format!("references non-existent config key: {key}"),
-        },
+        Some(key)
+            if server
+                .get(&ObjectRef::new(source.kind, namespace, name))
+                .is_some() =>
+        {
+            match (mounted, source.kind) {
+                (false, _) => format!("couldn't find key {key} in {kind} {namespace}/{name}"),
+                (true, Kind::Secret) => format!("references non-existent secret key: {key}"),
+                (true, _) => format!("references non-existent config key: {key}"),
+            }
+        }
         _ => format!("{} {name:?} not found", kind.to_ascii_lowercase()),
     }
 }
@@ -55,11 +73,22 @@ fn written(pod: &Pod, i: u32) -> Option<&Value> {
 
 /// The messages of a volume that cannot be mounted, for everything its sources lack.
 fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<String> {
-    let lack = |sources: Vec<DataSource>| sources.into_iter().find(|source| !is_available(source, server, namespace));
-    let mut words: Vec<String> =
-        mounted(volume).into_iter().filter_map(lack).map(|source| missing_message(&source, server, namespace, true)).collect();
+    let lack = |sources: Vec<DataSource>| {
+        sources
+            .into_iter()
+            .find(|source| !is_available(source, server, namespace))
+    };
+    let mut words: Vec<String> = mounted(volume)
+        .into_iter()
+        .filter_map(lack)
+        .map(|source| missing_message(&source, server, namespace, true))
+        .collect();
     words.dedup();
-    if words.len() < 2 { words.pop() } else { Some(format!("[{}]", words.join(", "))) }
+    if words.len() < 2 {
+        words.pop()
+    } else {
+        Some(format!("[{}]", words.join(", ")))
+    }
 }
 
 /// What a Pod waits for: the first missing source, the container or the volume that needs it, and all missing
@@ -85,26 +114,58 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     let (pod, namespace) = (object.pod()?, object.meta.namespace.as_str());
     let missing = |source: &DataSource| !is_available(source, server, namespace);
     let waits = |i: u32| containers::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
-    let all = || (0..pod.spec.init_containers.len() as u32).map(|n| n | containers::FLAG).chain(0..pod.spec.containers.len() as u32);
-    let of_container = all().filter(|i| waits(*i).is_some_and(|w| w.reason == MISCONFIGURED)).find_map(|i| {
-        let source = environment(written(pod, i)?).into_iter().find(missing)?;
-        Some((source, Some(containers::container(pod, i)?.1.name.clone()), None))
-    });
+    let all = || {
+        (0..pod.spec.init_containers.len() as u32)
+            .map(|n| n | containers::FLAG)
+            .chain(0..pod.spec.containers.len() as u32)
+    };
+    let of_container = all()
+        .filter(|i| waits(*i).is_some_and(|w| w.reason == MISCONFIGURED))
+        .find_map(|i| {
+            let source = environment(written(pod, i)?).into_iter().find(missing)?;
+            Some((
+                source,
+                Some(containers::container(pod, i)?.1.name.clone()),
+                None,
+            ))
+        });
     // Before anything has started, volumes are what is missing.
     let of_volume = || {
-        let starts = all().all(|i| waits(i).is_some_and(|w| w.reason == "ContainerCreating" || w.reason == "PodInitializing"));
+        let starts = all().all(|i| {
+            waits(i)
+                .is_some_and(|w| w.reason == "ContainerCreating" || w.reason == "PodInitializing")
+        });
         let mut held = volumes(&pod.spec.raw).filter(|_| starts && pod.status.pod_ip.is_empty());
-        held.find_map(|volume| Some((mounted(volume).into_iter().flatten().find(missing)?, None, volume["name"].as_str().map(Str::from))))
+        held.find_map(|volume| {
+            Some((
+                mounted(volume).into_iter().flatten().find(missing)?,
+                None,
+                volume["name"].as_str().map(Str::from),
+            ))
+        })
     };
     let (source, container, volume) = of_container.or_else(of_volume)?;
-    let every = volumes(&pod.spec.raw).flat_map(mounted).flatten().chain(all().filter_map(|i| written(pod, i)).flat_map(environment));
-    let of_it = every.filter(|other| other.kind == source.kind && other.name == source.name && missing(other));
+    let every = volumes(&pod.spec.raw)
+        .flat_map(mounted)
+        .flatten()
+        .chain(all().filter_map(|i| written(pod, i)).flat_map(environment));
+    let of_it = every
+        .filter(|other| other.kind == source.kind && other.name == source.name && missing(other));
     let mut keys: Vec<Str> = of_it.filter_map(|source| source.key).collect();
     k8s_model::sort::sort(&mut keys);
     keys.dedup();
-    let only_key = server.get(&ObjectRef::new(source.kind, namespace, &source.name)).is_some();
+    let only_key = server
+        .get(&ObjectRef::new(source.kind, namespace, &source.name))
+        .is_some();
     let words = missing_message(&source, server, namespace, volume.is_some());
-    Some(Lack { source, only_key, container, volume, missing: keys, words })
+    Some(Lack {
+        source,
+        only_key,
+        container,
+        volume,
+        missing: keys,
+        words,
+    })
 }
 
 /// Whether a Pod has volumes with sources. Called for every Pod as it starts.
@@ -119,9 +180,14 @@ impl PodPass<'_, '_> {
         let object = self.object.clone();
         let mut held = false;
         for volume in volumes(&object.body::<Pod>().spec.raw) {
-            let Some(words) = unmounted(volume, self.out.server, &object.meta.namespace) else { continue };
+            let Some(words) = unmounted(volume, self.out.server, &object.meta.namespace) else {
+                continue;
+            };
             held = true;
-            let message = format_smolstr!("MountVolume.SetUp failed for volume {} : {words}", volume["name"]);
+            let message = format_smolstr!(
+                "MountVolume.SetUp failed for volume {} : {words}",
+                volume["name"]
+            );
             self.out.event(&object, "Warning", "FailedMount", message);
         }
         if !held {
@@ -132,7 +198,10 @@ impl PodPass<'_, '_> {
             *tries += 1;
             *tries - 1
         });
-        Some(vec![self.then((FIRST_MOUNT_RETRY_US << tries.clamp(0, 9)).min(MAX_MOUNT_RETRY_US), PodStep::Start)])
+        Some(vec![self.then(
+            (FIRST_MOUNT_RETRY_US << tries.clamp(0, 9)).min(MAX_MOUNT_RETRY_US),
+            PodStep::Start,
+        )])
     }
 
     /// What a container's environment lacks. Called for every container as it starts.
@@ -143,17 +212,27 @@ impl PodPass<'_, '_> {
 
     fn lacks_of(&self, container: &Value) -> Option<String> {
         let (server, namespace) = (&*self.out.server, self.object.meta.namespace.as_str());
-        let source = environment(container).into_iter().find(|source| !is_available(source, server, namespace))?;
+        let source = environment(container)
+            .into_iter()
+            .find(|source| !is_available(source, server, namespace))?;
         Some(missing_message(&source, server, namespace, false))
     }
 
     /// Reports a container that cannot be created although its image is present, and schedules a retry.
     pub(super) fn say_lacks(&mut self, i: u32, words: &str) -> Jobs {
         let object = self.object.clone();
-        let Some((list, container)) = containers::container(object.body(), i) else { return Vec::new() };
+        let Some((list, container)) = containers::container(object.body(), i) else {
+            return Vec::new();
+        };
         let field = format_smolstr!("spec.{list}{{{}}}", container.name);
         self.say_present(&object, &field, &container.image);
-        self.out.event_at(&object, &field, "Warning", "Failed", format_smolstr!("Error: {words}"));
+        self.out.event_at(
+            &object,
+            &field,
+            "Warning",
+            "Failed",
+            format_smolstr!("Error: {words}"),
+        );
         vec![self.then(CONTAINER_RETRY_US, PodStep::Restart(i, self.run_number(i)))]
     }
 
@@ -165,11 +244,15 @@ impl PodPass<'_, '_> {
 
     fn misconfigured(&mut self, i: u32, words: &str) -> Jobs {
         let jobs = self.say_lacks(i, words);
-        let told = containers::seen(self.pod(), i).and_then(|s| s.state.waiting.as_ref()).is_some_and(|w| w.message == words);
+        let told = containers::seen(self.pod(), i)
+            .and_then(|s| s.state.waiting.as_ref())
+            .is_some_and(|w| w.message == words);
         if !told {
             let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
             self.write(Why::SourceMissing, |pod| {
-                let Some(status) = containers::status(pod, i) else { return };
+                let Some(status) = containers::status(pod, i) else {
+                    return;
+                };
                 status::keep_end(status, None, wall);
                 status.state = waiting(words);
                 status::set_conditions(pod, true, wall, generation);

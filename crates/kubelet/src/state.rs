@@ -157,7 +157,9 @@ pub enum Probed {
 impl Probed {
     /// Parses `liveness`.
     pub fn named(word: &str) -> Option<Probed> {
-        [Probed::Startup, Probed::Readiness, Probed::Liveness].into_iter().find(|kind| kind.word() == word)
+        [Probed::Startup, Probed::Readiness, Probed::Liveness]
+            .into_iter()
+            .find(|kind| kind.word() == word)
     }
 
     /// `liveness`
@@ -252,7 +254,14 @@ impl PodPass<'_, '_> {
 
     pub(super) fn then(&self, after: u64, step: PodStep) -> (Time, PodJob) {
         let cause = self.wrote.or(self.job.cause);
-        (self.now.after(after), PodJob { step, cause, ..self.job.clone() })
+        (
+            self.now.after(after),
+            PodJob {
+                step,
+                cause,
+                ..self.job.clone()
+            },
+        )
     }
 }
 

@@ -3,7 +3,10 @@
 //! Models `pkg/kubelet/status/generate.go`.
 
 use super::containers::{After, after, ends, has_ended, is_sidecar, number_of, policy, seen};
-use k8s_model::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, PodStatus, Running, Terminated, Waiting, image_parts};
+use k8s_model::pod::{
+    ContainerState, ContainerStatus, Pod, PodCondition, PodIp, PodStatus, Running, Terminated,
+    Waiting, image_parts,
+};
 use k8s_model::{Str, Timestamp};
 use smol_str::format_smolstr;
 
@@ -11,7 +14,13 @@ const NOT_READY: &str = "ContainersNotReady";
 
 /// A waiting state with a reason and a message.
 pub(super) fn waiting_for(reason: &'static str, message: &str) -> ContainerState {
-    ContainerState { waiting: Some(Box::new(Waiting { reason: Str::new_static(reason), message: message.into() })), ..Default::default() }
+    ContainerState {
+        waiting: Some(Box::new(Waiting {
+            reason: Str::new_static(reason),
+            message: message.into(),
+        })),
+        ..Default::default()
+    }
 }
 
 /// The order of the statuses of ephemeral containers: by name, whatever the order in the spec (`SortedContainerStatuses`).
@@ -21,7 +30,11 @@ pub(super) fn sort(statuses: &mut [ContainerStatus]) {
 
 /// All containers wait: for their sandbox, or for the init containers.
 pub(super) fn waiting(pod: &mut Pod) {
-    let reason = if pod.spec.init_containers.is_empty() { "ContainerCreating" } else { "PodInitializing" };
+    let reason = if pod.spec.init_containers.is_empty() {
+        "ContainerCreating"
+    } else {
+        "PodInitializing"
+    };
     let wait = |c: &k8s_model::pod::Container| ContainerStatus {
         name: c.name.clone(),
         image: (&c.image).into(),
@@ -44,7 +57,11 @@ pub(super) fn set_ip(pod: &mut Pod, ip: Str) {
 /// The container exists.
 fn identify(status: &mut ContainerStatus, image: &str, id: Str) {
     let (repository, _) = image_parts(image);
-    let host = if repository.contains('/') { "" } else { "docker.io/library/" };
+    let host = if repository.contains('/') {
+        ""
+    } else {
+        "docker.io/library/"
+    };
     status.container_id = id;
     status.image = image.into();
     status.image_id = format_smolstr!("{host}{repository}@sha256:{:064}", 0).into();
@@ -53,7 +70,12 @@ fn identify(status: &mut ContainerStatus, image: &str, id: Str) {
 /// The container runs.
 pub(super) fn run(status: &mut ContainerStatus, image: &str, id: Str, now: Timestamp, ready: bool) {
     identify(status, image, id);
-    status.state = ContainerState { running: Some(Running { started_at: Some(now) }), ..Default::default() };
+    status.state = ContainerState {
+        running: Some(Running {
+            started_at: Some(now),
+        }),
+        ..Default::default()
+    };
     status.started = Some(true);
     status.ready = ready;
 }
@@ -85,18 +107,31 @@ pub(super) fn keep_end(status: &mut ContainerStatus, ended: Option<i32>, now: Ti
         terminate(status, code, now);
     }
     if let Some(end) = status.state.terminated.take() {
-        status.last_state = ContainerState { terminated: Some(end), ..Default::default() };
+        status.last_state = ContainerState {
+            terminated: Some(end),
+            ..Default::default()
+        };
     }
 }
 
 /// Marks an init container as completed; a sidecar keeps running.
 pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
-    let (Some(container), Some(status)) = (pod.spec.init_containers.get(n), pod.status.init_container_statuses.get_mut(n)) else { return };
+    let (Some(container), Some(status)) = (
+        pod.spec.init_containers.get(n),
+        pod.status.init_container_statuses.get_mut(n),
+    ) else {
+        return;
+    };
     identify(status, &container.image, id.clone());
     status.ready = true;
     if container.restart_policy == "Always" {
         status.started = Some(true);
-        status.state = ContainerState { running: Some(Running { started_at: Some(now) }), ..Default::default() };
+        status.state = ContainerState {
+            running: Some(Running {
+                started_at: Some(now),
+            }),
+            ..Default::default()
+        };
         return;
     }
     status.started = Some(false);
@@ -107,46 +142,82 @@ pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
         finished_at: Some(now),
         ..Default::default()
     };
-    status.state = ContainerState { terminated: Some(Box::new(ended)), ..Default::default() };
+    status.state = ContainerState {
+        terminated: Some(Box::new(ended)),
+        ..Default::default()
+    };
 }
 
 /// Sets the phase to Running once every container has been started.
 pub(super) fn begin_phase(pod: &mut Pod) {
-    let waits = |s: &ContainerStatus| s.state.waiting.is_some() && s.last_state.terminated.is_none();
+    let waits =
+        |s: &ContainerStatus| s.state.waiting.is_some() && s.last_state.terminated.is_none();
     let waits = pod.status.container_statuses.iter().any(waits);
-    pod.status.phase = if waits { "Pending".into() } else { "Running".into() };
+    pod.status.phase = if waits {
+        "Pending".into()
+    } else {
+        "Running".into()
+    };
 }
 
 /// Sets the terminal phase when all containers have ended for good: Failed if one failed, otherwise Succeeded. Sidecars and ephemeral
 /// containers end with them.
 pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
     let code = |i: u32| Some(seen(pod, i)?.state.terminated.as_ref()?.exit_code);
-    let codes: Vec<Option<i32>> = (0..pod.status.container_statuses.len() as u32).map(code).collect();
-    let over = |(i, code): (usize, &Option<i32>)| code.is_some_and(|code| after(pod, i as u32, code) == After::Nothing);
+    let codes: Vec<Option<i32>> = (0..pod.status.container_statuses.len() as u32)
+        .map(code)
+        .collect();
+    let over = |(i, code): (usize, &Option<i32>)| {
+        code.is_some_and(|code| after(pod, i as u32, code) == After::Nothing)
+    };
     if !codes.iter().enumerate().all(over) {
         return;
     }
-    let PodStatus { init_container_statuses: init, ephemeral_container_statuses: ephemeral, .. } = &mut pod.status;
-    for status in init.iter_mut().chain(ephemeral.iter_mut()).filter(|status| status.state.running.is_some()) {
+    let PodStatus {
+        init_container_statuses: init,
+        ephemeral_container_statuses: ephemeral,
+        ..
+    } = &mut pod.status;
+    for status in init
+        .iter_mut()
+        .chain(ephemeral.iter_mut())
+        .filter(|status| status.state.running.is_some())
+    {
         terminate(status, 0, now);
     }
     let failed = codes.iter().any(|code| *code != Some(0));
-    pod.status.phase = if failed { "Failed".into() } else { "Succeeded".into() };
+    pod.status.phase = if failed {
+        "Failed".into()
+    } else {
+        "Succeeded".into()
+    };
 }
 
 /// Writes the status of stopped containers; those that never ran have `ContainerStatusUnknown`.
 pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
     let mut failed = false;
     let ended = pod.is_terminal();
-    let policies: Vec<Str> =
-        pod.status.container_statuses.iter().map(|status| policy(pod, number_of(pod, &status.name).unwrap_or_default()).into()).collect();
+    let policies: Vec<Str> = pod
+        .status
+        .container_statuses
+        .iter()
+        .map(|status| policy(pod, number_of(pod, &status.name).unwrap_or_default()).into())
+        .collect();
     // A container that would have been restarted is not found; init containers have completed.
     let lost = |status: &ContainerStatus, policy: Option<&Str>| match &status.state.terminated {
         Some(state) => !ended && policy.is_some_and(|policy| !ends(policy, state.exit_code)),
         None => status.state.waiting.is_some(),
     };
-    let before = pod.status.init_container_statuses.iter_mut().map(|status| (status, None));
-    let own = pod.status.container_statuses.iter_mut().zip(policies.iter().map(Some));
+    let before = pod
+        .status
+        .init_container_statuses
+        .iter_mut()
+        .map(|status| (status, None));
+    let own = pod
+        .status
+        .container_statuses
+        .iter_mut()
+        .zip(policies.iter().map(Some));
     for (status, policy) in before.chain(own) {
         if status.state.running.is_some() {
             terminate(status, 0, now);
@@ -156,20 +227,36 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
                 terminated: Some(Box::new(Terminated {
                     exit_code: 137,
                     reason: Str::new_static("ContainerStatusUnknown"),
-                    message: Str::new_static("The container could not be located when the pod was terminated"),
+                    message: Str::new_static(
+                        "The container could not be located when the pod was terminated",
+                    ),
                     ..Default::default()
                 })),
                 ..Default::default()
             };
-        } else if status.state.terminated.as_ref().is_some_and(|t| t.exit_code != 0) {
+        } else if status
+            .state
+            .terminated
+            .as_ref()
+            .is_some_and(|t| t.exit_code != 0)
+        {
             failed = true;
         }
     }
-    for status in pod.status.ephemeral_container_statuses.iter_mut().filter(|status| status.state.running.is_some()) {
+    for status in pod
+        .status
+        .ephemeral_container_statuses
+        .iter_mut()
+        .filter(|status| status.state.running.is_some())
+    {
         terminate(status, 0, now);
     }
     if !ended {
-        pod.status.phase = if failed { "Failed".into() } else { "Succeeded".into() };
+        pod.status.phase = if failed {
+            "Failed".into()
+        } else {
+            "Succeeded".into()
+        };
     }
     set_conditions(pod, false, now, generation);
 }
@@ -177,9 +264,19 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
 /// Derives the five conditions from the containers' states.
 pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, generation: i64) {
     let spec = pod.spec.clone();
-    let ready = |name: &Str| pod.status.container_statuses.iter().any(|status| status.name == *name && status.ready);
-    let mut unready: Vec<&str> =
-        spec.containers.iter().map(|container| &container.name).filter(|name| !ready(name)).map(Str::as_str).collect();
+    let ready = |name: &Str| {
+        pod.status
+            .container_statuses
+            .iter()
+            .any(|status| status.name == *name && status.ready)
+    };
+    let mut unready: Vec<&str> = spec
+        .containers
+        .iter()
+        .map(|container| &container.name)
+        .filter(|name| !ready(name))
+        .map(Str::as_str)
+        .collect();
     let mut incomplete: Vec<&str> = Vec::new();
     if !pod.status.init_container_statuses.is_empty() {
         init_conditions(pod, &mut unready, &mut incomplete);
@@ -192,14 +289,33 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
     let ready = match ended {
         Some(reason) => ("False", reason, String::new()),
         None if unready.is_empty() => ("True", "", String::new()),
-        None => ("False", NOT_READY, format!("containers with unready status: [{}]", unready.join(" "))),
+        None => (
+            "False",
+            NOT_READY,
+            format!("containers with unready status: [{}]", unready.join(" ")),
+        ),
     };
     let initialized = match ended {
         Some("PodCompleted") => ("True", "PodCompleted", String::new()),
         _ if incomplete.is_empty() => ("True", "", String::new()),
-        _ => ("False", "ContainersNotInitialized", format!("containers with incomplete status: [{}]", incomplete.join(" "))),
+        _ => (
+            "False",
+            "ContainersNotInitialized",
+            format!(
+                "containers with incomplete status: [{}]",
+                incomplete.join(" ")
+            ),
+        ),
     };
-    let sandbox = (if sandbox && ended.is_none() { "True" } else { "False" }, "", String::new());
+    let sandbox = (
+        if sandbox && ended.is_none() {
+            "True"
+        } else {
+            "False"
+        },
+        "",
+        String::new(),
+    );
     let scheduled = ("True", "", String::new());
     let order = [
         ("PodReadyToStartContainers", sandbox),
@@ -214,18 +330,24 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
     let others = old.iter().filter(|c| !is_ours(&c.kind)).cloned();
     // PodScheduled is set by the scheduler; a Pod created with a node name does not have it.
     let scheduled = old.iter().any(|c| c.kind == "PodScheduled");
-    let ours = order.iter().filter(|(kind, _)| *kind != "PodScheduled" || scheduled).map(|(kind, (status, reason, message))| {
-        let since = old.iter().find(|c| c.kind == *kind && c.status == *status).and_then(|c| c.last_transition_time);
-        PodCondition {
-            kind: Str::new_static(kind),
-            status: Str::new_static(status),
-            reason: Str::new_static(reason),
-            message: message.as_str().into(),
-            last_transition_time: Some(since.unwrap_or(now)),
-            observed_generation: generation,
-            ..Default::default()
-        }
-    });
+    let ours = order
+        .iter()
+        .filter(|(kind, _)| *kind != "PodScheduled" || scheduled)
+        .map(|(kind, (status, reason, message))| {
+            let since = old
+                .iter()
+                .find(|c| c.kind == *kind && c.status == *status)
+                .and_then(|c| c.last_transition_time);
+            PodCondition {
+                kind: Str::new_static(kind),
+                status: Str::new_static(status),
+                reason: Str::new_static(reason),
+                message: message.as_str().into(),
+                last_transition_time: Some(since.unwrap_or(now)),
+                observed_generation: generation,
+                ..Default::default()
+            }
+        });
     // Allocated at its final size: each Pod keeps several of these forever.
     let mut all = Vec::with_capacity(old.len().max(order.len()));
     all.extend(ours.chain(others));
@@ -235,9 +357,17 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
 
 /// Init containers count in both: sidecars must be started and ready, the others must have completed.
 fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mut Vec<&'p str>) {
-    let statuses = pod.spec.init_containers.iter().zip(&pod.status.init_container_statuses);
-    let (sidecars, others): (Vec<_>, Vec<_>) = statuses.partition(|(container, _)| is_sidecar(container));
-    let late = sidecars.iter().filter(|(_, status)| !status.ready).map(|(_, status)| status.name.as_str());
+    let statuses = pod
+        .spec
+        .init_containers
+        .iter()
+        .zip(&pod.status.init_container_statuses);
+    let (sidecars, others): (Vec<_>, Vec<_>) =
+        statuses.partition(|(container, _)| is_sidecar(container));
+    let late = sidecars
+        .iter()
+        .filter(|(_, status)| !status.ready)
+        .map(|(_, status)| status.name.as_str());
     let mut all: Vec<&str> = late.collect();
     all.append(unready);
     *unready = all;
@@ -246,11 +376,18 @@ fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mu
         return;
     }
     let waits = |name: &Str| {
-        sidecars.iter().any(|(_, s)| s.name == *name && s.started != Some(true)) || others.iter().any(|(_, s)| s.name == *name && !s.ready)
+        sidecars
+            .iter()
+            .any(|(_, s)| s.name == *name && s.started != Some(true))
+            || others.iter().any(|(_, s)| s.name == *name && !s.ready)
     };
     *incomplete = names(&pod.status.init_container_statuses, |s| waits(&s.name));
 }
 
 fn names(statuses: &[ContainerStatus], which: impl Fn(&ContainerStatus) -> bool) -> Vec<&str> {
-    statuses.iter().filter(|s| which(s)).map(|s| s.name.as_str()).collect()
+    statuses
+        .iter()
+        .filter(|s| which(s))
+        .map(|s| s.name.as_str())
+        .collect()
 }

@@ -49,8 +49,12 @@ impl std::fmt::Display for LessonFinding {
         write!(f, "step {}: ", self.step)?;
         match &self.what {
             Flaw::Failed(said) => write!(f, "an action failed: {said}"),
-            Flaw::Answers(right) if right.is_empty() => f.write_str("no answer of the question is right"),
-            Flaw::Answers(right) => write!(f, "several answers of the question are right: {right:?}"),
+            Flaw::Answers(right) if right.is_empty() => {
+                f.write_str("no answer of the question is right")
+            }
+            Flaw::Answers(right) => {
+                write!(f, "several answers of the question are right: {right:?}")
+            }
             Flaw::NoNumber => f.write_str("the number asked for does not exist after the step"),
             Flaw::Claim(at) => write!(f, "expect[{at}] does not hold after the step"),
             Flaw::NoValue => f.write_str("a value in a text does not exist"),
@@ -66,8 +70,12 @@ impl std::fmt::Display for LessonFinding {
 
 /// Plays a lesson to its end and tells what is wrong with it.
 pub fn check(lesson: &Lesson) -> Vec<LessonFinding> {
-    let mut player =
-        Player { sim: Sim::new(lesson.cluster.clone(), lesson.seed), history: ObservedHistory::default(), step: 0, found: Vec::new() };
+    let mut player = Player {
+        sim: Sim::new(lesson.cluster.clone(), lesson.seed),
+        history: ObservedHistory::default(),
+        step: 0,
+        found: Vec::new(),
+    };
     if !lesson.title.is_translated() || !lesson.summary.is_translated() {
         player.note(Flaw::Untranslated);
     }
@@ -87,7 +95,10 @@ struct Player {
 
 impl Player {
     fn note(&mut self, what: Flaw) {
-        self.found.push(LessonFinding { step: self.step, what });
+        self.found.push(LessonFinding {
+            step: self.step,
+            what,
+        });
     }
 
     fn play(&mut self, actions: &Rc<[scenario::ScenarioStep]>) -> Play {
@@ -108,7 +119,11 @@ impl Player {
         let play = self.play(&step.actions);
         self.keep(play);
         self.texts([&step.say, &step.notes]);
-        if let Some(name) = step.look.as_ref().filter(|name| self.history.find(name).is_none()) {
+        if let Some(name) = step
+            .look
+            .as_ref()
+            .filter(|name| self.history.find(name).is_none())
+        {
             self.note(Flaw::NoObject(name.to_string()));
         }
         if let Some(predict) = &step.predict {
@@ -122,7 +137,9 @@ impl Player {
                         self.note(Flaw::Answers(right));
                     }
                 }
-                Answers::Number(_) if predict.right(&self.history, &self.sim).is_none() => self.note(Flaw::NoNumber),
+                Answers::Number(_) if predict.right(&self.history, &self.sim).is_none() => {
+                    self.note(Flaw::NoNumber)
+                }
                 Answers::Number(_) => {}
             }
         }
@@ -149,7 +166,11 @@ impl Player {
             let play = self.play(&task.solution);
             return self.keep(play);
         }
-        if let Some(name) = task.about.as_ref().filter(|name| self.history.find(name).is_none()) {
+        if let Some(name) = task
+            .about
+            .as_ref()
+            .filter(|name| self.history.find(name).is_none())
+        {
             self.note(Flaw::NoObject(name.to_string()));
         }
         if !task.wrong.is_empty() {
@@ -180,10 +201,18 @@ impl Player {
                 self.note(Flaw::Untranslated);
             }
             // Most are said before the step is over, and some after: a value must be there at its end.
-            if text.holes().any(|hole| self.history.value(&self.sim, hole) == Value::Nothing) {
+            if text
+                .holes()
+                .any(|hole| self.history.value(&self.sim, hole) == Value::Nothing)
+            {
                 self.note(Flaw::NoValue);
             }
-            debug_assert!(text.is_empty() || !text.say(Tongue::English, &self.history, &self.sim).is_empty());
+            debug_assert!(
+                text.is_empty()
+                    || !text
+                        .say(Tongue::English, &self.history, &self.sim)
+                        .is_empty()
+            );
         }
     }
 }

@@ -151,19 +151,26 @@ fn tokens(text: &str) -> Result<Vec<Token>, ExprError> {
     while let Some(first) = rest.chars().next() {
         let length;
         if first == '\'' || first == '"' {
-            let end = rest[1..].find(first).ok_or_else(|| ExprError::Unexpected(rest.to_owned()))?;
+            let end = rest[1..]
+                .find(first)
+                .ok_or_else(|| ExprError::Unexpected(rest.to_owned()))?;
             all.push(Token::Text(rest[1..1 + end].into()));
             length = end + 2;
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
             all.push(Token::Sign(sign));
             length = sign.len();
         } else {
-            length = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"-_./:*".contains(c)).unwrap_or(rest.len());
+            length = rest
+                .find(|c: char| !c.is_ascii_alphanumeric() && !"-_./:*".contains(c))
+                .unwrap_or(rest.len());
             let word = &rest[..length];
             if word.is_empty() {
                 return Err(ExprError::Unexpected(first.to_string()));
             }
-            all.push(word.parse().map_or_else(|_| Token::Word(word.to_owned()), Token::Number));
+            all.push(
+                word.parse()
+                    .map_or_else(|_| Token::Word(word.to_owned()), Token::Number),
+            );
         }
         rest = rest[length..].trim_start();
     }
@@ -197,15 +204,30 @@ impl Expressions {
         if tokens.len() > MAX_TOKENS || !within && self.over.len() > MAX_OVER {
             return Err(ExprError::TooLong);
         }
-        let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, within, over: &mut self.over };
+        let mut reader = Reader {
+            tokens: &tokens,
+            at: 0,
+            depth: 0,
+            within,
+            over: &mut self.over,
+        };
         let expr = reader.binary(0)?;
-        if reader.at < tokens.len() { Err(reader.unexpected()) } else { Ok(expr) }
+        if reader.at < tokens.len() {
+            Err(reader.unexpected())
+        } else {
+            Ok(expr)
+        }
     }
 }
 
 impl Reader<'_> {
     fn unexpected(&self) -> ExprError {
-        ExprError::Unexpected(self.tokens.get(self.at).map(Token::to_string).unwrap_or_default())
+        ExprError::Unexpected(
+            self.tokens
+                .get(self.at)
+                .map(Token::to_string)
+                .unwrap_or_default(),
+        )
     }
 
     fn take(&mut self, sign: &'static str) -> Result<(), ExprError> {
@@ -222,7 +244,10 @@ impl Reader<'_> {
             Token::Sign(sign) => sign,
             _ => return None,
         };
-        OPERATORS.iter().find(|(name, ..)| *name == word).map(|(_, operator, binds)| (*operator, *binds))
+        OPERATORS
+            .iter()
+            .find(|(name, ..)| *name == word)
+            .map(|(_, operator, binds)| (*operator, *binds))
     }
 
     fn binary(&mut self, least: u8) -> Result<Expr, ExprError> {
@@ -242,7 +267,9 @@ impl Reader<'_> {
 
     /// `not` and values over time take what binds at least as tightly as a comparison.
     fn unary(&mut self) -> Result<Expr, ExprError> {
-        let Some(token) = self.tokens.get(self.at) else { return Err(self.unexpected()) };
+        let Some(token) = self.tokens.get(self.at) else {
+            return Err(self.unexpected());
+        };
         let word = match token {
             Token::Number(number) => {
                 self.at += 1;
@@ -272,7 +299,11 @@ impl Reader<'_> {
             self.at += 1;
             // `max(pods(web)) == 4` compares the largest; `never ready(web) < 2` looks for what is never so.
             let largest = matches!(over, Aggregation::Max | Aggregation::Min);
-            let inner = if largest { self.unary()? } else { self.binary(2)? };
+            let inner = if largest {
+                self.unary()?
+            } else {
+                self.binary(2)?
+            };
             self.within = false;
             self.over.push((*over, inner));
             return Ok(Expr::Over(self.over.len() - 1));
@@ -282,7 +313,10 @@ impl Reader<'_> {
 
     fn call(&mut self, name: &str) -> Result<Expr, ExprError> {
         let Some(function) = functions::find(name) else {
-            return Err(ExprError::NoFunction(name.to_owned(), functions::nearest(name)));
+            return Err(ExprError::NoFunction(
+                name.to_owned(),
+                functions::nearest(name),
+            ));
         };
         if function.only_now && self.within {
             return Err(ExprError::OnlyNow(function.name));
@@ -322,16 +356,32 @@ mod tests {
 
     #[test]
     fn what_binds_how() {
-        let (expr, all) = read("ready(web) == 3 and never ready(web) < 2 or not exists(pod/web-0)").unwrap();
-        let Expr::Binary(Operator::Or, left, right) = &expr else { panic!("{expr:?}") };
+        let (expr, all) =
+            read("ready(web) == 3 and never ready(web) < 2 or not exists(pod/web-0)").unwrap();
+        let Expr::Binary(Operator::Or, left, right) = &expr else {
+            panic!("{expr:?}")
+        };
         assert!(matches!(**right, Expr::Not(_)));
-        let Expr::Binary(Operator::And, first, second) = &**left else { panic!("{left:?}") };
-        assert!(matches!(**first, Expr::Binary(Operator::Equal, ..)) && matches!(**second, Expr::Over(0)));
-        assert!(matches!(&all.over[..], [(Aggregation::Never, Expr::Binary(Operator::Less, ..))]));
+        let Expr::Binary(Operator::And, first, second) = &**left else {
+            panic!("{left:?}")
+        };
+        assert!(
+            matches!(**first, Expr::Binary(Operator::Equal, ..))
+                && matches!(**second, Expr::Over(0))
+        );
+        assert!(matches!(
+            &all.over[..],
+            [(Aggregation::Never, Expr::Binary(Operator::Less, ..))]
+        ));
         let (expr, all) = read("max(pods(web)) - 1 >= 3").unwrap();
-        let Expr::Binary(Operator::AtLeast, left, _) = &expr else { panic!("{expr:?}") };
+        let Expr::Binary(Operator::AtLeast, left, _) = &expr else {
+            panic!("{expr:?}")
+        };
         assert!(matches!(**left, Expr::Binary(Operator::Minus, ..)));
-        assert!(matches!(&all.over[..], [(Aggregation::Max, Expr::Call(..))]));
+        assert!(matches!(
+            &all.over[..],
+            [(Aggregation::Max, Expr::Call(..))]
+        ));
     }
 
     #[test]
@@ -340,15 +390,28 @@ mod tests {
         assert_eq!(fault("ready(web) = 3"), ExprError::Unexpected("=".into()));
         assert_eq!(fault("ready(web"), ExprError::Unexpected(String::new()));
         assert_eq!(fault(""), ExprError::Unexpected(String::new()));
-        assert_eq!(fault("redy(web) == 3"), ExprError::NoFunction("redy".into(), Some("ready")));
-        assert!(matches!(fault("ready() == 3"), ExprError::Arguments("ready", _)));
+        assert_eq!(
+            fault("redy(web) == 3"),
+            ExprError::NoFunction("redy".into(), Some("ready"))
+        );
+        assert!(matches!(
+            fault("ready() == 3"),
+            ExprError::Arguments("ready", _)
+        ));
         assert_eq!(fault("max(min(pods(web)))"), ExprError::Nested);
-        assert_eq!(fault("never file(web-0, '/a') == 'b'"), ExprError::OnlyNow("file"));
+        assert_eq!(
+            fault("never file(web-0, '/a') == 'b'"),
+            ExprError::OnlyNow("file")
+        );
         assert_eq!(fault(&"(".repeat(200)), ExprError::TooDeep);
         assert_eq!(fault(&"not ".repeat(200)), ExprError::TooDeep);
         assert_eq!(fault(&["1"; 150_000].join(" + ")), ExprError::TooLong);
         let mut many = Expressions::default();
-        assert!((0..1_000).map(|_| many.read("max(pods(web))")).any(|read| read.is_err_and(|error| error == ExprError::TooLong)));
+        assert!(
+            (0..1_000)
+                .map(|_| many.read("max(pods(web))"))
+                .any(|read| read.is_err_and(|error| error == ExprError::TooLong))
+        );
         assert_eq!(fault("'open"), ExprError::Unexpected("'open".into()));
         assert_eq!(fault("é"), ExprError::Unexpected("é".into()));
     }

@@ -39,7 +39,11 @@ impl Text {
 
     /// The text with its values filled in.
     pub fn say(&self, tongue: Tongue, history: &ObservedHistory, sim: &Sim) -> String {
-        let pieces = if tongue == Tongue::Chinese && !self.zh.is_empty() { &self.zh } else { &self.en };
+        let pieces = if tongue == Tongue::Chinese && !self.zh.is_empty() {
+            &self.zh
+        } else {
+            &self.en
+        };
         let pieces = pieces.iter().map(|piece| match piece {
             CaptionPiece::Plain(text) => text.to_string(),
             CaptionPiece::Hole(expr) => history.value(sim, expr).to_string(),
@@ -49,13 +53,32 @@ impl Text {
 
     /// The text where it has no values to be filled in, as titles.
     pub fn plain(&self, tongue: Tongue) -> String {
-        let pieces = if tongue == Tongue::Chinese && !self.zh.is_empty() { &self.zh } else { &self.en };
-        pieces.iter().map(|piece| if let CaptionPiece::Plain(text) = piece { &**text } else { "" }).collect()
+        let pieces = if tongue == Tongue::Chinese && !self.zh.is_empty() {
+            &self.zh
+        } else {
+            &self.en
+        };
+        pieces
+            .iter()
+            .map(|piece| {
+                if let CaptionPiece::Plain(text) = piece {
+                    &**text
+                } else {
+                    ""
+                }
+            })
+            .collect()
     }
 
     /// The expressions that are filled in.
     pub fn holes(&self) -> impl Iterator<Item = &Expr> {
-        self.en.iter().chain(&self.zh).filter_map(|piece| if let CaptionPiece::Hole(expr) = piece { Some(expr) } else { None })
+        self.en.iter().chain(&self.zh).filter_map(|piece| {
+            if let CaptionPiece::Hole(expr) = piece {
+                Some(expr)
+            } else {
+                None
+            }
+        })
     }
 
     /// Whether it has a Chinese text.
@@ -156,7 +179,10 @@ impl Predict {
     /// The right answer once the step was played: the place of a choice, or a number.
     pub fn right(&self, history: &ObservedHistory, sim: &Sim) -> Option<i64> {
         match &self.answer {
-            Answers::Choices(choices) => choices.iter().position(|choice| history.holds(sim, &choice.when)).map(|at| at as i64),
+            Answers::Choices(choices) => choices
+                .iter()
+                .position(|choice| history.holds(sim, &choice.when))
+                .map(|at| at as i64),
             Answers::Number(expr) => match history.value(sim, expr) {
                 Value::Number(number) => Some(number),
                 _ => None,

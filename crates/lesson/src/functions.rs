@@ -58,8 +58,15 @@ impl fmt::Debug for Function {
 impl Function {
     /// How many arguments it takes: those in brackets can be left out.
     pub fn arguments(&self) -> RangeInclusive<usize> {
-        let inner = self.usage.split_once('(').map_or("", |(_, inner)| inner.trim_end_matches(')'));
-        let count = |text: &str| text.split(',').filter(|word| !word.trim().is_empty()).count();
+        let inner = self
+            .usage
+            .split_once('(')
+            .map_or("", |(_, inner)| inner.trim_end_matches(')'));
+        let count = |text: &str| {
+            text.split(',')
+                .filter(|word| !word.trim().is_empty())
+                .count()
+        };
         let all = inner.replace(['[', ']'], "");
         count(inner.split('[').next().unwrap_or(""))..=count(&all)
     }
@@ -72,99 +79,235 @@ pub fn find(name: &str) -> Option<&'static Function> {
 
 /// The function whose name is nearest to a word.
 pub fn nearest(word: &str) -> Option<&'static str> {
-    let near = ALL.iter().map(|function| (distance(word, function.name), function.name)).min()?;
+    let near = ALL
+        .iter()
+        .map(|function| (distance(word, function.name), function.name))
+        .min()?;
     (near.0 <= 2).then_some(near.1)
 }
 
-const fn function(name: &'static str, usage: &'static str, about: &'static str, run: Run) -> Function {
-    Function { name, usage, about, only_now: false, run }
+const fn function(
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    run: Run,
+) -> Function {
+    Function {
+        name,
+        usage,
+        about,
+        only_now: false,
+        run,
+    }
 }
 
 const fn now(name: &'static str, usage: &'static str, about: &'static str, run: Run) -> Function {
-    Function { only_now: true, ..function(name, usage, about, run) }
+    Function {
+        only_now: true,
+        ..function(name, usage, about, run)
+    }
 }
 
 /// All of them.
 pub const ALL: &[Function] = &[
-    function("replicas", "replicas(workload)", "the desired number of Pods, `spec.replicas`", |history, _, words| {
-        history.field(&words[0], "spec.replicas")
-    }),
-    function("pods", "pods(workload or Node)", "its Pods that are neither being deleted nor finished", |history, _, words| {
-        history.count_pods(&words[0], |pod, object| !object.meta.is_deleting() && !pod.is_terminal())
-    }),
-    function("terminating", "terminating(workload or Node)", "its Pods that are being deleted", |history, _, words| {
-        history.count_pods(&words[0], |_, object| object.meta.is_deleting())
-    }),
-    function("ready", "ready(workload or Pod or Node)", "its Pods that are ready and not being deleted", |history, _, words| {
-        history.count_pods(&words[0], |pod, object| pod.is_ready() && !object.meta.is_deleting())
-    }),
-    function("available", "available(workload)", "`status.availableReplicas`", |history, _, words| {
-        let field = history.field(&words[0], "status.availableReplicas");
-        if field == Value::Nothing && history.find(&words[0]).is_some() { Value::Number(0) } else { field }
-    }),
-    function("updated", "updated(workload)", "its Pods of the newest revision", |history, _, words| history.updated(&words[0])),
-    function("revision", "revision(Deployment)", "the revision that `kubectl rollout history` shows", |history, _, words| {
-        let revision = history.find(&words[0]).and_then(|object| object.meta.annotation("deployment.kubernetes.io/revision"));
-        revision.and_then(|text| text.parse().ok()).map_or(Value::Nothing, Value::Number)
-    }),
-    function("image", "image(workload or Pod)", "the image of the first container", |history, _, words| {
-        history.find(&words[0]).and_then(|object| object.first_image().cloned()).map_or(Value::Nothing, Value::Text)
-    }),
-    function("restarts", "restarts(workload or Pod)", "how often its containers were restarted", |history, _, words| {
-        if history.find(&words[0]).is_none() {
-            return Value::Nothing;
-        }
-        let counts = history.pods(&words[0]).map(|object| object.body::<Pod>());
-        let counts = counts.flat_map(|pod| &pod.status.container_statuses).map(|status| i64::from(status.restart_count));
-        Value::Number(counts.sum())
-    }),
+    function(
+        "replicas",
+        "replicas(workload)",
+        "the desired number of Pods, `spec.replicas`",
+        |history, _, words| history.field(&words[0], "spec.replicas"),
+    ),
+    function(
+        "pods",
+        "pods(workload or Node)",
+        "its Pods that are neither being deleted nor finished",
+        |history, _, words| {
+            history.count_pods(&words[0], |pod, object| {
+                !object.meta.is_deleting() && !pod.is_terminal()
+            })
+        },
+    ),
+    function(
+        "terminating",
+        "terminating(workload or Node)",
+        "its Pods that are being deleted",
+        |history, _, words| history.count_pods(&words[0], |_, object| object.meta.is_deleting()),
+    ),
+    function(
+        "ready",
+        "ready(workload or Pod or Node)",
+        "its Pods that are ready and not being deleted",
+        |history, _, words| {
+            history.count_pods(&words[0], |pod, object| {
+                pod.is_ready() && !object.meta.is_deleting()
+            })
+        },
+    ),
+    function(
+        "available",
+        "available(workload)",
+        "`status.availableReplicas`",
+        |history, _, words| {
+            let field = history.field(&words[0], "status.availableReplicas");
+            if field == Value::Nothing && history.find(&words[0]).is_some() {
+                Value::Number(0)
+            } else {
+                field
+            }
+        },
+    ),
+    function(
+        "updated",
+        "updated(workload)",
+        "its Pods of the newest revision",
+        |history, _, words| history.updated(&words[0]),
+    ),
+    function(
+        "revision",
+        "revision(Deployment)",
+        "the revision that `kubectl rollout history` shows",
+        |history, _, words| {
+            let revision = history
+                .find(&words[0])
+                .and_then(|object| object.meta.annotation("deployment.kubernetes.io/revision"));
+            revision
+                .and_then(|text| text.parse().ok())
+                .map_or(Value::Nothing, Value::Number)
+        },
+    ),
+    function(
+        "image",
+        "image(workload or Pod)",
+        "the image of the first container",
+        |history, _, words| {
+            history
+                .find(&words[0])
+                .and_then(|object| object.first_image().cloned())
+                .map_or(Value::Nothing, Value::Text)
+        },
+    ),
+    function(
+        "restarts",
+        "restarts(workload or Pod)",
+        "how often its containers were restarted",
+        |history, _, words| {
+            if history.find(&words[0]).is_none() {
+                return Value::Nothing;
+            }
+            let counts = history.pods(&words[0]).map(|object| object.body::<Pod>());
+            let counts = counts
+                .flat_map(|pod| &pod.status.container_statuses)
+                .map(|status| i64::from(status.restart_count));
+            Value::Number(counts.sum())
+        },
+    ),
     function(
         "state",
         "state(Pod)",
         "what `kubectl get pods` shows as STATUS: 'Running', 'Pending', 'ImagePullBackOff'",
         |history, _, words| {
             let pod = history.named(Kind::Pod, &words[0]);
-            pod.map_or(Value::Nothing, |pod| Value::Text(pod_status(&pod.to_value()).into()))
+            pod.map_or(Value::Nothing, |pod| {
+                Value::Text(pod_status(&pod.to_value()).into())
+            })
         },
     ),
-    function("node", "node(Pod)", "the node that it is bound to", |history, _, words| {
-        let pod = history.named(Kind::Pod, &words[0]).and_then(|object| object.pod()).filter(|pod| !pod.node_name.is_empty());
-        pod.map_or(Value::Nothing, |pod| Value::Text(pod.node_name.clone()))
-    }),
-    function("uid", "uid(object)", "its uid: a different object with the same name has a different one", |history, _, words| {
-        history.find(&words[0]).map_or(Value::Nothing, |object| Value::Text(object.meta.uid.to_string().into()))
-    }),
-    function("exists", "exists(object)", "whether there is such an object", |history, _, words| {
-        Value::Truth(history.find(&words[0]).is_some())
-    }),
+    function(
+        "node",
+        "node(Pod)",
+        "the node that it is bound to",
+        |history, _, words| {
+            let pod = history
+                .named(Kind::Pod, &words[0])
+                .and_then(|object| object.pod())
+                .filter(|pod| !pod.node_name.is_empty());
+            pod.map_or(Value::Nothing, |pod| Value::Text(pod.node_name.clone()))
+        },
+    ),
+    function(
+        "uid",
+        "uid(object)",
+        "its uid: a different object with the same name has a different one",
+        |history, _, words| {
+            history.find(&words[0]).map_or(Value::Nothing, |object| {
+                Value::Text(object.meta.uid.to_string().into())
+            })
+        },
+    ),
+    function(
+        "exists",
+        "exists(object)",
+        "whether there is such an object",
+        |history, _, words| Value::Truth(history.find(&words[0]).is_some()),
+    ),
     function(
         "count",
         "count(kind[, labels])",
         "how many objects of a kind there are, optionally only those with the given labels: count(pods, 'app=web')",
         |history, _, words| {
-            let Some(kind) = Kind::from_word(&words[0]) else { return Value::Nothing };
+            let Some(kind) = Kind::from_word(&words[0]) else {
+                return Value::Nothing;
+            };
             let labels = words.get(1).map_or("", |labels| labels);
             let has = |object: &Object| {
                 let pairs = labels.split(',').filter_map(|pair| pair.split_once('='));
-                pairs.into_iter().all(|(key, value)| object.meta.label(key.trim()).is_some_and(|label| label == value.trim()))
+                pairs.into_iter().all(|(key, value)| {
+                    object
+                        .meta
+                        .label(key.trim())
+                        .is_some_and(|label| label == value.trim())
+                })
             };
-            Value::Number(history.objects.iter().filter(|(key, object)| key.kind == kind && has(object)).count() as i64)
+            Value::Number(
+                history
+                    .objects
+                    .iter()
+                    .filter(|(key, object)| key.kind == kind && has(object))
+                    .count() as i64,
+            )
         },
     ),
-    function("field", "field(object, path)", "the value of a field: field(web, 'spec.strategy.type')", |history, _, words| {
-        history.field(&words[0], &words[1])
-    }),
-    function("endpoints", "endpoints(Service)", "its ready endpoints", |history, _, words| {
-        let service = history.named(Kind::Service, &words[0]);
-        service.map_or(Value::Nothing, |service| Value::Number(history.endpoints(service)))
-    }),
-    function("bound", "bound(claim)", "whether it is bound to a volume", |history, _, words| {
-        Value::Truth(history.claim(&words[0]).is_some_and(|claim| claim.status.phase == "Bound"))
-    }),
-    function("volume", "volume(claim)", "the volume that it is bound to", |history, _, words| {
-        let claim = history.claim(&words[0]).filter(|claim| !claim.spec.volume_name.is_empty());
-        claim.map_or(Value::Nothing, |claim| Value::Text(claim.spec.volume_name.clone()))
-    }),
+    function(
+        "field",
+        "field(object, path)",
+        "the value of a field: field(web, 'spec.strategy.type')",
+        |history, _, words| history.field(&words[0], &words[1]),
+    ),
+    function(
+        "endpoints",
+        "endpoints(Service)",
+        "its ready endpoints",
+        |history, _, words| {
+            let service = history.named(Kind::Service, &words[0]);
+            service.map_or(Value::Nothing, |service| {
+                Value::Number(history.endpoints(service))
+            })
+        },
+    ),
+    function(
+        "bound",
+        "bound(claim)",
+        "whether it is bound to a volume",
+        |history, _, words| {
+            Value::Truth(
+                history
+                    .claim(&words[0])
+                    .is_some_and(|claim| claim.status.phase == "Bound"),
+            )
+        },
+    ),
+    function(
+        "volume",
+        "volume(claim)",
+        "the volume that it is bound to",
+        |history, _, words| {
+            let claim = history
+                .claim(&words[0])
+                .filter(|claim| !claim.spec.volume_name.is_empty());
+            claim.map_or(Value::Nothing, |claim| {
+                Value::Text(claim.spec.volume_name.clone())
+            })
+        },
+    ),
     function(
         "created",
         "created(kind or object)",
@@ -182,70 +325,119 @@ pub const ALL: &[Function] = &[
         "refused(kind or object)",
         "how many requests for it were refused since the step began, for example by a PodDisruptionBudget",
         |history, sim, words| {
-            let Some(sim) = sim else { return Value::Nothing };
+            let Some(sim) = sim else {
+                return Value::Nothing;
+            };
             let (kind, name) = match words[0].split_once('/') {
                 Some((kind, name)) => (Kind::from_word(kind), Some(name)),
-                None => (Kind::from_word(&words[0]), Kind::from_word(&words[0]).is_none().then_some(&*words[0])),
+                None => (
+                    Kind::from_word(&words[0]),
+                    Kind::from_word(&words[0]).is_none().then_some(&*words[0]),
+                ),
             };
             if kind.is_none() && words[0].contains('/') {
                 return Value::Nothing;
             }
-            let of = |key: &ObjectRef| kind.is_none_or(|kind| key.kind == kind) && name.is_none_or(|name| key.name == name);
+            let of = |key: &ObjectRef| {
+                kind.is_none_or(|kind| key.kind == kind) && name.is_none_or(|name| key.name == name)
+            };
             let since = sim.journal().from(history.first().min(sim.journal().len()));
             Value::Number(since.iter().filter(|entry| matches!(&entry.record, Record::Refused(refused) if of(&refused.key))).count() as i64)
         },
     ),
-    function("ran", "ran(words)", "whether a command with these words was entered: ran('rollout undo')", |history, _, words| {
-        let wanted: Vec<&str> = words_of(&words[0]).collect();
-        let has = |line: &Str| {
-            let line: Vec<&str> = words_of(line).collect();
-            !wanted.is_empty() && line.windows(wanted.len()).any(|part| part == wanted)
-        };
-        Value::Truth(history.lines().any(has))
-    }),
-    function("looked", "looked(object)", "whether an object was selected, or described with kubectl", |history, _, words| {
-        let Some(object) = history.find(&words[0]) else { return Value::Truth(false) };
-        let selected = history.looked.contains(&object.key());
-        Value::Truth(selected || history.lines().any(|line| describes(line, object)))
-    }),
-    function("seconds", "seconds()", "seconds since the step began", |history, _, _| {
-        Value::Number(((history.now.0 - history.began.0) / 1_000_000) as i64)
-    }),
-    now("file", "file(Pod, path)", "the content of a file in its first container", |history, sim, words| {
-        let (Some(sim), Some(pod)) = (sim, history.named(Kind::Pod, &words[0])) else {
-            return Value::Nothing;
-        };
-        match place(sim.server(), pod, 0, &words[1]) {
-            FilePlace::Disk { disk, path } => {
-                sim.disks.read(&disk, &path).map_or(Value::Nothing, |text| Value::Text(text.trim_end().into()))
+    function(
+        "ran",
+        "ran(words)",
+        "whether a command with these words was entered: ran('rollout undo')",
+        |history, _, words| {
+            let wanted: Vec<&str> = words_of(&words[0]).collect();
+            let has = |line: &Str| {
+                let line: Vec<&str> = words_of(line).collect();
+                !wanted.is_empty() && line.windows(wanted.len()).any(|part| part == wanted)
+            };
+            Value::Truth(history.lines().any(has))
+        },
+    ),
+    function(
+        "looked",
+        "looked(object)",
+        "whether an object was selected, or described with kubectl",
+        |history, _, words| {
+            let Some(object) = history.find(&words[0]) else {
+                return Value::Truth(false);
+            };
+            let selected = history.looked.contains(&object.key());
+            Value::Truth(selected || history.lines().any(|line| describes(line, object)))
+        },
+    ),
+    function(
+        "seconds",
+        "seconds()",
+        "seconds since the step began",
+        |history, _, _| Value::Number(((history.now.0 - history.began.0) / 1_000_000) as i64),
+    ),
+    now(
+        "file",
+        "file(Pod, path)",
+        "the content of a file in its first container",
+        |history, sim, words| {
+            let (Some(sim), Some(pod)) = (sim, history.named(Kind::Pod, &words[0])) else {
+                return Value::Nothing;
+            };
+            match place(sim.server(), pod, 0, &words[1]) {
+                FilePlace::Disk { disk, path } => sim
+                    .disks
+                    .read(&disk, &path)
+                    .map_or(Value::Nothing, |text| Value::Text(text.trim_end().into())),
+                FilePlace::Projected { .. } => Value::Nothing,
             }
-            FilePlace::Projected { .. } => Value::Nothing,
-        }
-    }),
-    now("addresses", "addresses(name)", "how many addresses DNS has for a name: addresses(web-0.nginx)", |_, sim, words| {
-        let Some(sim) = sim else { return Value::Nothing };
-        Value::Number(dns::lookup(sim.server(), NAMESPACE, &words[0]).len() as i64)
-    }),
-    now("answers", "answers(Pod, host[, port])", "whether a request from a Pod is answered; the port is 80", |history, sim, words| {
-        let (Some(sim), Some(pod)) = (sim, history.named(Kind::Pod, &words[0])) else {
-            return Value::Nothing;
-        };
-        let port = words.get(2).map_or(Some(80), |port| port.parse().ok()).unwrap_or(0);
-        let attempt = connectivity::connect(sim.server(), pod, &words[1], port, sim.journal().len());
-        Value::Truth(attempt.outcome == RequestOutcome::Answered)
-    }),
+        },
+    ),
+    now(
+        "addresses",
+        "addresses(name)",
+        "how many addresses DNS has for a name: addresses(web-0.nginx)",
+        |_, sim, words| {
+            let Some(sim) = sim else {
+                return Value::Nothing;
+            };
+            Value::Number(dns::lookup(sim.server(), NAMESPACE, &words[0]).len() as i64)
+        },
+    ),
+    now(
+        "answers",
+        "answers(Pod, host[, port])",
+        "whether a request from a Pod is answered; the port is 80",
+        |history, sim, words| {
+            let (Some(sim), Some(pod)) = (sim, history.named(Kind::Pod, &words[0])) else {
+                return Value::Nothing;
+            };
+            let port = words
+                .get(2)
+                .map_or(Some(80), |port| port.parse().ok())
+                .unwrap_or(0);
+            let attempt =
+                connectivity::connect(sim.server(), pod, &words[1], port, sim.journal().len());
+            Value::Truth(attempt.outcome == RequestOutcome::Answered)
+        },
+    ),
 ];
 
 /// The words of a command line, without its signs.
 fn words_of(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| !c.is_alphanumeric() && !"-_./:=".contains(c)).filter(|word| !word.is_empty())
+    line.split(|c: char| !c.is_alphanumeric() && !"-_./:=".contains(c))
+        .filter(|word| !word.is_empty())
 }
 
 /// `a.b.0` and `a[b.c/d]` as keys and places.
 fn field_steps(path: &str) -> Vec<&str> {
     let mut steps = Vec::new();
     for (at, part) in path.split('[').enumerate() {
-        let (within, dotted) = if at == 0 { ("", part) } else { part.split_once(']').unwrap_or((part, "")) };
+        let (within, dotted) = if at == 0 {
+            ("", part)
+        } else {
+            part.split_once(']').unwrap_or((part, ""))
+        };
         steps.extend(Some(within).filter(|key| !key.is_empty()));
         steps.extend(dotted.split('.').filter(|key| !key.is_empty()));
     }
@@ -254,7 +446,9 @@ fn field_steps(path: &str) -> Vec<&str> {
 
 /// Whether a line describes an object: `describe pod web-0`, `describe pod/web-0`.
 fn describes(line: &str, object: &Object) -> bool {
-    let mut words = words_of(line).skip_while(|word| *word != "describe").skip(1);
+    let mut words = words_of(line)
+        .skip_while(|word| *word != "describe")
+        .skip(1);
     let mut of_kind = false;
     words.any(|word| {
         let (kind, name) = word.split_once('/').unwrap_or(("", word));
@@ -277,12 +471,25 @@ impl ObservedHistory {
         match word.split_once('/') {
             Some((kind, name)) => {
                 let kind = Kind::from_word(kind)?;
-                let namespace = if kind.info().namespaced { NAMESPACE } else { "" };
+                let namespace = if kind.info().namespaced {
+                    NAMESPACE
+                } else {
+                    ""
+                };
                 self.objects.get(&ObjectRef::new(kind, namespace, name))
             }
             None => {
-                let namespace = |kind: Kind| if kind.info().namespaced { NAMESPACE } else { "" };
-                NAMED.iter().find_map(|kind| self.objects.get(&ObjectRef::new(*kind, namespace(*kind), word)))
+                let namespace = |kind: Kind| {
+                    if kind.info().namespaced {
+                        NAMESPACE
+                    } else {
+                        ""
+                    }
+                };
+                NAMED.iter().find_map(|kind| {
+                    self.objects
+                        .get(&ObjectRef::new(*kind, namespace(*kind), word))
+                })
             }
         }
     }
@@ -300,14 +507,21 @@ impl ObservedHistory {
     }
 
     fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
-        self.objects.iter().filter(move |(key, _)| key.kind == kind).map(|(_, object)| object)
+        self.objects
+            .iter()
+            .filter(move |(key, _)| key.kind == kind)
+            .map(|(_, object)| object)
     }
 
     /// The uids that own the Pods of an object: its own, and those of its ReplicaSets.
     fn owners(&self, object: &Object) -> Vec<Uid> {
-        let sets = self.of_kind(Kind::ReplicaSet).chain(self.of_kind(Kind::Job));
+        let sets = self
+            .of_kind(Kind::ReplicaSet)
+            .chain(self.of_kind(Kind::Job));
         let sets = sets.chain(self.created.iter()).chain(self.deleted.iter());
-        let own = sets.filter(|set| set.meta.is_controlled_by(object.meta.uid)).map(|set| set.meta.uid);
+        let own = sets
+            .filter(|set| set.meta.is_controlled_by(object.meta.uid))
+            .map(|set| set.meta.uid);
         std::iter::once(object.meta.uid).chain(own).collect()
     }
 
@@ -315,10 +529,19 @@ impl ObservedHistory {
         let object = self.find(word);
         let uid = object.map(|object| object.meta.uid);
         let owners = object.map(|object| self.owners(object)).unwrap_or_default();
-        let node = object.filter(|object| object.kind == Kind::Node).map(|object| object.meta.name.clone());
+        let node = object
+            .filter(|object| object.kind == Kind::Node)
+            .map(|object| object.meta.name.clone());
         self.of_kind(Kind::Pod).filter(move |pod| {
-            let on_node = node.as_ref().is_some_and(|node| pod.pod().is_some_and(|spec| spec.node_name == *node));
-            on_node || Some(pod.meta.uid) == uid || pod.meta.controller().is_some_and(|owner| owners.contains(&owner.uid))
+            let on_node = node
+                .as_ref()
+                .is_some_and(|node| pod.pod().is_some_and(|spec| spec.node_name == *node));
+            on_node
+                || Some(pod.meta.uid) == uid
+                || pod
+                    .meta
+                    .controller()
+                    .is_some_and(|owner| owners.contains(&owner.uid))
         })
     }
 
@@ -326,45 +549,72 @@ impl ObservedHistory {
         if self.find(word).is_none() {
             return Value::Nothing;
         }
-        Value::Number(self.pods(word).filter(|object| counts(object.body(), object)).count() as i64)
+        Value::Number(
+            self.pods(word)
+                .filter(|object| counts(object.body(), object))
+                .count() as i64,
+        )
     }
 
     fn updated(&self, word: &str) -> Value {
-        let Some(object) = self.find(word) else { return Value::Nothing };
+        let Some(object) = self.find(word) else {
+            return Value::Nothing;
+        };
         let newest = match object.kind {
             Kind::Deployment => {
                 let revision = |set: &Rc<Object>| -> i64 {
-                    set.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
+                    set.meta
+                        .annotation("deployment.kubernetes.io/revision")
+                        .and_then(|text| text.parse().ok())
+                        .unwrap_or(0)
                 };
-                let own = self.of_kind(Kind::ReplicaSet).filter(|set| set.meta.is_controlled_by(object.meta.uid));
+                let own = self
+                    .of_kind(Kind::ReplicaSet)
+                    .filter(|set| set.meta.is_controlled_by(object.meta.uid));
                 own.max_by_key(|set| revision(set)).map(|set| set.meta.uid)
             }
             _ => None,
         };
         let value = object.to_value();
         // What was changed is not seen yet by the loop: nothing is updated to it.
-        let observed = value.pointer("/status/observedGeneration").and_then(Json::as_i64);
+        let observed = value
+            .pointer("/status/observedGeneration")
+            .and_then(Json::as_i64);
         if observed.is_some_and(|observed| observed < object.meta.generation) {
             return Value::Number(0);
         }
-        let of_status = value.pointer("/status/updateRevision").and_then(Json::as_str).map(str::to_owned);
+        let of_status = value
+            .pointer("/status/updateRevision")
+            .and_then(Json::as_str)
+            .map(str::to_owned);
         let is_new = |pod: &Object| match (&newest, &of_status) {
             (Some(uid), _) => pod.meta.is_controlled_by(*uid),
-            (None, Some(revision)) => pod.meta.label("controller-revision-hash").is_some_and(|hash| hash == revision.as_str()),
+            (None, Some(revision)) => pod
+                .meta
+                .label("controller-revision-hash")
+                .is_some_and(|hash| hash == revision.as_str()),
             _ => false,
         };
-        Value::Number(self.pods(word).filter(|pod| !pod.meta.is_deleting() && is_new(pod)).count() as i64)
+        Value::Number(
+            self.pods(word)
+                .filter(|pod| !pod.meta.is_deleting() && is_new(pod))
+                .count() as i64,
+        )
     }
 
     fn field(&self, word: &str, path: &str) -> Value {
-        let Some(object) = self.find(word) else { return Value::Nothing };
+        let Some(object) = self.find(word) else {
+            return Value::Nothing;
+        };
         let value = object.to_value();
         let found = match path.starts_with('/') {
             true => value.pointer(path),
-            false => field_steps(path).into_iter().try_fold(&value, |value, step| match value {
-                Json::Array(list) => list.get(step.parse::<usize>().ok()?),
-                value => value.get(step),
-            }),
+            false => field_steps(path)
+                .into_iter()
+                .try_fold(&value, |value, step| match value {
+                    Json::Array(list) => list.get(step.parse::<usize>().ok()?),
+                    value => value.get(step),
+                }),
         };
         match found {
             Some(Json::Number(number)) => number.as_i64().map_or(Value::Nothing, Value::Number),
@@ -377,11 +627,20 @@ impl ObservedHistory {
     fn endpoints(&self, service: &Object) -> i64 {
         let slices = self.of_kind(Kind::EndpointSlice).filter(|slice| {
             slice.meta.namespace == service.meta.namespace
-                && slice.meta.label("kubernetes.io/service-name").is_some_and(|name| *name == service.meta.name)
+                && slice
+                    .meta
+                    .label("kubernetes.io/service-name")
+                    .is_some_and(|name| *name == service.meta.name)
         });
         let ready = |slice: &Rc<Object>| {
             let slice = slice.get::<k8s_model::network::EndpointSlice>();
-            slice.map_or(0, |slice| slice.endpoints.iter().filter(|endpoint| endpoint.is_ready()).count())
+            slice.map_or(0, |slice| {
+                slice
+                    .endpoints
+                    .iter()
+                    .filter(|endpoint| endpoint.is_ready())
+                    .count()
+            })
         };
         slices.map(ready).sum::<usize>() as i64
     }
@@ -390,17 +649,38 @@ impl ObservedHistory {
     fn changed(&self, objects: &[Rc<Object>], word: &str) -> Value {
         let number = |count: usize| Value::Number(count as i64);
         if let Some((kind, name)) = word.split_once('/') {
-            let Some(kind) = Kind::from_word(kind) else { return Value::Nothing };
-            return number(objects.iter().filter(|object| object.kind == kind && object.meta.name == name).count());
+            let Some(kind) = Kind::from_word(kind) else {
+                return Value::Nothing;
+            };
+            return number(
+                objects
+                    .iter()
+                    .filter(|object| object.kind == kind && object.meta.name == name)
+                    .count(),
+            );
         }
         if let Some(workload) = self.find(word).filter(|object| object.kind != Kind::Pod) {
             let owners = self.owners(workload);
-            let own = |pod: &Object| pod.meta.controller().is_some_and(|owner| owners.contains(&owner.uid));
-            return number(objects.iter().filter(|object| object.kind == Kind::Pod && own(object)).count());
+            let own = |pod: &Object| {
+                pod.meta
+                    .controller()
+                    .is_some_and(|owner| owners.contains(&owner.uid))
+            };
+            return number(
+                objects
+                    .iter()
+                    .filter(|object| object.kind == Kind::Pod && own(object))
+                    .count(),
+            );
         }
         match Kind::from_word(word) {
             Some(kind) => number(objects.iter().filter(|object| object.kind == kind).count()),
-            None => number(objects.iter().filter(|object| object.kind == Kind::Pod && object.meta.name == word).count()),
+            None => number(
+                objects
+                    .iter()
+                    .filter(|object| object.kind == Kind::Pod && object.meta.name == word)
+                    .count(),
+            ),
         }
     }
 }

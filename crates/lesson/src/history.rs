@@ -99,7 +99,13 @@ impl ObservedHistory {
     pub fn begin(&mut self, sim: &Sim, over: Rc<Expressions>) {
         self.fold(sim.journal(), sim.now(), true);
         self.first = self.read;
-        (self.created, self.deleted, self.commands, self.entered, self.looked) = Default::default();
+        (
+            self.created,
+            self.deleted,
+            self.commands,
+            self.entered,
+            self.looked,
+        ) = Default::default();
         (self.began, self.now, self.over, self.goal) = (sim.now(), sim.now(), over, None);
         self.slots = Vec::new();
         self.take();
@@ -108,7 +114,12 @@ impl ObservedHistory {
     /// A task begins now: what was entered before was the script's, or does not count.
     pub fn ask(&mut self, sim: &Sim, check: Rc<Expr>) {
         (self.commands, self.entered) = Default::default();
-        self.goal = Some(Goal { check, since: self.now, first: self.read, reached: false });
+        self.goal = Some(Goal {
+            check,
+            since: self.now,
+            first: self.read,
+            reached: false,
+        });
         self.look_at_goal(Some(sim));
     }
 
@@ -119,7 +130,13 @@ impl ObservedHistory {
     }
 
     fn look_at_goal(&mut self, sim: Option<&Sim>) {
-        let Some(goal) = self.goal.as_ref().filter(|goal| !goal.reached && goal.since <= self.now) else { return };
+        let Some(goal) = self
+            .goal
+            .as_ref()
+            .filter(|goal| !goal.reached && goal.since <= self.now)
+        else {
+            return;
+        };
         let reached = self.eval(&goal.check.clone(), sim).is_true();
         if let Some(goal) = &mut self.goal {
             goal.reached = reached;
@@ -132,11 +149,17 @@ impl ObservedHistory {
     }
 
     /// The history as it was after so many entries, of which `began.1` were there at its beginning.
-    pub fn of(journal: Journal<'_>, began: (Time, usize), over: Rc<Expressions>, to: Time) -> ObservedHistory {
+    pub fn of(
+        journal: Journal<'_>,
+        began: (Time, usize),
+        over: Rc<Expressions>,
+        to: Time,
+    ) -> ObservedHistory {
         let mut history = ObservedHistory::default();
         history.fold(journal.first(began.1), began.0, true);
         (history.created, history.deleted, history.commands) = Default::default();
-        (history.first, history.began, history.now, history.over) = (history.read, began.0, began.0, over);
+        (history.first, history.began, history.now, history.over) =
+            (history.read, began.0, began.0, over);
         history.take();
         history.fold(journal, to, true);
         history
@@ -156,10 +179,18 @@ impl ObservedHistory {
     pub fn reread(&mut self, sim: &Sim) {
         let journal = sim.journal();
         let first = self.first.min(journal.len());
-        let old = std::mem::replace(self, ObservedHistory { began: self.began.min(sim.now()), first, ..ObservedHistory::default() });
+        let old = std::mem::replace(
+            self,
+            ObservedHistory {
+                began: self.began.min(sim.now()),
+                first,
+                ..ObservedHistory::default()
+            },
+        );
         self.fold(journal.first(first), self.began, true);
         (self.created, self.deleted, self.commands) = Default::default();
-        (self.entered, self.looked, self.over, self.now) = (old.entered, old.looked, old.over, self.began);
+        (self.entered, self.looked, self.over, self.now) =
+            (old.entered, old.looked, old.over, self.began);
         self.goal = old.goal.map(|goal| Goal {
             since: goal.since.min(sim.now()),
             first: goal.first.min(journal.len()),
@@ -205,7 +236,10 @@ impl ObservedHistory {
                     }
                 }
                 // The commands of the script come before the task.
-                Record::Command(line) if entry.actor == Actor::USER && self.goal.as_ref().is_none_or(|goal| self.read > goal.first) => {
+                Record::Command(line)
+                    if entry.actor == Actor::USER
+                        && self.goal.as_ref().is_none_or(|goal| self.read > goal.first) =>
+                {
                     self.commands.push(line.clone());
                 }
                 _ => {}
@@ -234,8 +268,12 @@ impl ObservedHistory {
                 continue;
             };
             let next = match (over, &slot.value, &value) {
-                (Aggregation::Max, Value::Number(old), Value::Number(new)) if new <= old => continue,
-                (Aggregation::Min, Value::Number(old), Value::Number(new)) if new >= old => continue,
+                (Aggregation::Max, Value::Number(old), Value::Number(new)) if new <= old => {
+                    continue;
+                }
+                (Aggregation::Min, Value::Number(old), Value::Number(new)) if new >= old => {
+                    continue;
+                }
                 (Aggregation::Max | Aggregation::Min, _, Value::Nothing) => continue,
                 (Aggregation::Max | Aggregation::Min, ..) => value,
                 (Aggregation::Ever, ..) if truth => Value::Truth(true),
@@ -244,7 +282,10 @@ impl ObservedHistory {
                 _ => continue,
             };
             if slot.value != next {
-                *slot = Slot { value: next, at: now };
+                *slot = Slot {
+                    value: next,
+                    at: now,
+                };
             }
         }
         self.look_at_goal(None);
@@ -265,7 +306,10 @@ impl ObservedHistory {
             Expr::Number(number) => Value::Number(*number),
             Expr::Text(text) => Value::Text((&**text).into()),
             Expr::Not(inner) => Value::Truth(!self.eval(inner, sim).is_true()),
-            Expr::Over(at) => self.slots.get(*at).map_or(Value::Nothing, |slot| slot.value.clone()),
+            Expr::Over(at) => self
+                .slots
+                .get(*at)
+                .map_or(Value::Nothing, |slot| slot.value.clone()),
             Expr::Call(function, arguments) => (function.run)(self, sim, arguments),
             Expr::Binary(operator, left, right) => {
                 let left = self.eval(left, sim);
@@ -284,7 +328,10 @@ impl ObservedHistory {
             Expr::Binary(Operator::And, left, right) => self.can_hold(left) && self.can_hold(right),
             Expr::Binary(Operator::Or, left, right) => self.can_hold(left) || self.can_hold(right),
             Expr::Over(at) => {
-                let lasts = matches!(self.over.over.get(*at), Some((Aggregation::Always | Aggregation::Never, _)));
+                let lasts = matches!(
+                    self.over.over.get(*at),
+                    Some((Aggregation::Always | Aggregation::Never, _))
+                );
                 !lasts || self.slots.get(*at).is_none_or(|slot| slot.value.is_true())
             }
             _ => true,
@@ -305,8 +352,12 @@ impl ObservedHistory {
 fn join(operator: Operator, left: Value, right: Value) -> Value {
     use Operator::{And, AtLeast, AtMost, Equal, Greater, Less, Minus, Or, Plus, Unequal};
     let truth = match (operator, &left, &right) {
-        (Plus, Value::Number(left), Value::Number(right)) => return Value::Number(left.saturating_add(*right)),
-        (Minus, Value::Number(left), Value::Number(right)) => return Value::Number(left.saturating_sub(*right)),
+        (Plus, Value::Number(left), Value::Number(right)) => {
+            return Value::Number(left.saturating_add(*right));
+        }
+        (Minus, Value::Number(left), Value::Number(right)) => {
+            return Value::Number(left.saturating_sub(*right));
+        }
         (Plus | Minus, ..) => return Value::Nothing,
         (And | Or, _, right) => right.is_true(),
         // What does not exist equals nothing, and differs from everything.

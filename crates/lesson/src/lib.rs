@@ -22,10 +22,20 @@ use std::collections::BTreeSet;
 pub fn merge(text: &str, other: &str) -> String {
     let names = |text: &[u8]| -> BTreeSet<String> {
         let name = |value: &serde_json::Value| {
-            let of = |path: &str| value.pointer(path).map(ToString::to_string).unwrap_or_default();
+            let of = |path: &str| {
+                value
+                    .pointer(path)
+                    .map(ToString::to_string)
+                    .unwrap_or_default()
+            };
             [of("/kind"), of("/metadata/namespace"), of("/metadata/name")].join("/")
         };
-        k8s_model::sort::tree(manifest::parse(text).documents.iter().map(|document| name(&document.value)))
+        k8s_model::sort::tree(
+            manifest::parse(text)
+                .documents
+                .iter()
+                .map(|document| name(&document.value)),
+        )
     };
     let new = names(other.as_bytes());
     let kept = manifest::chunks(text.as_bytes()).filter_map(|chunk| {

@@ -20,22 +20,70 @@ impl PartialEq for LibraryEntry {
 
 /// All of them.
 pub const ALL: &[LibraryEntry] = &[
-    LibraryEntry { name: "control-loop", title: || msg::lesson_title_control_loop() },
-    LibraryEntry { name: "events-and-state", title: || msg::lesson_title_events_and_state() },
-    LibraryEntry { name: "deployment", title: || msg::lesson_title_deployment() },
-    LibraryEntry { name: "scaling", title: || msg::lesson_title_scaling() },
-    LibraryEntry { name: "rolling-update", title: || msg::lesson_title_rolling_update() },
-    LibraryEntry { name: "undo", title: || msg::lesson_title_undo() },
-    LibraryEntry { name: "releases", title: || msg::lesson_title_releases() },
-    LibraryEntry { name: "service", title: || msg::lesson_title_service() },
-    LibraryEntry { name: "statefulset", title: || msg::lesson_title_statefulset() },
-    LibraryEntry { name: "claims", title: || msg::lesson_title_claims() },
-    LibraryEntry { name: "data", title: || msg::lesson_title_data() },
-    LibraryEntry { name: "own-volume", title: || msg::lesson_title_own_volume() },
-    LibraryEntry { name: "pending", title: || msg::lesson_title_pending() },
-    LibraryEntry { name: "stuck-rollout", title: || msg::lesson_title_stuck_rollout() },
-    LibraryEntry { name: "no-endpoints", title: || msg::lesson_title_no_endpoints() },
-    LibraryEntry { name: "drain", title: || msg::lesson_title_drain() },
+    LibraryEntry {
+        name: "control-loop",
+        title: || msg::lesson_title_control_loop(),
+    },
+    LibraryEntry {
+        name: "events-and-state",
+        title: || msg::lesson_title_events_and_state(),
+    },
+    LibraryEntry {
+        name: "deployment",
+        title: || msg::lesson_title_deployment(),
+    },
+    LibraryEntry {
+        name: "scaling",
+        title: || msg::lesson_title_scaling(),
+    },
+    LibraryEntry {
+        name: "rolling-update",
+        title: || msg::lesson_title_rolling_update(),
+    },
+    LibraryEntry {
+        name: "undo",
+        title: || msg::lesson_title_undo(),
+    },
+    LibraryEntry {
+        name: "releases",
+        title: || msg::lesson_title_releases(),
+    },
+    LibraryEntry {
+        name: "service",
+        title: || msg::lesson_title_service(),
+    },
+    LibraryEntry {
+        name: "statefulset",
+        title: || msg::lesson_title_statefulset(),
+    },
+    LibraryEntry {
+        name: "claims",
+        title: || msg::lesson_title_claims(),
+    },
+    LibraryEntry {
+        name: "data",
+        title: || msg::lesson_title_data(),
+    },
+    LibraryEntry {
+        name: "own-volume",
+        title: || msg::lesson_title_own_volume(),
+    },
+    LibraryEntry {
+        name: "pending",
+        title: || msg::lesson_title_pending(),
+    },
+    LibraryEntry {
+        name: "stuck-rollout",
+        title: || msg::lesson_title_stuck_rollout(),
+    },
+    LibraryEntry {
+        name: "no-endpoints",
+        title: || msg::lesson_title_no_endpoints(),
+    },
+    LibraryEntry {
+        name: "drain",
+        title: || msg::lesson_title_drain(),
+    },
 ];
 
 /// The lesson that is taken after one of a name; none after the last.

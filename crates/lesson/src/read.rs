@@ -75,16 +75,26 @@ impl LessonError {
             Problem::Second => msg::lesson_second(),
             Problem::OpenHole => msg::lesson_open_hole(),
             Problem::Version => msg::lesson_version(VERSION),
-            Problem::NoView(view) => {
-                msg::lesson_no_view(view, Message::list(views::ALL.iter().map(|view| Message::name(view.id)).collect()))
-            }
+            Problem::NoView(view) => msg::lesson_no_view(
+                view,
+                Message::list(
+                    views::ALL
+                        .iter()
+                        .map(|view| Message::name(view.id))
+                        .collect(),
+                ),
+            ),
             Problem::NoLoop(name) => msg::lesson_no_loop(name),
             Problem::NoAnswers => msg::lesson_no_answers(),
             Problem::TooLong => msg::lesson_too_long(MAX_STEPS),
             Problem::Lasts => msg::lesson_lasts(LONGEST.0 / 1000),
             Problem::Expression(error) => of_expression(error),
         };
-        if self.path.is_empty() { what } else { msg::lesson_at(&self.path, what) }
+        if self.path.is_empty() {
+            what
+        } else {
+            msg::lesson_at(&self.path, what)
+        }
     }
 }
 
@@ -117,22 +127,46 @@ pub fn is_lesson(text: &str) -> bool {
 pub fn parse(text: &str) -> Result<Lesson, Vec<LessonError>> {
     let read = manifest::parse(text.as_bytes());
     if let Some(fault) = read.diagnostics.first() {
-        return Err(vec![LessonError { line: fault.line, path: String::new(), problem: Problem::Text(fault.fault.to_string()) }]);
+        return Err(vec![LessonError {
+            line: fault.line,
+            path: String::new(),
+            problem: Problem::Text(fault.fault.to_string()),
+        }]);
     }
-    let value = read.documents.first().map_or(Json::Null, |document| document.value.clone());
+    let value = read
+        .documents
+        .first()
+        .map_or(Json::Null, |document| document.value.clone());
     let mut reader = Reader::default();
     let lesson = reader.lesson(&value);
     let line = |path: &str| manifest::locate(text.as_bytes(), 0, path).map_or(1, |(line, ..)| line);
-    let mut faults: Vec<LessonError> =
-        reader.faults.into_iter().map(|(path, problem)| LessonError { line: line(&path), path, problem }).collect();
+    let mut faults: Vec<LessonError> = reader
+        .faults
+        .into_iter()
+        .map(|(path, problem)| LessonError {
+            line: line(&path),
+            path,
+            problem,
+        })
+        .collect();
     // In a manifest the last of equal fields counts; here it would be a step of which half is lost.
-    faults.extend(manifest::repeated(text.as_bytes()).map(|(line, key)| LessonError {
-        line,
+    faults.extend(
+        manifest::repeated(text.as_bytes()).map(|(line, key)| LessonError {
+            line,
+            path: String::new(),
+            problem: Problem::Repeated(key),
+        }),
+    );
+    faults.extend(read.documents.get(1).map(|more| LessonError {
+        line: more.line,
         path: String::new(),
-        problem: Problem::Repeated(key),
+        problem: Problem::Second,
     }));
-    faults.extend(read.documents.get(1).map(|more| LessonError { line: more.line, path: String::new(), problem: Problem::Second }));
-    if faults.is_empty() { Ok(lesson) } else { Err(faults) }
+    if faults.is_empty() {
+        Ok(lesson)
+    } else {
+        Err(faults)
+    }
 }
 
 /// Reads values and notes what is wrong with them.
@@ -146,13 +180,23 @@ struct Reader {
 /// The fields of a lesson. `static/lesson.schema.json` has these and those below (`tests/lesson_schema.rs`).
 pub const LESSON: &[&str] = &["lesson", "title", "summary", "cluster", "seed", "steps"];
 /// Of a step.
-pub const STEP: &[&str] = &["say", "look", "view", "loop", "do", "predict", "task", "notes", "expect"];
+pub const STEP: &[&str] = &[
+    "say", "look", "view", "loop", "do", "predict", "task", "notes", "expect",
+];
 /// Of a question.
 pub const PREDICT: &[&str] = &["ask", "choices", "number", "because"];
 /// Of an answer to choose.
 pub const CHOICE: &[&str] = &["say", "if"];
 /// Of a task.
-pub const TASK: &[&str] = &["goal", "check", "hints", "about", "solution", "alternative", "wrong"];
+pub const TASK: &[&str] = &[
+    "goal",
+    "check",
+    "hints",
+    "about",
+    "solution",
+    "alternative",
+    "wrong",
+];
 /// Of a text.
 pub const TEXT: &[&str] = &["en", "zh"];
 
@@ -162,22 +206,41 @@ impl Reader {
     }
 
     /// The fields of a mapping, of which no others are known than these.
-    fn fields<'v>(&mut self, value: &'v Json, path: &str, known: &[&'static str]) -> Option<&'v Map<String, Json>> {
+    fn fields<'v>(
+        &mut self,
+        value: &'v Json,
+        path: &str,
+        known: &[&'static str],
+    ) -> Option<&'v Map<String, Json>> {
         let Some(map) = value.as_object() else {
             self.fault(path, Problem::Type("mapping"));
             return None;
         };
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-            let near = known.iter().map(|known| (distance(key, known), *known)).min().filter(|(edits, _)| *edits <= 2);
-            self.fault(&within(path, key), Problem::Unknown(key.clone(), near.map(|(_, known)| known)));
+            let near = known
+                .iter()
+                .map(|known| (distance(key, known), *known))
+                .min()
+                .filter(|(edits, _)| *edits <= 2);
+            self.fault(
+                &within(path, key),
+                Problem::Unknown(key.clone(), near.map(|(_, known)| known)),
+            );
         }
         Some(map)
     }
 
     fn lesson(&mut self, value: &Json) -> Lesson {
-        let mut lesson =
-            Lesson { title: Text::default(), summary: Text::default(), cluster: ClusterConfig::default(), seed: 1, steps: Vec::new() };
-        let Some(map) = self.fields(value, "", LESSON) else { return lesson };
+        let mut lesson = Lesson {
+            title: Text::default(),
+            summary: Text::default(),
+            cluster: ClusterConfig::default(),
+            seed: 1,
+            steps: Vec::new(),
+        };
+        let Some(map) = self.fields(value, "", LESSON) else {
+            return lesson;
+        };
         if map.get("lesson").and_then(Json::as_i64) != Some(VERSION) {
             self.fault("lesson", Problem::Version);
         }
@@ -193,9 +256,15 @@ impl Reader {
             Err(words) => self.fault("cluster", Problem::Text(words)),
         }
         match map.get("steps") {
-            Some(Json::Array(steps)) if steps.len() > MAX_STEPS => self.fault("steps", Problem::TooLong),
+            Some(Json::Array(steps)) if steps.len() > MAX_STEPS => {
+                self.fault("steps", Problem::TooLong)
+            }
             Some(Json::Array(steps)) if !steps.is_empty() => {
-                lesson.steps = steps.iter().enumerate().map(|(at, step)| self.step(step, &format!("steps[{at}]"))).collect();
+                lesson.steps = steps
+                    .iter()
+                    .enumerate()
+                    .map(|(at, step)| self.step(step, &format!("steps[{at}]")))
+                    .collect();
             }
             Some(Json::Array(_)) | None => self.fault("", Problem::Missing("steps")),
             Some(_) => self.fault("steps", Problem::Type("list")),
@@ -217,7 +286,9 @@ impl Reader {
             expect: Vec::new(),
             over: Rc::default(),
         };
-        let Some(map) = self.fields(value, path, STEP) else { return step };
+        let Some(map) = self.fields(value, path, STEP) else {
+            return step;
+        };
         step.say = self.needed_text(map, "say", path);
         step.look = self.word(map, "look", path).map(Into::into);
         if let Some(word) = self.word(map, "view", path) {
@@ -233,8 +304,12 @@ impl Reader {
             }
         }
         step.actions = self.actions(map, "do", path);
-        step.predict = map.get("predict").map(|predict| self.predict(predict, &within(path, "predict")));
-        step.task = map.get("task").map(|task| self.task(task, &within(path, "task")));
+        step.predict = map
+            .get("predict")
+            .map(|predict| self.predict(predict, &within(path, "predict")));
+        step.task = map
+            .get("task")
+            .map(|task| self.task(task, &within(path, "task")));
         step.notes = self.text(map, "notes", path);
         for (at, claim) in self.list(map, "expect", path).iter().enumerate() {
             let at = within(path, &format!("expect[{at}]"));
@@ -245,8 +320,14 @@ impl Reader {
     }
 
     fn predict(&mut self, value: &Json, path: &str) -> Predict {
-        let mut predict = Predict { ask: Text::default(), answer: Answers::Choices(Vec::new()), because: Text::default() };
-        let Some(map) = self.fields(value, path, PREDICT) else { return predict };
+        let mut predict = Predict {
+            ask: Text::default(),
+            answer: Answers::Choices(Vec::new()),
+            because: Text::default(),
+        };
+        let Some(map) = self.fields(value, path, PREDICT) else {
+            return predict;
+        };
         predict.ask = self.needed_text(map, "ask", path);
         predict.because = self.text(map, "because", path);
         let choices = self.list(map, "choices", path);
@@ -257,7 +338,9 @@ impl Reader {
                 }
             }
             None if choices.len() > 1 => {
-                let all = choices.iter().enumerate().filter_map(|(at, choice)| self.choice(choice, &format!("{path}.choices[{at}]")));
+                let all = choices.iter().enumerate().filter_map(|(at, choice)| {
+                    self.choice(choice, &format!("{path}.choices[{at}]"))
+                });
                 predict.answer = Answers::Choices(all.collect());
             }
             _ => self.fault(path, Problem::NoAnswers),
@@ -268,7 +351,10 @@ impl Reader {
     fn choice(&mut self, value: &Json, path: &str) -> Option<Choice> {
         let map = self.fields(value, path, CHOICE)?;
         let say = self.needed_text(map, "say", path);
-        Some(Choice { say, when: self.needed_expression(map, "if", path)? })
+        Some(Choice {
+            say,
+            when: self.needed_expression(map, "if", path)?,
+        })
     }
 
     fn task(&mut self, value: &Json, path: &str) -> LessonTask {
@@ -281,7 +367,9 @@ impl Reader {
             alternative: Rc::default(),
             wrong: Rc::default(),
         };
-        let Some(map) = self.fields(value, path, TASK) else { return task };
+        let Some(map) = self.fields(value, path, TASK) else {
+            return task;
+        };
         task.goal = self.needed_text(map, "goal", path);
         if let Some(check) = self.needed_expression(map, "check", path) {
             task.check = Rc::new(check);
@@ -319,22 +407,41 @@ impl Reader {
         word.as_str()
     }
 
-    fn actions(&mut self, map: &Map<String, Json>, key: &str, path: &str) -> Rc<[scenario::ScenarioStep]> {
+    fn actions(
+        &mut self,
+        map: &Map<String, Json>,
+        key: &str,
+        path: &str,
+    ) -> Rc<[scenario::ScenarioStep]> {
         let mut all = Vec::new();
         for (at, action) in self.list(map, key, path).iter().enumerate() {
             match scenario::step(action) {
                 Ok(action) => all.push(action),
-                Err(words) => self.fault(&format!("{}[{at}]", within(path, key)), Problem::Text(words)),
+                Err(words) => self.fault(
+                    &format!("{}[{at}]", within(path, key)),
+                    Problem::Text(words),
+                ),
             }
         }
-        let waits = all.iter().map(|action| if let scenario::ScenarioStep::Wait(scenario::Wait::For(span)) = action { *span } else { 0 });
+        let waits = all.iter().map(|action| {
+            if let scenario::ScenarioStep::Wait(scenario::Wait::For(span)) = action {
+                *span
+            } else {
+                0
+            }
+        });
         if waits.fold(0, u64::saturating_add) > LONGEST.0 {
             self.fault(&within(path, key), Problem::Lasts);
         }
         all.into()
     }
 
-    fn needed_expression(&mut self, map: &Map<String, Json>, key: &'static str, path: &str) -> Option<Expr> {
+    fn needed_expression(
+        &mut self,
+        map: &Map<String, Json>,
+        key: &'static str,
+        path: &str,
+    ) -> Option<Expr> {
         match map.get(key) {
             Some(text) => self.expression(text, &within(path, key)),
             None => {
@@ -366,15 +473,22 @@ impl Reader {
     }
 
     fn text(&mut self, map: &Map<String, Json>, key: &str, path: &str) -> Text {
-        map.get(key).map(|value| self.read_text(value, &within(path, key))).unwrap_or_default()
+        map.get(key)
+            .map(|value| self.read_text(value, &within(path, key)))
+            .unwrap_or_default()
     }
 
     /// A text, or one for each language.
     fn read_text(&mut self, value: &Json, path: &str) -> Text {
         if let Some(text) = value.as_str() {
-            return Text { en: self.pieces(text, path), zh: Vec::new() };
+            return Text {
+                en: self.pieces(text, path),
+                zh: Vec::new(),
+            };
         }
-        let Some(map) = self.fields(value, path, TEXT) else { return Text::default() };
+        let Some(map) = self.fields(value, path, TEXT) else {
+            return Text::default();
+        };
         let mut of = |language: &'static str| match map.get(language) {
             Some(Json::String(text)) => self.pieces(text, &within(path, language)),
             Some(_) => {
@@ -415,5 +529,9 @@ impl Reader {
 }
 
 fn within(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
 }

@@ -22,7 +22,10 @@ pub struct LessonCursor {
 impl LessonCursor {
     /// At the first action, at an instant.
     pub fn new(now: Time) -> LessonCursor {
-        LessonCursor { next: 0, began: now }
+        LessonCursor {
+            next: 0,
+            began: now,
+        }
     }
 
     /// Whether all of them have been played.
@@ -47,7 +50,11 @@ impl LessonCursor {
             ScenarioStep::Apply(text) => Some(Command::Apply(text.as_str().into())),
             ScenarioStep::Kubectl { line, .. } => {
                 let line = resolve(line, sim);
-                let line = if line.starts_with("kubectl ") { line } else { format!("kubectl {line}") };
+                let line = if line.starts_with("kubectl ") {
+                    line
+                } else {
+                    format!("kubectl {line}")
+                };
                 Some(Command::Kubectl(line.into()))
             }
             ScenarioStep::Fault(line) => Some(Command::Fault(resolve(line, sim).into())),
@@ -75,11 +82,24 @@ impl Play {
     /// Begins to play actions on a copy, with the history that a step has so far.
     pub fn new(sim: Sim, history: ObservedHistory, actions: Rc<[ScenarioStep]>) -> Play {
         let (cursor, limit) = (LessonCursor::new(sim.now()), sim.now().after(LONGEST.0));
-        Play { sim, history, failure: None, actions, cursor, waiting: WaitingCommands::default(), limit }
+        Play {
+            sim,
+            history,
+            failure: None,
+            actions,
+            cursor,
+            waiting: WaitingCommands::default(),
+            limit,
+        }
     }
 
     /// The same from the beginning of a step.
-    pub fn of_step(sim: Sim, mut history: ObservedHistory, actions: Rc<[ScenarioStep]>, over: Rc<Expressions>) -> Play {
+    pub fn of_step(
+        sim: Sim,
+        mut history: ObservedHistory,
+        actions: Rc<[ScenarioStep]>,
+        over: Rc<Expressions>,
+    ) -> Play {
         history.begin(&sim, over);
         Play::new(sim, history, actions)
     }
@@ -88,7 +108,8 @@ impl Play {
     pub fn advance(&mut self, mut budget: usize) -> bool {
         while let Some(due) = self.cursor.due(&self.actions, &self.sim) {
             if self.sim.now() > self.limit {
-                self.failure.get_or_insert_with(|| "the actions of the step last too long".to_owned());
+                self.failure
+                    .get_or_insert_with(|| "the actions of the step last too long".to_owned());
                 break;
             }
             if self.sim.now() >= due {
@@ -104,7 +125,13 @@ impl Play {
             // Whether it has settled is seen after each instant.
             // A command that waits looks again when it would, as on the page.
             let looks = self.waiting.deadline_after(self.sim.now());
-            let to = self.sim.next_task().into_iter().chain(looks).fold(due, Time::min).max(Time(self.sim.now().0 + 1));
+            let to = self
+                .sim
+                .next_task()
+                .into_iter()
+                .chain(looks)
+                .fold(due, Time::min)
+                .max(Time(self.sim.now().0 + 1));
             let went = self.sim.advance(to.min(self.limit.after(1)), budget);
             budget = budget.saturating_sub(went.ran.max(1));
             if went.done && !self.waiting.terminal.is_empty() {
@@ -118,7 +145,9 @@ impl Play {
     fn run(&mut self, command: &Command) {
         let answer = actions::run(&mut self.sim, &mut self.waiting, command);
         if answer.failed && self.failure.is_none() {
-            self.failure = answer.failure.or_else(|| answer.lines.first().map(|line| line.text.clone()));
+            self.failure = answer
+                .failure
+                .or_else(|| answer.lines.first().map(|line| line.text.clone()));
             self.failure.get_or_insert_default();
         }
         while self.waiting.goes_on() {

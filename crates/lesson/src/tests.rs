@@ -29,11 +29,18 @@ fn lesson(step: &str) -> String {
 
 /// The same, with one more action at the end of what the step plays.
 fn lesson_after(action: &str, step: &str) -> String {
-    lesson(step).replacen("  - wait: settled\n", &format!("  - {action}\n  - wait: settled\n"), 1)
+    lesson(step).replacen(
+        "  - wait: settled\n",
+        &format!("  - {action}\n  - wait: settled\n"),
+        1,
+    )
 }
 
 fn flaws_of(text: &str) -> Vec<Flaw> {
-    check::check(&parse(text).unwrap()).into_iter().map(|finding| finding.what).collect()
+    check::check(&parse(text).unwrap())
+        .into_iter()
+        .map(|finding| finding.what)
+        .collect()
 }
 
 fn flaws(step: &str) -> Vec<Flaw> {
@@ -47,11 +54,25 @@ fn after_update(expressions: &[&str], budget: usize) -> Vec<Value> {
     ));
     let lesson = parse(&text).unwrap();
     let sim = Sim::new(lesson.cluster.clone(), 1);
-    let first = Play::of_step(sim, ObservedHistory::default(), lesson.steps[0].actions.clone(), Rc::default()).finish();
+    let first = Play::of_step(
+        sim,
+        ObservedHistory::default(),
+        lesson.steps[0].actions.clone(),
+        Rc::default(),
+    )
+    .finish();
     let step = &lesson.steps[1];
-    let mut play = Play::of_step(first.sim, first.history, step.actions.clone(), step.over.clone());
+    let mut play = Play::of_step(
+        first.sim,
+        first.history,
+        step.actions.clone(),
+        step.over.clone(),
+    );
     while !play.advance(budget) {}
-    step.expect.iter().map(|expr| play.history.value(&play.sim, expr)).collect()
+    step.expect
+        .iter()
+        .map(|expr| play.history.value(&play.sim, expr))
+        .collect()
 }
 
 #[test]
@@ -81,7 +102,9 @@ fn values_now_and_over_time_do_not_depend_on_how_the_clock_was_sliced() {
     let found = after_update(&all, usize::MAX);
     assert_eq!(found, after_update(&all, 1));
     assert_eq!(found, after_update(&all, 7));
-    let (number, truth, text) = (Value::Number, Value::Truth, |text: &str| Value::Text(text.into()));
+    let (number, truth, text) = (Value::Number, Value::Truth, |text: &str| {
+        Value::Text(text.into())
+    });
     let expected = [
         number(4),
         number(3),
@@ -111,15 +134,29 @@ fn values_now_and_over_time_do_not_depend_on_how_the_clock_was_sliced() {
 
 #[test]
 fn the_journal_read_is_the_cluster() {
-    let lesson = parse(&lesson("- say: a\n  do: [{kubectl: delete deployment web}, {wait: settled}]")).unwrap();
-    let mut play =
-        Play::of_step(Sim::new(lesson.cluster.clone(), 1), ObservedHistory::default(), lesson.steps[0].actions.clone(), Rc::default());
+    let lesson = parse(&lesson(
+        "- say: a\n  do: [{kubectl: delete deployment web}, {wait: settled}]",
+    ))
+    .unwrap();
+    let mut play = Play::of_step(
+        Sim::new(lesson.cluster.clone(), 1),
+        ObservedHistory::default(),
+        lesson.steps[0].actions.clone(),
+        Rc::default(),
+    );
     for step in &lesson.steps[1..] {
         play = play.finish();
-        let objects: usize =
-            k8s_model::kind::ALL.iter().filter(|kind| **kind != Kind::Event).map(|kind| play.sim.list(*kind).count()).sum();
+        let objects: usize = k8s_model::kind::ALL
+            .iter()
+            .filter(|kind| **kind != Kind::Event)
+            .map(|kind| play.sim.list(*kind).count())
+            .sum();
         assert_eq!(play.history.objects.len(), objects);
-        assert!(play.history.objects.values().all(|object| play.sim.get(&object.key()).is_some_and(|now| Rc::ptr_eq(now, object))));
+        assert!(play.history.objects.values().all(|object| {
+            play.sim
+                .get(&object.key())
+                .is_some_and(|now| Rc::ptr_eq(now, object))
+        }));
         play = Play::of_step(play.sim, play.history, step.actions.clone(), Rc::default());
     }
     // Read again from its beginning, it says the same about the step.
@@ -127,7 +164,10 @@ fn the_journal_read_is_the_cluster() {
     let (before, created) = (play.history.objects.len(), play.history.deleted.len());
     play.history.reread(&play.sim);
     play.history.advance(&play.sim, true);
-    assert_eq!((play.history.objects.len(), play.history.deleted.len()), (before, created));
+    assert_eq!(
+        (play.history.objects.len(), play.history.deleted.len()),
+        (before, created)
+    );
     assert!(created >= 5);
 }
 
@@ -137,32 +177,77 @@ fn what_was_not_always_so_never_will_have_been() {
         "- say: a\n  do: [{kubectl: scale deployment web --replicas=1}, {wait: settled}]\n  expect: ['ready(web) == 5 and never ready(web) < 2', 'ready(web) == 5 or always ready(web) == 3', 'ready(web) == 5']",
     );
     let lesson = parse(&text).unwrap();
-    let first =
-        Play::of_step(Sim::new(lesson.cluster.clone(), 1), ObservedHistory::default(), lesson.steps[0].actions.clone(), Rc::default())
-            .finish();
+    let first = Play::of_step(
+        Sim::new(lesson.cluster.clone(), 1),
+        ObservedHistory::default(),
+        lesson.steps[0].actions.clone(),
+        Rc::default(),
+    )
+    .finish();
     let step = &lesson.steps[1];
     let began = first.sim.now();
-    let play = Play::of_step(first.sim, first.history, step.actions.clone(), step.over.clone()).finish();
-    let can: Vec<bool> = step.expect.iter().map(|expr| play.history.can_hold(expr)).collect();
+    let play = Play::of_step(
+        first.sim,
+        first.history,
+        step.actions.clone(),
+        step.over.clone(),
+    )
+    .finish();
+    let can: Vec<bool> = step
+        .expect
+        .iter()
+        .map(|expr| play.history.can_hold(expr))
+        .collect();
     assert_eq!(can, [false, true, true]);
-    assert!(play.history.since(&step.expect[0]).is_some_and(|at| at > began));
+    assert!(
+        play.history
+            .since(&step.expect[0])
+            .is_some_and(|at| at > began)
+    );
 }
 
 #[test]
 fn what_is_wrong_with_a_text_is_told_with_its_line() {
     let faults = |text: &str| parse(text).unwrap_err();
     let text = "lesson: 1\ntitle: a\nstep: []\nsteps:\n- say: a\n  view: owners\n- look: 3\n  predict: {ask: a, choices: []}\n  expect: ['redy(web)']\n  do: [{run: x}]\n";
-    let found: Vec<(usize, Problem)> = faults(text).into_iter().map(|LessonError { line, problem, .. }| (line, problem)).collect();
-    let has = |line: usize, problem: &Problem| found.iter().any(|one| one.0 == line && one.1 == *problem);
-    assert!(has(3, &Problem::Unknown("step".into(), Some("steps"))), "{found:?}");
+    let found: Vec<(usize, Problem)> = faults(text)
+        .into_iter()
+        .map(|LessonError { line, problem, .. }| (line, problem))
+        .collect();
+    let has =
+        |line: usize, problem: &Problem| found.iter().any(|one| one.0 == line && one.1 == *problem);
+    assert!(
+        has(3, &Problem::Unknown("step".into(), Some("steps"))),
+        "{found:?}"
+    );
     assert!(has(6, &Problem::NoView("owners".into())), "{found:?}");
-    assert!(has(7, &Problem::Type("text")) && has(7, &Problem::Missing("say")), "{found:?}");
+    assert!(
+        has(7, &Problem::Type("text")) && has(7, &Problem::Missing("say")),
+        "{found:?}"
+    );
     assert!(has(8, &Problem::NoAnswers), "{found:?}");
-    assert!(found.iter().any(|(line, problem)| *line == 9 && matches!(problem, Problem::Expression(_))), "{found:?}");
-    assert!(found.iter().any(|(line, problem)| *line == 10 && matches!(problem, Problem::Text(_))), "{found:?}");
-    assert_eq!(faults("lesson: 2\ntitle: a\nsteps: [{say: a}]\n")[0].problem, Problem::Version);
+    assert!(
+        found
+            .iter()
+            .any(|(line, problem)| *line == 9 && matches!(problem, Problem::Expression(_))),
+        "{found:?}"
+    );
+    assert!(
+        found
+            .iter()
+            .any(|(line, problem)| *line == 10 && matches!(problem, Problem::Text(_))),
+        "{found:?}"
+    );
+    assert_eq!(
+        faults("lesson: 2\ntitle: a\nsteps: [{say: a}]\n")[0].problem,
+        Problem::Version
+    );
     assert!(matches!(faults("lesson: [\n")[0].problem, Problem::Text(_)));
-    assert!(faults("").iter().any(|fault| fault.problem == Problem::Type("mapping")));
+    assert!(
+        faults("")
+            .iter()
+            .any(|fault| fault.problem == Problem::Type("mapping"))
+    );
     for fault in faults(text) {
         assert!(!fault.message().english().contains('{'), "{fault:?}");
     }
@@ -175,10 +260,19 @@ fn a_lesson_that_is_wrong_is_found_out() {
             "- say: {{en: a, zh: b}}\n  task:\n    goal: {{en: a, zh: b}}\n    check: {check}\n    solution: [{{kubectl: {solution}}}, {{wait: settled}}]\n    wrong: [{{kubectl: {wrong}}}, {{wait: settled}}]"
         )
     };
-    let (four, two) = ("scale deployment web --replicas=4", "scale deployment web --replicas=2");
+    let (four, two) = (
+        "scale deployment web --replicas=4",
+        "scale deployment web --replicas=2",
+    );
     assert_eq!(flaws(&task("ready(web) == 4", four, two)), []);
-    assert_eq!(flaws(&task("ready(web) == 4", two, four)), [Flaw::WrongIsRight, Flaw::NoSolution]);
-    assert_eq!(flaws(&task("ready(web) == 3", two, two)), [Flaw::DoneAlready]);
+    assert_eq!(
+        flaws(&task("ready(web) == 4", two, four)),
+        [Flaw::WrongIsRight, Flaw::NoSolution]
+    );
+    assert_eq!(
+        flaws(&task("ready(web) == 3", two, two)),
+        [Flaw::DoneAlready]
+    );
     assert!(
         matches!(&flaws(&task("ready(web) == 4", "scale deployment wob --replicas=4", two))[..], [Flaw::NoSolution, Flaw::Failed(said)] if said.contains("not found"))
     );
@@ -186,20 +280,34 @@ fn a_lesson_that_is_wrong_is_found_out() {
     assert_eq!(flaws(asked), [Flaw::Answers(vec![0, 1])]);
     assert_eq!(
         flaws("- say: only English\n  look: nobody\n  expect: [ready(web) == 2]"),
-        [Flaw::Untranslated, Flaw::NoObject("nobody".into()), Flaw::Claim(0)]
+        [
+            Flaw::Untranslated,
+            Flaw::NoObject("nobody".into()),
+            Flaw::Claim(0)
+        ]
     );
-    assert_eq!(flaws("- say: {en: '{{ image(nobody) }}', zh: b}"), [Flaw::NoValue]);
+    assert_eq!(
+        flaws("- say: {en: '{{ image(nobody) }}', zh: b}"),
+        [Flaw::NoValue]
+    );
 }
 
 #[test]
 fn texts_have_their_values_filled_in() {
     let lesson =
         parse(&lesson("- say: {en: '{{ ready(web) }} of {{ replicas(web) }} run {{ image(web) }}', zh: '{{ ready(web) }} 个'}")).unwrap();
-    let play =
-        Play::of_step(Sim::new(lesson.cluster.clone(), 1), ObservedHistory::default(), lesson.steps[0].actions.clone(), Rc::default())
-            .finish();
+    let play = Play::of_step(
+        Sim::new(lesson.cluster.clone(), 1),
+        ObservedHistory::default(),
+        lesson.steps[0].actions.clone(),
+        Rc::default(),
+    )
+    .finish();
     let say = &lesson.steps[1].say;
-    assert_eq!(say.say(Tongue::English, &play.history, &play.sim), "3 of 3 run nginx:1.26");
+    assert_eq!(
+        say.say(Tongue::English, &play.history, &play.sim),
+        "3 of 3 run nginx:1.26"
+    );
     assert_eq!(say.say(Tongue::Chinese, &play.history, &play.sim), "3 个");
     assert_eq!(lesson.title.plain(Tongue::Chinese), "b");
 }
@@ -207,9 +315,22 @@ fn texts_have_their_values_filled_in() {
 #[test]
 fn a_manifest_takes_the_place_of_the_objects_that_both_name() {
     let object = |kind: &str, name: &str| format!("kind: {kind}\nmetadata: {{name: {name}}}\n");
-    let text = [object("Service", "a"), object("Pod", "b"), object("Pod", "c")].join("---\n");
+    let text = [
+        object("Service", "a"),
+        object("Pod", "b"),
+        object("Pod", "c"),
+    ]
+    .join("---\n");
     let merged = super::merge(&text, &object("Pod", "b"));
-    assert_eq!(merged, [object("Service", "a").trim(), object("Pod", "c").trim(), &object("Pod", "b")].join("\n---\n"));
+    assert_eq!(
+        merged,
+        [
+            object("Service", "a").trim(),
+            object("Pod", "c").trim(),
+            &object("Pod", "b")
+        ]
+        .join("\n---\n")
+    );
     assert_eq!(super::merge("", "kind: Pod\n"), "kind: Pod\n");
     assert_eq!(super::merge("not: [yaml", "kind: Pod\n"), "kind: Pod\n");
 }
@@ -217,8 +338,14 @@ fn a_manifest_takes_the_place_of_the_objects_that_both_name() {
 #[test]
 fn what_a_step_plays_has_an_end() {
     let text = lesson("- say: {en: a, zh: b}\n  do: [{wait: 20m}, {wait: 20m}]");
-    assert!(parse(&text).unwrap_err().iter().any(|fault| fault.problem == Problem::Lasts));
-    let waits = "[".to_owned() + &["{kubectl: run x --image=nginx}, {wait: settled}"; 30].join(", ") + "]";
+    assert!(
+        parse(&text)
+            .unwrap_err()
+            .iter()
+            .any(|fault| fault.problem == Problem::Lasts)
+    );
+    let waits =
+        "[".to_owned() + &["{kubectl: run x --image=nginx}, {wait: settled}"; 30].join(", ") + "]";
     assert!(parse(&lesson(&format!("- say: a\n  do: {waits}"))).is_ok());
 }
 
@@ -227,41 +354,85 @@ fn a_task_is_done_when_it_was_done_at_any_instant() {
     // During the update there are four Pods for a while, and three again at its end.
     let passing = "  task:\n    goal: {en: a, zh: b}\n    check: pods(web) == 4\n    solution: [{kubectl: rollout restart deployment/web}, {wait: settled}]";
     assert_eq!(flaws(passing), []);
-    let wrong = format!("{passing}\n    wrong: [{{kubectl: rollout restart deployment/web}}, {{wait: settled}}]");
+    let wrong = format!(
+        "{passing}\n    wrong: [{{kubectl: rollout restart deployment/web}}, {{wait: settled}}]"
+    );
     assert_eq!(flaws(&wrong), [Flaw::WrongIsRight]);
 }
 
 #[test]
 fn only_what_was_entered_for_the_task_counts_and_by_its_words() {
     let task = |check: &str, line: &str| {
-        let task =
-            format!("  task:\n    goal: {{en: a, zh: b}}\n    check: {check}\n    solution: [{{kubectl: {line}}}, {{wait: settled}}]");
-        flaws_of(&lesson_after("{kubectl: rollout restart deployment/web}", &task))
+        let task = format!(
+            "  task:\n    goal: {{en: a, zh: b}}\n    check: {check}\n    solution: [{{kubectl: {line}}}, {{wait: settled}}]"
+        );
+        flaws_of(&lesson_after(
+            "{kubectl: rollout restart deployment/web}",
+            &task,
+        ))
     };
-    assert_eq!(task("ran('rollout restart')", "rollout restart deployment/web"), []);
-    assert_eq!(task("ran('rollout rest')", "rollout restart deployment/web"), [Flaw::NoSolution]);
+    assert_eq!(
+        task("ran('rollout restart')", "rollout restart deployment/web"),
+        []
+    );
+    assert_eq!(
+        task("ran('rollout rest')", "rollout restart deployment/web"),
+        [Flaw::NoSolution]
+    );
     assert_eq!(task("looked(deploy/web)", "describe deployment/web"), []);
     assert_eq!(task("looked(deploy/web)", "describe deployment web"), []);
-    assert_eq!(task("looked(deploy/web)", "get deployment/web"), [Flaw::NoSolution]);
-    assert_eq!(task("looked(deploy/web)", "describe rs"), [Flaw::NoSolution]);
+    assert_eq!(
+        task("looked(deploy/web)", "get deployment/web"),
+        [Flaw::NoSolution]
+    );
+    assert_eq!(
+        task("looked(deploy/web)", "describe rs"),
+        [Flaw::NoSolution]
+    );
 }
 
 #[test]
 fn a_path_may_have_keys_with_dots() {
     let found = after_update(
-        &["field(web, 'metadata.annotations[deployment.kubernetes.io/revision]')", "field(web, 'spec.template.spec.containers[0].image')"],
+        &[
+            "field(web, 'metadata.annotations[deployment.kubernetes.io/revision]')",
+            "field(web, 'spec.template.spec.containers[0].image')",
+        ],
         7,
     );
-    assert_eq!(found, [Value::Text("2".into()), Value::Text("nginx:1.27".into())]);
+    assert_eq!(
+        found,
+        [Value::Text("2".into()), Value::Text("nginx:1.27".into())]
+    );
 }
 
 #[test]
 fn what_would_be_lost_in_silence_is_told() {
     let faults = |text: &str| -> Vec<(usize, Problem)> {
-        parse(text).map_or_else(|faults| faults.into_iter().map(|fault| (fault.line, fault.problem)).collect(), |_| Vec::new())
+        parse(text).map_or_else(
+            |faults| {
+                faults
+                    .into_iter()
+                    .map(|fault| (fault.line, fault.problem))
+                    .collect()
+            },
+            |_| Vec::new(),
+        )
     };
-    assert_eq!(faults("lesson: 1\ntitle: a\nseed: abc\nsteps:\n- say: a\n"), [(3, Problem::Type("number"))]);
-    assert_eq!(faults("lesson: 1\ntitle: a\nsteps:\n- say: a\n  view: loops\n  view: network\n"), [(6, Problem::Repeated("view".into()))]);
-    assert_eq!(faults("lesson: 1\ntitle: a\nsteps:\n- say: a\n---\nkind: Pod\n"), [(6, Problem::Second)]);
-    assert_eq!(faults("lesson: 1\ntitle: a\nsteps:\n- say: 'a {{ ready(web) of b'\n"), [(4, Problem::OpenHole)]);
+    assert_eq!(
+        faults("lesson: 1\ntitle: a\nseed: abc\nsteps:\n- say: a\n"),
+        [(3, Problem::Type("number"))]
+    );
+    assert_eq!(
+        faults("lesson: 1\ntitle: a\nsteps:\n- say: a\n  view: loops\n  view: network\n"),
+        [(6, Problem::Repeated("view".into()))]
+    );
+    assert_eq!(
+        faults("lesson: 1\ntitle: a\nsteps:\n- say: a\n---\nkind: Pod\n"),
+        [(6, Problem::Second)]
+    );
+    assert_eq!(
+        faults("lesson: 1\ntitle: a\nsteps:\n- say: 'a {{ ready(web) of b'\n"),
+        [(4, Problem::OpenHole)]
+    );
 }

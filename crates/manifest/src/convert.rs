@@ -5,7 +5,9 @@
 
 use super::words::TextFault;
 use crate::words;
-use serde::de::{DeserializeSeed, EnumAccess, Error as _, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, EnumAccess, Error as _, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
 use serde_json::{Map, Number, Value};
 use std::cell::Cell;
 use std::fmt;
@@ -32,10 +34,16 @@ const EXCESSIVE: &str = "document contains excessive aliasing";
 pub fn documents(text: &str) -> Result<Vec<Value>, ParseFault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if open_brackets(text) > BRACKETS {
-        return Err(ParseFault { fault: words::yaml("exceeded max depth of 10000"), line: 0, column: 0 });
+        return Err(ParseFault {
+            fault: words::yaml("exceeded max depth of 10000"),
+            line: 0,
+            column: 0,
+        });
     }
     if text.trim_start().starts_with('{') {
-        let values: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(text).into_iter().collect();
+        let values: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(text)
+            .into_iter()
+            .collect();
         if let Ok(values) = values {
             return Ok(values);
         }
@@ -62,31 +70,67 @@ fn yaml(text: &str) -> Result<Value, ParseFault> {
     };
     // Without aliases no document has more nodes or letters than its text.
     let budget = Cell::new(text.len() + 200_000);
-    Node { text, budget: &budget }.deserialize(document).map_err(|error| fault(&error))
+    Node {
+        text,
+        budget: &budget,
+    }
+    .deserialize(document)
+    .map_err(|error| fault(&error))
 }
 
 /// Turns an error of the YAML crate into Go's words: the same problem, but lines counted as Go counts them.
 fn fault(error: &serde_yaml::Error) -> ParseFault {
     let (line, column) = error.location().map_or((0, 0), |l| (l.line(), l.column()));
     let shown = error.to_string();
-    let at = |text: &str| text.find(" at line ").or(text.find(" at position ")).unwrap_or(text.len());
-    let mut problem = shown[..at(&shown)].split(", while ").next().unwrap_or("").to_owned();
+    let at = |text: &str| {
+        text.find(" at line ")
+            .or(text.find(" at position "))
+            .unwrap_or(text.len())
+    };
+    let mut problem = shown[..at(&shown)]
+        .split(", while ")
+        .next()
+        .unwrap_or("")
+        .to_owned();
     if problem.contains("recursion limit exceeded") {
         problem = format!("exceeded max depth of {DEPTH}");
     } else if problem.contains("repetition limit exceeded") || problem.contains(EXCESSIVE) {
         problem = EXCESSIVE.to_owned();
     } else if let Some(at) = shown.find(BAD_KEY) {
         // What follows may hold any words; Go names no line here.
-        let end = shown.rfind(" at line ").filter(|end| *end > at).unwrap_or(shown.len());
-        return ParseFault { fault: words::yaml(&shown[at..end]), line, column };
+        let end = shown
+            .rfind(" at line ")
+            .filter(|end| *end > at)
+            .unwrap_or(shown.len());
+        return ParseFault {
+            fault: words::yaml(&shown[at..end]),
+            line,
+            column,
+        };
     } else if let Some(json) = problem.split("json: ").nth(1) {
-        return ParseFault { fault: TextFault::Parsing(format!("error converting YAML to JSON: json: {json}")), line, column };
+        return ParseFault {
+            fault: TextFault::Parsing(format!("error converting YAML to JSON: json: {json}")),
+            line,
+            column,
+        };
     }
     // Go counts from 0, except in the scanner.
     let scanner = format!("{error:?}").contains("SCANNER");
-    let shown_line = if scanner && line > 1 { line } else { line.saturating_sub(1) };
-    let place = if shown_line == 0 { String::new() } else { format!("line {shown_line}: ") };
-    ParseFault { fault: words::yaml(&format!("{place}{problem}")), line, column }
+    let shown_line = if scanner && line > 1 {
+        line
+    } else {
+        line.saturating_sub(1)
+    };
+    let place = if shown_line == 0 {
+        String::new()
+    } else {
+        format!("line {shown_line}: ")
+    };
+    ParseFault {
+        fault: words::yaml(&format!("{place}{problem}")),
+        line,
+        column,
+    }
 }
 
 /// Reads one node into JSON.
@@ -98,7 +142,11 @@ struct Node<'t> {
 
 impl Node<'_> {
     fn spend<E: serde::de::Error>(&self, cost: usize) -> Result<(), E> {
-        let left = self.budget.get().checked_sub(cost).ok_or_else(|| E::custom(EXCESSIVE))?;
+        let left = self
+            .budget
+            .get()
+            .checked_sub(cost)
+            .ok_or_else(|| E::custom(EXCESSIVE))?;
         self.budget.set(left);
         Ok(())
     }
@@ -106,7 +154,9 @@ impl Node<'_> {
     /// Whether a piece of the text stands in it without quotes.
     fn is_plain(&self, piece: &str) -> bool {
         let offset = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
-        let before = offset.checked_sub(1).and_then(|i| self.text.as_bytes().get(i));
+        let before = offset
+            .checked_sub(1)
+            .and_then(|i| self.text.as_bytes().get(i));
         offset < self.text.len() && !matches!(before, Some(b'"' | b'\''))
     }
 }
@@ -245,10 +295,18 @@ fn old_scalar(text: &str) -> Option<Value> {
         return None;
     }
     let sign = if plain.starts_with('-') { -1 } else { 1 };
-    if digits.bytes().all(|b| matches!(b, b'0'..=b'7')) && digits.len() > 1 && digits.starts_with('0') {
-        return i64::from_str_radix(digits, 8).ok().map(|n| Value::from(sign * n));
+    if digits.bytes().all(|b| matches!(b, b'0'..=b'7'))
+        && digits.len() > 1
+        && digits.starts_with('0')
+    {
+        return i64::from_str_radix(digits, 8)
+            .ok()
+            .map(|n| Value::from(sign * n));
     }
-    if digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-')) {
+    if digits
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'))
+    {
         return plain.parse::<f64>().ok().and_then(float);
     }
     None
@@ -268,10 +326,19 @@ fn key_text(key: &Value) -> Option<String> {
 fn go(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".to_owned(),
-        Value::Array(items) => format!("[]interface {{}}{{{}}}", items.iter().map(go).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!(
+            "[]interface {{}}{{{}}}",
+            items.iter().map(go).collect::<Vec<_>>().join(", ")
+        ),
         Value::Object(map) => {
-            let entries: Vec<String> = map.iter().map(|(key, value)| format!("{key:?}:{}", go(value))).collect();
-            format!("map[interface {{}}]interface {{}}{{{}}}", entries.join(", "))
+            let entries: Vec<String> = map
+                .iter()
+                .map(|(key, value)| format!("{key:?}:{}", go(value)))
+                .collect();
+            format!(
+                "map[interface {{}}]interface {{}}{{{}}}",
+                entries.join(", ")
+            )
         }
         other => other.to_string(),
     }

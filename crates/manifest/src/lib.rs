@@ -91,7 +91,9 @@ pub fn parse_file(text: &[u8]) -> Parsed {
         parsed.error(words::too_large(TEXT_LIMIT), 1, 1, 0);
         return parsed;
     }
-    chunks(text).enumerate().for_each(|(index, chunk)| read_chunk(&mut parsed, index, &chunk, TEXT_LIMIT));
+    chunks(text)
+        .enumerate()
+        .for_each(|(index, chunk)| read_chunk(&mut parsed, index, &chunk, TEXT_LIMIT));
     parsed
 }
 
@@ -141,13 +143,24 @@ fn read_chunk(parsed: &mut Parsed, index: usize, chunk: &split::Chunk<'_>, limit
     let text = match std::str::from_utf8(chunk.bytes) {
         Ok(text) => text,
         Err(error) => {
-            let line = chunk.line + chunk.bytes[..error.valid_up_to()].iter().filter(|b| **b == b'\n').count();
+            let line = chunk.line
+                + chunk.bytes[..error.valid_up_to()]
+                    .iter()
+                    .filter(|b| **b == b'\n')
+                    .count();
             return parsed.error(words::not_utf8(chunk.bytes, error), line, 1, index);
         }
     };
     match convert::documents(text) {
-        Ok(values) => values.into_iter().for_each(|value| add_document(parsed, index, chunk.line, value)),
-        Err(at) => parsed.error(at.fault, chunk.line + at.line.max(1) - 1, at.column.max(1), index),
+        Ok(values) => values
+            .into_iter()
+            .for_each(|value| add_document(parsed, index, chunk.line, value)),
+        Err(at) => parsed.error(
+            at.fault,
+            chunk.line + at.line.max(1) - 1,
+            at.column.max(1),
+            index,
+        ),
     }
 }
 
@@ -155,17 +168,36 @@ fn add_document(parsed: &mut Parsed, index: usize, line: usize, value: Value) {
     match value {
         Value::Null => {}
         Value::Object(_) => flatten(&mut parsed.documents, index, line, value, String::new()),
-        _ => parsed.error(TextFault::Validating("invalid object to validate".to_owned()), line, 1, index),
+        _ => parsed.error(
+            TextFault::Validating("invalid object to validate".to_owned()),
+            line,
+            1,
+            index,
+        ),
     }
 }
 
 /// kubectl applies the items of a list one by one.
-fn flatten(documents: &mut Vec<Document>, index: usize, line: usize, mut value: Value, prefix: String) {
-    let is_list = value["kind"].as_str().is_some_and(|kind| kind.ends_with("List"));
+fn flatten(
+    documents: &mut Vec<Document>,
+    index: usize,
+    line: usize,
+    mut value: Value,
+    prefix: String,
+) {
+    let is_list = value["kind"]
+        .as_str()
+        .is_some_and(|kind| kind.ends_with("List"));
     match value.get_mut("items").map(Value::take) {
         Some(Value::Array(items)) if is_list => {
             for (at, item) in items.into_iter().enumerate() {
-                flatten(documents, index, line, item, format!("{prefix}items[{at}]."));
+                flatten(
+                    documents,
+                    index,
+                    line,
+                    item,
+                    format!("{prefix}items[{at}]."),
+                );
             }
         }
         taken => {
@@ -173,7 +205,12 @@ fn flatten(documents: &mut Vec<Document>, index: usize, line: usize, mut value: 
                 *slot = taken;
             }
             to_stored_version(&mut value);
-            documents.push(Document { index, value, line, prefix });
+            documents.push(Document {
+                index,
+                value,
+                line,
+                prefix,
+            });
         }
     }
 }
@@ -184,22 +221,38 @@ fn to_stored_version(value: &mut Value) {
         return;
     }
     value["apiVersion"] = "autoscaling/v2".into();
-    let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
     if let Some(percent) = spec.remove("targetCPUUtilizationPercentage") {
         let target = json!({"type": "Utilization", "averageUtilization": percent});
-        spec.insert("metrics".into(), json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]));
+        spec.insert(
+            "metrics".into(),
+            json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]),
+        );
     }
 }
 
 impl Parsed {
     fn error(&mut self, fault: TextFault, line: usize, column: usize, document: usize) {
-        self.diagnostics.push(Diagnostic { severity: Severity::Error, fault, line, column, document });
+        self.diagnostics.push(Diagnostic {
+            severity: Severity::Error,
+            fault,
+            line,
+            column,
+            document,
+        });
     }
 }
 
 /// What is wrong with an object without `kind` or `apiVersion`.
 pub fn header_fault(value: &Value) -> Option<TextFault> {
-    let missing = |name: &str| value.get(name).and_then(Value::as_str).is_none_or(str::is_empty);
+    let missing = |name: &str| {
+        value
+            .get(name)
+            .and_then(Value::as_str)
+            .is_none_or(str::is_empty)
+    };
     let told = match (missing("apiVersion"), missing("kind")) {
         (true, true) => "[apiVersion not set, kind not set]",
         (true, false) => "apiVersion not set",

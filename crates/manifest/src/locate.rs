@@ -46,17 +46,22 @@ fn steps(path: &str) -> Vec<&str> {
 fn find(text: &str, steps: &[&str]) -> Option<(usize, usize)> {
     let document = serde_yaml::Deserializer::from_str(text).next()?;
     let error = Follow { steps }.deserialize(document).err()?;
-    let place = error.location().filter(|_| error.to_string().contains(FOUND))?;
+    let place = error
+        .location()
+        .filter(|_| error.to_string().contains(FOUND))?;
     Some((place.line(), place.column()))
 }
 
 /// The first field of a text's first document that stands twice in one mapping, with the line of the second.
 pub fn repeated(text: &[u8]) -> Option<(usize, String)> {
     let chunk = split::chunks(text).next()?;
-    let document = serde_yaml::Deserializer::from_str(std::str::from_utf8(chunk.bytes).ok()?).next()?;
+    let document =
+        serde_yaml::Deserializer::from_str(std::str::from_utf8(chunk.bytes).ok()?).next()?;
     let mut found = None;
     let error = Repeated { found: &mut found }.deserialize(document).err()?;
-    found.zip(error.location()).map(|(key, place)| (chunk.line + place.line() - 1, key))
+    found
+        .zip(error.location())
+        .map(|(key, place)| (chunk.line + place.line() - 1, key))
 }
 
 /// Looks for a key that stands twice, and raises an error there.
@@ -95,7 +100,10 @@ impl<'de> Visitor<'de> for Repeated<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut keys = BTreeSet::new();
-        while let Some(key) = map.next_key_seed(Unique { keys: &mut keys, found: self.found })? {
+        while let Some(key) = map.next_key_seed(Unique {
+            keys: &mut keys,
+            found: self.found,
+        })? {
             keys.insert(key);
             map.next_value_seed(Repeated { found: self.found })?;
         }
@@ -103,7 +111,10 @@ impl<'de> Visitor<'de> for Repeated<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element_seed(Repeated { found: self.found })?.is_some() {}
+        while list
+            .next_element_seed(Repeated { found: self.found })?
+            .is_some()
+        {}
         Ok(())
     }
 }
@@ -167,7 +178,10 @@ impl<'de> Visitor<'de> for Follow<'_> {
         let Some((step, rest)) = self.steps.split_first() else {
             return Ok(());
         };
-        while let Some(here) = map.next_key_seed(Key { wanted: step, raise: rest.is_empty() })? {
+        while let Some(here) = map.next_key_seed(Key {
+            wanted: step,
+            raise: rest.is_empty(),
+        })? {
             if here {
                 return map.next_value_seed(Follow { steps: rest });
             }
@@ -249,6 +263,10 @@ impl<'de> Visitor<'de> for Key<'_> {
 
     fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<bool, E> {
         let here = key == self.wanted;
-        if here && self.raise { Err(E::custom(FOUND)) } else { Ok(here) }
+        if here && self.raise {
+            Err(E::custom(FOUND))
+        } else {
+            Ok(here)
+        }
     }
 }

@@ -47,7 +47,11 @@ impl Cursor {
             }
             let bytes = &text[start..end];
             if bytes.iter().any(|b| !b.is_ascii_whitespace()) {
-                return Some(Chunk { bytes, at: start, line: first });
+                return Some(Chunk {
+                    bytes,
+                    at: start,
+                    line: first,
+                });
             }
         }
         None
@@ -56,7 +60,10 @@ impl Cursor {
 
 /// Where the line that begins here ends, with its line break.
 fn line_end(text: &[u8], from: usize) -> usize {
-    text[from..].iter().position(|b| *b == b'\n').map_or(text.len(), |i| from + i + 1)
+    text[from..]
+        .iter()
+        .position(|b| *b == b'\n')
+        .map_or(text.len(), |i| from + i + 1)
 }
 
 /// The documents of a text, without those that are empty.
@@ -79,10 +86,18 @@ mod tests {
     #[test]
     fn documents_are_split_at_separator_lines() {
         let found = |text: &'static str| -> Vec<(usize, String)> {
-            chunks(text.as_bytes()).map(|c| (c.line, String::from_utf8_lossy(c.bytes).into_owned())).collect()
+            chunks(text.as_bytes())
+                .map(|c| (c.line, String::from_utf8_lossy(c.bytes).into_owned()))
+                .collect()
         };
-        assert_eq!(found("a\n---\nb\n"), [(1, "a\n".to_owned()), (3, "b\n".to_owned())]);
-        assert_eq!(found("---\na\n--- # next\r\nb"), [(1, "---\na\n".to_owned()), (4, "b".to_owned())]);
+        assert_eq!(
+            found("a\n---\nb\n"),
+            [(1, "a\n".to_owned()), (3, "b\n".to_owned())]
+        );
+        assert_eq!(
+            found("---\na\n--- # next\r\nb"),
+            [(1, "---\na\n".to_owned()), (4, "b".to_owned())]
+        );
         assert_eq!(found("a\n----\nb"), [(1, "a\n----\nb".to_owned())]);
         assert!(found("\n\n---\n\n---\n").is_empty());
         assert_eq!(found(""), []);

@@ -5,12 +5,22 @@ use std::time::Duration;
 fn one(text: &str) -> Value {
     let parsed = parse(text.as_bytes());
     assert_eq!(parsed.diagnostics, vec![], "{text}");
-    parsed.documents.into_iter().next().map(|d| d.value).unwrap_or(Value::Null)
+    parsed
+        .documents
+        .into_iter()
+        .next()
+        .map(|d| d.value)
+        .unwrap_or(Value::Null)
 }
 
 fn fault(text: &[u8]) -> String {
     let parsed = parse(text);
-    parsed.diagnostics.first().unwrap_or_else(|| panic!("no diagnostic: {parsed:?}")).fault.to_string()
+    parsed
+        .diagnostics
+        .first()
+        .unwrap_or_else(|| panic!("no diagnostic: {parsed:?}"))
+        .fault
+        .to_string()
 }
 
 #[test]
@@ -27,16 +37,28 @@ fn yaml_becomes_json_as_in_kubernetes() {
         ("a: 2.5", json!({"a": 2.5})),
         ("a: 2.0", json!({"a": 2})),
         ("a: ~", json!({"a": null})),
-        ("1: a\ntrue: b\n2.5: c", json!({"1": "a", "true": "b", "2.5": "c"})),
+        (
+            "1: a\ntrue: b\n2.5: c",
+            json!({"1": "a", "true": "b", "2.5": "c"}),
+        ),
         ("a: 1\na: 2", json!({"a": 2})),
-        ("b: &b {x: 1, z: 2}\nc: {<<: *b, z: 3}", json!({"b": {"x": 1, "z": 2}, "c": {"x": 1, "z": 3}})),
+        (
+            "b: &b {x: 1, z: 2}\nc: {<<: *b, z: 3}",
+            json!({"b": {"x": 1, "z": 2}, "c": {"x": 1, "z": 3}}),
+        ),
         // KYAML: braces, no quotes around keys, commas at the end, comments.
-        ("---\n{\n  a: \"b\", # c\n  d: [{\n    e: 1,\n  }],\n}\n", json!({"a": "b", "d": [{"e": 1}]})),
+        (
+            "---\n{\n  a: \"b\", # c\n  d: [{\n    e: 1,\n  }],\n}\n",
+            json!({"a": "b", "d": [{"e": 1}]}),
+        ),
         ("a: 2001-01-01", json!({"a": "2001-01-01"})),
         ("a: |\n  yes\n", json!({"a": "yes\n"})),
         ("a: !custom 5", json!({"a": 5})),
         ("\u{feff}a: 1\r\nb: 2\r\n", json!({"a": 1, "b": 2})),
-        ("{\"a\": {\"b\": [1, 2.5, null]}}", json!({"a": {"b": [1, 2.5, null]}})),
+        (
+            "{\"a\": {\"b\": [1, 2.5, null]}}",
+            json!({"a": {"b": [1, 2.5, null]}}),
+        ),
         ("{\"a\":\t1}", json!({"a": 1})),
     ] {
         assert_eq!(one(text), value, "{text}");
@@ -47,7 +69,11 @@ fn yaml_becomes_json_as_in_kubernetes() {
 fn documents_and_lists_are_flattened_and_keep_their_lines() {
     let text = "# first\na: 1\n---\n---\n# none\n---\nkind: List\nitems:\n- b: 1\n- kind: PodList\n  items:\n  - c: 1\n";
     let parsed = parse(text.as_bytes());
-    let found: Vec<_> = parsed.documents.iter().map(|d| (d.line, d.prefix.as_str(), d.value.clone())).collect();
+    let found: Vec<_> = parsed
+        .documents
+        .iter()
+        .map(|d| (d.line, d.prefix.as_str(), d.value.clone()))
+        .collect();
     assert_eq!(found.len(), 3);
     assert_eq!(found[0], (1, "", json!({"a": 1})));
     assert_eq!(found[1], (7, "items[0].", json!({"b": 1})));
@@ -58,22 +84,46 @@ fn documents_and_lists_are_flattened_and_keep_their_lines() {
 fn faults_are_told_as_kubectl_tells_them() {
     let start = "error parsing STDIN: error converting YAML to JSON: yaml: ";
     for (text, detail) in [
-        (&b"apiVersion: apps/v1\nspec:\n  replicas: 3\n selector: x\n"[..], "line 3: did not find expected key"),
-        (b"a: 1\nb:\n\tc: 2\n", "line 3: found character that cannot start any token"),
+        (
+            &b"apiVersion: apps/v1\nspec:\n  replicas: 3\n selector: x\n"[..],
+            "line 3: did not find expected key",
+        ),
+        (
+            b"a: 1\nb:\n\tc: 2\n",
+            "line 3: found character that cannot start any token",
+        ),
         (b"a: \0", "control characters are not allowed"),
         (b"a: \xff\xfe", "invalid leading UTF-8 octet"),
         (b"a: *x", "unknown anchor"),
-        (b"a: {{name}}", "yaml: invalid map key: map[interface {}]interface {}{\"name\":interface {}(nil)}"),
-        (b"? [1, x]\n: b", "yaml: invalid map key: []interface {}{1, \"x\"}"),
+        (
+            b"a: {{name}}",
+            "yaml: invalid map key: map[interface {}]interface {}{\"name\":interface {}(nil)}",
+        ),
+        (
+            b"? [1, x]\n: b",
+            "yaml: invalid map key: []interface {}{1, \"x\"}",
+        ),
     ] {
         let message = fault(text);
-        assert!(message.starts_with(start) && message.contains(detail), "{message}");
+        assert!(
+            message.starts_with(start) && message.contains(detail),
+            "{message}"
+        );
     }
     assert_eq!(parse(b"a: b: c").diagnostics.len(), 1);
     assert!(fault(b"just text").contains("invalid object to validate"));
-    assert!(header_fault(&json!({"apiVersion": "v1"})).is_some_and(|fault| fault.to_string().contains("kind not set")));
-    assert!(header_fault(&json!({"kind": "Pod"})).is_some_and(|fault| fault.to_string().contains("apiVersion not set")));
-    assert_eq!(header_fault(&json!({"kind": "Pod", "apiVersion": "v1"})), None);
+    assert!(
+        header_fault(&json!({"apiVersion": "v1"}))
+            .is_some_and(|fault| fault.to_string().contains("kind not set"))
+    );
+    assert!(
+        header_fault(&json!({"kind": "Pod"}))
+            .is_some_and(|fault| fault.to_string().contains("apiVersion not set"))
+    );
+    assert_eq!(
+        header_fault(&json!({"kind": "Pod", "apiVersion": "v1"})),
+        None
+    );
 }
 
 #[test]
@@ -90,7 +140,11 @@ fn hostile_text_ends_soon_with_a_diagnostic() {
     for (name, from) in "bcdefghi".chars().zip("abcdefgh".chars()) {
         bomb.push_str(&format!("{name}: &{name} [*{from},*{from},*{from},*{from},*{from},*{from},*{from},*{from},*{from}]\n"));
     }
-    let long = format!("a: &a {}\nb: [{}]", "x".repeat(100_000), "*a,".repeat(20_000));
+    let long = format!(
+        "a: &a {}\nb: [{}]",
+        "x".repeat(100_000),
+        "*a,".repeat(20_000)
+    );
     let cases = [
         bomb,
         long,
@@ -98,7 +152,9 @@ fn hostile_text_ends_soon_with_a_diagnostic() {
         "[".repeat(10_000),
         "{\"a\":".repeat(10_000),
         "- ".repeat(10_000),
-        (0..10_000).map(|i| format!("{}a:\n", " ".repeat(i.min(1000)))).collect(),
+        (0..10_000)
+            .map(|i| format!("{}a:\n", " ".repeat(i.min(1000))))
+            .collect(),
         "x".repeat(10 << 20),
         "a: 1\n".repeat(2 << 20),
         "a: [\n---\n".repeat(100_000),
@@ -110,26 +166,46 @@ fn hostile_text_ends_soon_with_a_diagnostic() {
         let started = crate::tests::clock();
         let parsed = parse(text.as_bytes());
         assert!(!parsed.diagnostics.is_empty(), "{shown}");
-        assert!(crate::tests::clock() - started < Duration::from_secs(20), "{shown}");
+        assert!(
+            crate::tests::clock() - started < Duration::from_secs(20),
+            "{shown}"
+        );
     }
 }
 
 /// Time since the process began, by the one means that stays allowed in tests.
 #[allow(clippy::disallowed_methods)]
 fn clock() -> Duration {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default()
 }
 
 #[test]
 fn a_field_is_found_in_the_text() {
     let text = b"# c\nkind: A\n---\nkind: B\nspec:\n  replicas: 1\n  template:\n    spec:\n      containers:\n      - name: a\n        image: x\n      - {name: b, image: y}\n";
     assert_eq!(locate(text, 1, "spec.replicas"), Some((6, 3, 8)));
-    assert_eq!(locate(text, 1, "spec.template.spec.containers[0].image"), Some((11, 9, 5)));
-    assert_eq!(locate(text, 1, "spec.template.spec.containers[1].image"), Some((12, 19, 5)));
-    assert_eq!(locate(text, 1, "spec.template.spec.containers[1]"), Some((12, 9, 1)));
+    assert_eq!(
+        locate(text, 1, "spec.template.spec.containers[0].image"),
+        Some((11, 9, 5))
+    );
+    assert_eq!(
+        locate(text, 1, "spec.template.spec.containers[1].image"),
+        Some((12, 19, 5))
+    );
+    assert_eq!(
+        locate(text, 1, "spec.template.spec.containers[1]"),
+        Some((12, 9, 1))
+    );
     // A field that is not there: the innermost key around it.
-    assert_eq!(locate(text, 1, "spec.template.metadata.labels"), Some((7, 3, 8)));
-    assert_eq!(locate(text, 1, "spec.template.labels"), locate(text, 1, "spec.template.metadata.labels"));
+    assert_eq!(
+        locate(text, 1, "spec.template.metadata.labels"),
+        Some((7, 3, 8))
+    );
+    assert_eq!(
+        locate(text, 1, "spec.template.labels"),
+        locate(text, 1, "spec.template.metadata.labels")
+    );
     assert_eq!(locate(text, 0, "kind"), Some((2, 1, 4)));
     assert_eq!(locate(text, 0, "nothing"), None);
     assert_eq!(locate(text, 7, "kind"), None);
@@ -140,7 +216,10 @@ fn an_older_version_is_read_as_the_one_that_is_stored() {
     let text = b"{apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {maxReplicas: 3, targetCPUUtilizationPercentage: 50}}";
     let value = &parse(text).documents[0].value;
     assert_eq!(value["apiVersion"], "autoscaling/v2");
-    assert_eq!(value["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"], 50);
+    assert_eq!(
+        value["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"],
+        50
+    );
     assert_eq!(value["spec"].get("targetCPUUtilizationPercentage"), None);
 }
 
@@ -149,5 +228,8 @@ fn the_flow_form_that_kubectl_calls_kyaml_is_read() {
     let text = b"---\n{\n  apiVersion: \"v1\",\n  kind: \"Pod\", # said twice\n  spec: { containers: [{ name: \"c\", command: [\"a\",], },], },\n}\n";
     let parsed = parse(text);
     assert_eq!(parsed.diagnostics, vec![]);
-    assert_eq!(parsed.documents[0].value["spec"]["containers"][0]["command"][0], "a");
+    assert_eq!(
+        parsed.documents[0].value["spec"]["containers"][0]["command"][0],
+        "a"
+    );
 }

@@ -123,19 +123,28 @@ impl PodBlock {
 
     /// The state of each.
     pub fn states(&self) -> impl Iterator<Item = PodState> {
-        self.0.chunks.iter().flat_map(|chunk| chunk.states.iter().copied())
+        self.0
+            .chunks
+            .iter()
+            .flat_map(|chunk| chunk.states.iter().copied())
     }
 
     /// The states of those at some places.
     pub fn states_of(&self, places: Range<usize>) -> impl Iterator<Item = PodState> {
         let (chunk, at) = self.0.chunk(places.start);
         let from = self.0.chunks.get(chunk..).unwrap_or_default().iter();
-        from.flat_map(|chunk| chunk.states.iter().copied()).skip(at).take(places.len())
+        from.flat_map(|chunk| chunk.states.iter().copied())
+            .skip(at)
+            .take(places.len())
     }
 
     /// How many there are in each state that occurs.
     pub fn counts(&self) -> Vec<(PodState, usize)> {
-        PodState::ALL.into_iter().map(|state| (state, self.0.counts[state as usize])).filter(|(_, n)| *n > 0).collect()
+        PodState::ALL
+            .into_iter()
+            .map(|state| (state, self.0.counts[state as usize]))
+            .filter(|(_, n)| *n > 0)
+            .collect()
     }
 
     /// Whether it is the other: of one and the same Pods.
@@ -169,13 +178,26 @@ impl PodBlock {
 
     /// Their totals, as the loops count them.
     pub fn totals(&self) -> crate::totals::PodTotals {
-        let [ready, leaving] = [PodState::Ready, PodState::Terminating].map(|state| self.0.counts[state as usize]);
+        let [ready, leaving] =
+            [PodState::Ready, PodState::Terminating].map(|state| self.0.counts[state as usize]);
         // Not computed for very many: their totals are counted as they are written.
         let looks = leaving > 0 && self.len() <= MAX_COMPARED_PODS;
         let ended = |pod: &&Rc<Pod>| pod.state == PodState::Terminating && pod.ended;
-        let stopped = if looks { self.iter().filter(ended).count() } else { 0 };
+        let stopped = if looks {
+            self.iter().filter(ended).count()
+        } else {
+            0
+        };
         let [succeeded, failed] = self.0.outcomes;
-        crate::totals::PodTotals { all: self.len(), active: self.0.active, ready, leaving, stopped, succeeded, failed }
+        crate::totals::PodTotals {
+            all: self.len(),
+            active: self.0.active,
+            ready,
+            leaving,
+            stopped,
+            succeeded,
+            failed,
+        }
     }
 
     /// Whether one mounts a claim.
@@ -185,23 +207,39 @@ impl PodBlock {
 
     /// Position of the Pod that compares equal, or where to insert it; the Pods must be in that order.
     pub fn search(&self, compare: impl Fn(&Pod) -> Ordering) -> Result<usize, usize> {
-        let Some((chunk, from)) = self.chunk_for(&compare) else { return Err(0) };
-        let found = self.0.chunks[chunk].pods.binary_search_by(|pod| compare(pod));
+        let Some((chunk, from)) = self.chunk_for(&compare) else {
+            return Err(0);
+        };
+        let found = self.0.chunks[chunk]
+            .pods
+            .binary_search_by(|pod| compare(pod));
         found.map(|at| from + at).map_err(|at| from + at)
     }
 
     /// Position of this very Pod. Among few neighbours comparing pointers is faster than comparing names.
     pub fn place_of(&self, pod: &Rc<Pod>) -> Option<usize> {
         let (chunk, from) = self.chunk_for(|other| other.order(pod))?;
-        self.0.chunks[chunk].pods.iter().position(|other| Rc::ptr_eq(other, pod)).map(|at| from + at)
+        self.0.chunks[chunk]
+            .pods
+            .iter()
+            .position(|other| Rc::ptr_eq(other, pod))
+            .map(|at| from + at)
     }
 
     /// The chunk where a Pod is that compares as equal, or should be, and the place where it begins.
     fn chunk_for(&self, compare: impl Fn(&Pod) -> Ordering) -> Option<(usize, usize)> {
         let chunks = &self.0.chunks;
-        let after = chunks.partition_point(|chunk| chunk.pods.first().is_some_and(|pod| compare(pod) != Ordering::Greater));
+        let after = chunks.partition_point(|chunk| {
+            chunk
+                .pods
+                .first()
+                .is_some_and(|pod| compare(pod) != Ordering::Greater)
+        });
         let chunk = after.checked_sub(1)?;
-        Some((chunk, chunks[..chunk].iter().map(|chunk| chunk.pods.len()).sum()))
+        Some((
+            chunk,
+            chunks[..chunk].iter().map(|chunk| chunk.pods.len()).sum(),
+        ))
     }
 
     /// Puts a Pod at a place.
@@ -217,9 +255,16 @@ impl PodBlock {
         here.pods.insert(at, pod);
         if here.pods.len() > MAX_CHUNK_PODS {
             // Pods mostly come at the end: the first of the two stays full, and is left alone from then on.
-            let keep = if chunk + 1 == own.chunks.len() { MAX_CHUNK_PODS } else { MAX_CHUNK_PODS / 2 };
+            let keep = if chunk + 1 == own.chunks.len() {
+                MAX_CHUNK_PODS
+            } else {
+                MAX_CHUNK_PODS / 2
+            };
             let here = Rc::make_mut(&mut own.chunks[chunk]);
-            let rest = Chunk { pods: here.pods.split_off(keep), states: here.states.split_off(keep) };
+            let rest = Chunk {
+                pods: here.pods.split_off(keep),
+                states: here.states.split_off(keep),
+            };
             own.chunks.insert(chunk + 1, Rc::new(rest));
         }
     }
@@ -266,7 +311,10 @@ impl PodBlock {
         let (mine, theirs) = (places(self), places(other));
         let mut changed: Vec<Range<usize>> = Vec::new();
         for (chunk, place) in self.0.chunks.iter().zip(&mine) {
-            if theirs.binary_search_by_key(&place.0, |(at, _)| *at).is_ok_and(|i| theirs[i] == *place) {
+            if theirs
+                .binary_search_by_key(&place.0, |(at, _)| *at)
+                .is_ok_and(|i| theirs[i] == *place)
+            {
                 continue;
             }
             let end = place.0 + chunk.pods.len();
@@ -294,12 +342,25 @@ impl PartialEq for PodBlock {
     fn eq(&self, other: &PodBlock) -> bool {
         // Most differences are in the state, which can be compared without reading the Pods.
         let same = |(a, b): (&Rc<Pod>, &Rc<Pod>)| Rc::ptr_eq(a, b) || a == b;
-        let alike = || self.changed_since(other).into_iter().all(|places| self.states_of(places.clone()).eq(other.states_of(places)));
-        let shared =
-            || self.0.chunks.len() == other.0.chunks.len() && self.0.chunks.iter().zip(&other.0.chunks).all(|(a, b)| Rc::ptr_eq(a, b));
+        let alike = || {
+            self.changed_since(other)
+                .into_iter()
+                .all(|places| self.states_of(places.clone()).eq(other.states_of(places)))
+        };
+        let shared = || {
+            self.0.chunks.len() == other.0.chunks.len()
+                && self
+                    .0
+                    .chunks
+                    .iter()
+                    .zip(&other.0.chunks)
+                    .all(|(a, b)| Rc::ptr_eq(a, b))
+        };
         // For many Pods that were all read again, comparing costs more than drawing.
         let few = self.len() <= MAX_COMPARED_PODS;
-        self.is(other) || self.0.counts == other.0.counts && (shared() || few && alike() && self.iter().zip(other.iter()).all(same))
+        self.is(other)
+            || self.0.counts == other.0.counts
+                && (shared() || few && alike() && self.iter().zip(other.iter()).all(same))
     }
 }
 
@@ -333,19 +394,29 @@ mod tests {
     use sim_core::rng::Rng;
 
     fn pod(created: u64, state: PodState) -> Rc<Pod> {
-        Rc::new(Pod { created, state, ..Pod::default() })
+        Rc::new(Pod {
+            created,
+            state,
+            ..Pod::default()
+        })
     }
 
     #[test]
     fn a_block_behaves_like_a_vec_and_reports_changed_ranges() {
-        let (mut block, mut list, mut rng) = (PodBlock::default(), Vec::<Rc<Pod>>::new(), Rng::new(5));
+        let (mut block, mut list, mut rng) =
+            (PodBlock::default(), Vec::<Rc<Pod>>::new(), Rng::new(5));
         let (mut kept, mut was) = (block.clone(), list.clone());
         for step in 0..20_000u64 {
             // It grows, and shrinks to nothing.
             let grows = if step / 4_000 % 2 == 0 { 7 } else { 2 };
             let new = pod(rng.below(2_000), PodState::ALL[rng.below(7) as usize]);
             let found = block.search(|pod| pod.created.cmp(&new.created));
-            assert_eq!(found.is_ok(), list.binary_search_by(|pod| pod.created.cmp(&new.created)).is_ok(), "{step}");
+            assert_eq!(
+                found.is_ok(),
+                list.binary_search_by(|pod| pod.created.cmp(&new.created))
+                    .is_ok(),
+                "{step}"
+            );
             match found {
                 Ok(at) if rng.below(10) < grows => {
                     block.replace(at, new.clone());
@@ -370,23 +441,50 @@ mod tests {
             if rng.below(40) > 0 {
                 continue;
             }
-            assert!(block.iter().eq(&list) && block.states().eq(list.iter().map(|pod| pod.state)), "{step}");
+            assert!(
+                block.iter().eq(&list) && block.states().eq(list.iter().map(|pod| pod.state)),
+                "{step}"
+            );
             let again: PodBlock = list.iter().cloned().collect();
             assert!(block == again || list.len() > MAX_COMPARED_PODS, "{step}");
             let counted = |state| list.iter().filter(|pod| pod.state == state).count();
-            assert!(block.counts().iter().all(|(state, n)| counted(*state) == *n), "{step}");
+            assert!(
+                block
+                    .counts()
+                    .iter()
+                    .all(|(state, n)| counted(*state) == *n),
+                "{step}"
+            );
             let changed = kept.clone().changed_since(&block);
             assert_eq!(changed, kept.changed_since(&block), "{step}");
             let changed = block.changed_since(&kept);
             for at in 0..list.len().max(was.len()) {
-                let same = list.get(at).zip(was.get(at)).is_some_and(|(new, old)| Rc::ptr_eq(new, old));
-                assert!(same || changed.iter().any(|places| places.contains(&at)), "{step}: {at}");
-                assert!(block.get(at).map(Rc::as_ptr) == list.get(at).map(Rc::as_ptr), "{step}: {at}");
+                let same = list
+                    .get(at)
+                    .zip(was.get(at))
+                    .is_some_and(|(new, old)| Rc::ptr_eq(new, old));
+                assert!(
+                    same || changed.iter().any(|places| places.contains(&at)),
+                    "{step}: {at}"
+                );
+                assert!(
+                    block.get(at).map(Rc::as_ptr) == list.get(at).map(Rc::as_ptr),
+                    "{step}: {at}"
+                );
             }
             for places in changed {
                 let end = places.end.min(list.len());
-                let states = list.get(places.start..end).unwrap_or_default().iter().map(|pod| pod.state);
-                assert!(block.states_of(places.start..end.max(places.start)).eq(states), "{step}");
+                let states = list
+                    .get(places.start..end)
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|pod| pod.state);
+                assert!(
+                    block
+                        .states_of(places.start..end.max(places.start))
+                        .eq(states),
+                    "{step}"
+                );
             }
             if rng.below(4) == 0 {
                 (kept, was) = (block.clone(), list.clone());
@@ -396,8 +494,19 @@ mod tests {
 
     #[test]
     fn failures_with_one_reason_are_counted_by_reason() {
-        let fails = |at: u64, reason: &str| Rc::new(Pod { word: reason.into(), ..(*pod(at, PodState::Failed)).clone() });
-        let mut block: PodBlock = [pod(0, PodState::Ready), fails(1, "ErrImagePull"), fails(2, "ErrImagePull")].into_iter().collect();
+        let fails = |at: u64, reason: &str| {
+            Rc::new(Pod {
+                word: reason.into(),
+                ..(*pod(at, PodState::Failed)).clone()
+            })
+        };
+        let mut block: PodBlock = [
+            pod(0, PodState::Ready),
+            fails(1, "ErrImagePull"),
+            fails(2, "ErrImagePull"),
+        ]
+        .into_iter()
+        .collect();
         assert_eq!(block.word(PodState::Failed), "ErrImagePull");
         assert_eq!(block.word(PodState::Ready), "Ready");
         block.replace(2, fails(2, "ImagePullBackOff"));
@@ -407,8 +516,19 @@ mod tests {
         block.remove(1);
         assert_eq!(block.word(PodState::Failed), "Failing");
         // Of those that have ended it is a phase.
-        let ended = |at: u64, reason: &str| Rc::new(Pod { ended: true, ..(*fails(at, reason)).clone() });
-        let block: PodBlock = [pod(0, PodState::Ready), ended(1, "Error"), ended(2, "OOMKilled")].into_iter().collect();
+        let ended = |at: u64, reason: &str| {
+            Rc::new(Pod {
+                ended: true,
+                ..(*fails(at, reason)).clone()
+            })
+        };
+        let block: PodBlock = [
+            pod(0, PodState::Ready),
+            ended(1, "Error"),
+            ended(2, "OOMKilled"),
+        ]
+        .into_iter()
+        .collect();
         assert_eq!(block.word(PodState::Failed), "Failed");
         assert!(block.failed());
     }
@@ -419,7 +539,10 @@ mod tests {
         let mut next = block.clone();
         next.replace(5_000, pod(5_000, PodState::Failed));
         let changed = next.changed_since(&block);
-        assert!(changed.len() == 1 && changed[0].len() <= MAX_CHUNK_PODS && changed[0].contains(&5_000), "{changed:?}");
+        assert!(
+            changed.len() == 1 && changed[0].len() <= MAX_CHUNK_PODS && changed[0].contains(&5_000),
+            "{changed:?}"
+        );
         assert_ne!(next, block);
     }
 }

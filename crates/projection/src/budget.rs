@@ -82,7 +82,9 @@ impl Bar<'_> {
 impl Sizes {
     /// How many Pods the newest ReplicaSet may be asked for on top. Models `NewRSNewReplicas`.
     fn room(self, at_most: usize) -> usize {
-        at_most.saturating_sub(self.old + self.new).min(self.desired.saturating_sub(self.new))
+        at_most
+            .saturating_sub(self.old + self.new)
+            .min(self.desired.saturating_sub(self.new))
     }
 
     /// Replicas that count as available: unavailable replicas of the newest ReplicaSet are subtracted.
@@ -97,9 +99,19 @@ impl Budget {
         if pods == 0 || matches!(state, PodState::Terminating | PodState::Succeeded) {
             return;
         }
-        match self.cells.iter_mut().rev().find(|cell| cell.state == state && cell.new == new && cell.image == *image) {
+        match self
+            .cells
+            .iter_mut()
+            .rev()
+            .find(|cell| cell.state == state && cell.new == new && cell.image == *image)
+        {
             Some(cell) => cell.pods += pods,
-            None => self.cells.push(Cell { state, image: image.clone(), new, pods }),
+            None => self.cells.push(Cell {
+                state,
+                image: image.clone(),
+                new,
+                pods,
+            }),
         }
     }
 
@@ -115,7 +127,11 @@ impl Budget {
         let mut pieces = Vec::new();
         let mut at = 0.0;
         for cell in &self.cells {
-            let (count, pods) = if gap > 0.0 { (cell.pods, 1) } else { (1, cell.pods) };
+            let (count, pods) = if gap > 0.0 {
+                (cell.pods, 1)
+            } else {
+                (1, cell.pods)
+            };
             let long = pitch * pods as f64;
             for _ in 0..count {
                 pieces.push((cell, at, (long - gap).max(1.0)));
@@ -133,34 +149,59 @@ impl Budget {
 
     /// Whether new Pods fail.
     pub fn fails(&self) -> bool {
-        self.cells.iter().any(|cell| cell.new && cell.state == PodState::Failed)
+        self.cells
+            .iter()
+            .any(|cell| cell.new && cell.state == PodState::Failed)
     }
 
     /// Pods that are ready.
     pub fn ready(&self) -> usize {
-        self.cells.iter().filter(|cell| cell.state == PodState::Ready).map(|cell| cell.pods).sum()
+        self.cells
+            .iter()
+            .filter(|cell| cell.state == PodState::Ready)
+            .map(|cell| cell.pods)
+            .sum()
     }
 
     /// Puts the cells into order and says what the controller waits for. `waits` is a Pod of the new revision
     /// that is not ready.
     pub fn settle(mut self, sizes: Sizes, waits: Option<&str>) -> Budget {
-        k8s_model::sort::sort_by_key(&mut self.cells, |cell| (cell.new, cell.state != PodState::Ready, cell.state));
+        k8s_model::sort::sort_by_key(&mut self.cells, |cell| {
+            (cell.new, cell.state != PodState::Ready, cell.state)
+        });
         let pods = self.pods();
-        let count_of = |which: &dyn Fn(&&Cell) -> bool| self.cells.iter().filter(which).map(|cell| cell.pods).sum::<usize>();
+        let count_of = |which: &dyn Fn(&&Cell) -> bool| {
+            self.cells
+                .iter()
+                .filter(which)
+                .map(|cell| cell.pods)
+                .sum::<usize>()
+        };
         let old = count_of(&|cell| !cell.new);
         let fresh = count_of(&|cell| cell.new && cell.state == PodState::Ready);
         let waiting = count_of(&|cell| cell.new && cell.state != PodState::Ready);
         let failing = count_of(&|cell| cell.new && cell.state == PodState::Failed);
-        let (room, go) = (sizes.room(self.at_most), sizes.steady().saturating_sub(self.at_least).min(sizes.old));
-        (self.head, self.text) = if let Some(generation) = sizes.unobserved.filter(|_| old + sizes.old == 0) {
-            (msg::budget_spec_changed(), msg::budget_unobserved(generation))
+        let (room, go) = (
+            sizes.room(self.at_most),
+            sizes.steady().saturating_sub(self.at_least).min(sizes.old),
+        );
+        (self.head, self.text) = if let Some(generation) =
+            sizes.unobserved.filter(|_| old + sizes.old == 0)
+        {
+            (
+                msg::budget_spec_changed(),
+                msg::budget_unobserved(generation),
+            )
         } else if old + sizes.old == 0 && fresh == sizes.desired && pods == sizes.desired {
             (msg::budget_all_new(), msg::budget_up_to_date())
         } else if pods > self.at_most.max(sizes.desired) {
             let extra = pods - self.at_most.max(sizes.desired);
             (msg::budget_upper(), msg::budget_surplus(extra))
         } else if old + sizes.old == 0 && sizes.rolling {
-            (msg::budget_old_scaled_down(), msg::budget_new_ready(fresh, sizes.desired))
+            (
+                msg::budget_old_scaled_down(),
+                msg::budget_new_ready(fresh, sizes.desired),
+            )
         } else if old + sizes.old == 0 {
             // Its first Pods, or ones that take the places of others: no revision is replaced.
             let head = match failing {
@@ -172,31 +213,58 @@ impl Budget {
         } else if sizes.paused {
             (msg::budget_paused(), msg::budget_paused_text())
         } else if room > 0 {
-            (msg::budget_between(), msg::budget_can_create(room, sizes.old + sizes.new, self.at_most))
+            (
+                msg::budget_between(),
+                msg::budget_can_create(room, sizes.old + sizes.new, self.at_most),
+            )
         } else if go > 0 {
             let (steady, least) = (count(sizes.steady()), count(self.at_least));
             match sizes.steady() - self.at_least {
-                left if left == go => (msg::budget_upper(), msg::budget_can_remove(go, format!("{steady} − {least} = {}", count(go)))),
+                left if left == go => (
+                    msg::budget_upper(),
+                    msg::budget_can_remove(go, format!("{steady} − {least} = {}", count(go))),
+                ),
                 // Fewer are left than might go.
                 _ => (msg::budget_upper(), msg::budget_can_remove_last(go)),
             }
         } else {
             let ready = self.ready();
             // Where the new revision is at its size, there may be room above.
-            let limits = || if sizes.old + sizes.new < self.at_most { msg::budget_lower() } else { msg::budget_both() };
+            let limits = || {
+                if sizes.old + sizes.new < self.at_most {
+                    msg::budget_lower()
+                } else {
+                    msg::budget_both()
+                }
+            };
             // What is asked for, and not yet done.
             let (asked, have) = (sizes.old + sizes.new, fresh + waiting);
-            let left = match (old.saturating_sub(sizes.old), sizes.new.saturating_sub(have)) {
+            let left = match (
+                old.saturating_sub(sizes.old),
+                sizes.new.saturating_sub(have),
+            ) {
                 (0, 0) => None,
                 (0, more) => Some(msg::budget_to_create(more)),
                 (fewer, 0) => Some(msg::budget_to_delete(fewer)),
                 (fewer, more) => Some(msg::budget_to_delete_and_create(fewer, more)),
             };
             match (left, waits) {
-                (Some(left), _) => (msg::budget_requested(format!("{} + {} = {}", count(sizes.old), count(sizes.new), count(asked))), left),
+                (Some(left), _) => (
+                    msg::budget_requested(format!(
+                        "{} + {} = {}",
+                        count(sizes.old),
+                        count(sizes.new),
+                        count(asked)
+                    )),
+                    left,
+                ),
                 // It goes by what its sets say of themselves, which Pods may have overtaken.
-                (None, _) if ready > self.at_least && ready > sizes.steady() => (limits(), msg::budget_status_lags(sizes.steady())),
-                (None, _) if failing > 0 && failing == waiting => (msg::budget_stopped(), msg::budget_failing(failing)),
+                (None, _) if ready > self.at_least && ready > sizes.steady() => {
+                    (limits(), msg::budget_status_lags(sizes.steady()))
+                }
+                (None, _) if failing > 0 && failing == waiting => {
+                    (msg::budget_stopped(), msg::budget_failing(failing))
+                }
                 (None, Some(_)) if waiting > 1 => (limits(), msg::budget_waiting_for_one(waiting)),
                 (None, Some(pod)) => (limits(), msg::budget_waiting_for_pod(pod)),
                 (None, None) => (limits(), msg::budget_waiting()),
@@ -207,7 +275,14 @@ impl Budget {
 
     /// The strip in a sentence.
     pub fn label(&self) -> Message {
-        msg::budget_label(self.pods(), self.at_most, self.ready(), self.at_least, &self.head, &self.text)
+        msg::budget_label(
+            self.pods(),
+            self.at_most,
+            self.ready(),
+            self.at_least,
+            &self.head,
+            &self.text,
+        )
     }
 }
 
@@ -217,7 +292,11 @@ mod tests {
 
     #[test]
     fn cells_stand_old_then_new_and_ready_then_new() {
-        let mut budget = Budget { at_least: 3, at_most: 4, ..Budget::default() };
+        let mut budget = Budget {
+            at_least: 3,
+            at_most: 4,
+            ..Budget::default()
+        };
         for (state, new) in [
             (PodState::Creating, true),
             (PodState::Ready, true),
@@ -227,24 +306,58 @@ mod tests {
         ] {
             budget.add(state, &Str::default(), new, 1);
         }
-        let sizes = Sizes { desired: 3, old: 2, new: 2, available: 1, ..Sizes::default() };
+        let sizes = Sizes {
+            desired: 3,
+            old: 2,
+            new: 2,
+            available: 1,
+            ..Sizes::default()
+        };
         let budget = budget.settle(sizes, Some("…-d9kfm"));
-        let order: Vec<(bool, PodState, usize)> = budget.cells.iter().map(|cell| (cell.new, cell.state, cell.pods)).collect();
-        assert_eq!(order, [(false, PodState::Ready, 2), (true, PodState::Ready, 1), (true, PodState::Creating, 1)]);
+        let order: Vec<(bool, PodState, usize)> = budget
+            .cells
+            .iter()
+            .map(|cell| (cell.new, cell.state, cell.pods))
+            .collect();
+        assert_eq!(
+            order,
+            [
+                (false, PodState::Ready, 2),
+                (true, PodState::Ready, 1),
+                (true, PodState::Creating, 1)
+            ]
+        );
         assert_eq!(budget.head, "Both limits reached");
         assert_eq!(budget.text, "Waiting for …-d9kfm to become Ready");
     }
 
     /// What is said where a Deployment of 8, between 6 and 10, has so many old and new Pods, ready or not.
     fn said(old: usize, ready: usize, creating: usize, sizes: [usize; 3]) -> String {
-        let mut budget = Budget { at_least: 6, at_most: 10, ..Budget::default() };
-        for (state, new, pods) in [(PodState::Ready, false, old), (PodState::Ready, true, ready), (PodState::Creating, true, creating)] {
+        let mut budget = Budget {
+            at_least: 6,
+            at_most: 10,
+            ..Budget::default()
+        };
+        for (state, new, pods) in [
+            (PodState::Ready, false, old),
+            (PodState::Ready, true, ready),
+            (PodState::Creating, true, creating),
+        ] {
             if pods > 0 {
                 budget.add(state, &Str::default(), new, pods);
             }
         }
         let [old, new, available] = sizes;
-        let budget = budget.settle(Sizes { desired: 8, old, new, available, ..Sizes::default() }, (creating > 0).then_some("…-p"));
+        let budget = budget.settle(
+            Sizes {
+                desired: 8,
+                old,
+                new,
+                available,
+                ..Sizes::default()
+            },
+            (creating > 0).then_some("…-p"),
+        );
         format!("{}: {}", budget.head, budget.text)
     }
 
@@ -252,8 +365,15 @@ mod tests {
     fn pods_of_a_misspelled_image_are_told_from_a_version() {
         let of = |images: [&str; 2]| {
             let mut budget = Budget::default();
-            images.iter().zip([false, true]).for_each(|(image, new)| budget.add(PodState::Ready, &Str::from(*image), new, 1));
-            budget.cells.iter().map(|cell| budget.label_of(cell, 6)).collect::<Vec<_>>()
+            images
+                .iter()
+                .zip([false, true])
+                .for_each(|(image, new)| budget.add(PodState::Ready, &Str::from(*image), new, 1));
+            budget
+                .cells
+                .iter()
+                .map(|cell| budget.label_of(cell, 6))
+                .collect::<Vec<_>>()
         };
         assert_eq!(of(["nginx:1.7.9", "nginx:1.27"]), ["1.7.9", "1.27"]);
         assert_eq!(of(["nginx:1.7.9", "ngnix:1.27"]), ["nginx", "ngnix"]);
@@ -262,13 +382,20 @@ mod tests {
     #[test]
     fn few_pods_are_pieces_of_the_bar_and_many_alike_are_one() {
         let of = |pods| {
-            let mut budget = Budget { at_least: pods - 1, at_most: pods + 1, ..Budget::default() };
+            let mut budget = Budget {
+                at_least: pods - 1,
+                at_most: pods + 1,
+                ..Budget::default()
+            };
             budget.add(PodState::Ready, &Str::default(), false, pods);
             budget
         };
         let few = of(3);
         let bar = few.bar(340.0, 68.0);
-        assert_eq!((bar.pieces.len(), bar.pitch, bar.limit(2)), (3, 68.0, 134.5));
+        assert_eq!(
+            (bar.pieces.len(), bar.pitch, bar.limit(2)),
+            (3, 68.0, 134.5)
+        );
         // A limit stands in the gap after the Pods that it counts.
         assert!(bar.pieces[1].1 + bar.pieces[1].2 < bar.limit(2) && bar.limit(2) < bar.pieces[2].1);
         let many = of(3_000);
@@ -279,35 +406,130 @@ mod tests {
 
     #[test]
     fn the_text_follows_the_deployments_own_accounting() {
-        assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods run the current revision: Up to date");
+        assert_eq!(
+            said(0, 8, 0, [0, 8, 8]),
+            "All Pods run the current revision: Up to date"
+        );
         // Nothing is replaced when Pods come up for the first time.
-        assert_eq!(said(0, 0, 3, [0, 8, 0]), "Waiting for Pods to become Ready: 0 of 8 Pods are ready");
+        assert_eq!(
+            said(0, 0, 3, [0, 8, 0]),
+            "Waiting for Pods to become Ready: 0 of 8 Pods are ready"
+        );
         // The Pods that the ReplicaSets are asked for count, before they are made.
-        assert_eq!(said(6, 0, 1, [6, 4, 0]), "6 + 4 = 10 Pods requested: 3 to be created by replicaset-controller");
-        assert_eq!(said(7, 0, 2, [6, 4, 0]), "6 + 4 = 10 Pods requested: 1 to be deleted and 2 to be created by replicaset-controller");
-        assert_eq!(said(7, 0, 3, [6, 3, 0]), "Between the limits: 1 more Pod can be created: 9 of at most 10 requested");
-        assert_eq!(said(6, 0, 4, [6, 4, 0]), "Both limits reached: Waiting for one of 4 new Pods to become Ready");
-        assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods can be created: 8 of at most 10 requested");
-        assert_eq!(said(6, 3, 1, [6, 4, 3]), "Upper limit reached: 3 old Pods can be removed: 9 − 6 = 3");
-        assert_eq!(said(2, 8, 0, [2, 8, 8]), "Upper limit reached: The last 2 old Pods can be removed");
-        let mut failing = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        assert_eq!(
+            said(6, 0, 1, [6, 4, 0]),
+            "6 + 4 = 10 Pods requested: 3 to be created by replicaset-controller"
+        );
+        assert_eq!(
+            said(7, 0, 2, [6, 4, 0]),
+            "6 + 4 = 10 Pods requested: 1 to be deleted and 2 to be created by replicaset-controller"
+        );
+        assert_eq!(
+            said(7, 0, 3, [6, 3, 0]),
+            "Between the limits: 1 more Pod can be created: 9 of at most 10 requested"
+        );
+        assert_eq!(
+            said(6, 0, 4, [6, 4, 0]),
+            "Both limits reached: Waiting for one of 4 new Pods to become Ready"
+        );
+        assert_eq!(
+            said(8, 0, 0, [8, 0, 0]),
+            "Between the limits: 2 more Pods can be created: 8 of at most 10 requested"
+        );
+        assert_eq!(
+            said(6, 3, 1, [6, 4, 3]),
+            "Upper limit reached: 3 old Pods can be removed: 9 − 6 = 3"
+        );
+        assert_eq!(
+            said(2, 8, 0, [2, 8, 8]),
+            "Upper limit reached: The last 2 old Pods can be removed"
+        );
+        let mut failing = Budget {
+            at_least: 6,
+            at_most: 10,
+            ..Budget::default()
+        };
         failing.add(PodState::Ready, &Str::default(), false, 6);
         failing.add(PodState::Failed, &Str::default(), true, 4);
-        let failing = failing.settle(Sizes { desired: 8, old: 6, new: 4, ..Sizes::default() }, Some("…-p"));
+        let failing = failing.settle(
+            Sizes {
+                desired: 8,
+                old: 6,
+                new: 4,
+                ..Sizes::default()
+            },
+            Some("…-p"),
+        );
         let told = (failing.head.english(), failing.text.english());
-        assert_eq!(told, ("Rollout stopped at its limits".into(), "4 new Pods fail; the old ones stay until they are Ready".into()));
-        let mut last = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        assert_eq!(
+            told,
+            (
+                "Rollout stopped at its limits".into(),
+                "4 new Pods fail; the old ones stay until they are Ready".into()
+            )
+        );
+        let mut last = Budget {
+            at_least: 6,
+            at_most: 10,
+            ..Budget::default()
+        };
         last.add(PodState::Ready, &Str::default(), true, 7);
-        let last = last.settle(Sizes { desired: 8, new: 8, available: 7, rolling: true, ..Sizes::default() }, None);
-        assert_eq!((last.head.as_str(), last.text.as_str()), ("The old revision is scaled to 0", "7 of 8 new Pods are ready"));
-        let unobserved = Sizes { desired: 8, new: 8, available: 8, unobserved: Some(2), ..Sizes::default() };
-        let mut changed = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        let last = last.settle(
+            Sizes {
+                desired: 8,
+                new: 8,
+                available: 7,
+                rolling: true,
+                ..Sizes::default()
+            },
+            None,
+        );
+        assert_eq!(
+            (last.head.as_str(), last.text.as_str()),
+            (
+                "The old revision is scaled to 0",
+                "7 of 8 new Pods are ready"
+            )
+        );
+        let unobserved = Sizes {
+            desired: 8,
+            new: 8,
+            available: 8,
+            unobserved: Some(2),
+            ..Sizes::default()
+        };
+        let mut changed = Budget {
+            at_least: 6,
+            at_most: 10,
+            ..Budget::default()
+        };
         changed.add(PodState::Ready, &Str::default(), true, 8);
-        assert_eq!(changed.settle(unobserved, None).text, "deployment-controller has not observed generation 2 yet");
-        let halted = Budget { at_least: 6, at_most: 10, ..Budget::default() };
-        let halted = halted.settle(Sizes { desired: 8, old: 8, paused: true, ..Sizes::default() }, None);
+        assert_eq!(
+            changed.settle(unobserved, None).text,
+            "deployment-controller has not observed generation 2 yet"
+        );
+        let halted = Budget {
+            at_least: 6,
+            at_most: 10,
+            ..Budget::default()
+        };
+        let halted = halted.settle(
+            Sizes {
+                desired: 8,
+                old: 8,
+                paused: true,
+                ..Sizes::default()
+            },
+            None,
+        );
         assert_eq!(halted.text, "Nothing is replaced until it is resumed");
-        assert_eq!(said(8, 0, 4, [6, 4, 0]), "Upper limit reached: 2 surplus Pods are not deleted yet");
-        assert_eq!(said(7, 0, 4, [6, 4, 0]), "Upper limit reached: 1 surplus Pod is not deleted yet");
+        assert_eq!(
+            said(8, 0, 4, [6, 4, 0]),
+            "Upper limit reached: 2 surplus Pods are not deleted yet"
+        );
+        assert_eq!(
+            said(7, 0, 4, [6, 4, 0]),
+            "Upper limit reached: 1 surplus Pod is not deleted yet"
+        );
     }
 }

@@ -33,11 +33,20 @@ impl ChangedField {
         match kind {
             _ if self.is_technical() => false,
             // What a person has put there has another name, and what labels and selectors say is theirs.
-            _ if self.path.starts_with("metadata.annotations.") && self.path.contains("kubernetes.io/") => false,
+            _ if self.path.starts_with("metadata.annotations.")
+                && self.path.contains("kubernetes.io/") =>
+            {
+                false
+            }
             // They follow from the Pods.
             Kind::EndpointSlice | Kind::Endpoints => false,
             _ if !self.path.starts_with("status.") => true,
-            Kind::Pod => told(&["status.phase", "conditions[Ready].status", ".restartCount", ".waiting.reason"]),
+            Kind::Pod => told(&[
+                "status.phase",
+                "conditions[Ready].status",
+                ".restartCount",
+                ".waiting.reason",
+            ]),
             Kind::Node => told(&["conditions[Ready].status"]),
             Kind::PersistentVolumeClaim | Kind::PersistentVolume => told(&["status.phase"]),
             // What a set counts follows from its Pods, which are there themselves.
@@ -45,7 +54,11 @@ impl ChangedField {
             Kind::DaemonSet => told(&["status.numberReady"]),
             Kind::Job => told(&["status.succeeded", "status.failed"]),
             _ if self.path.contains(".conditions[") => told(&["].status"]),
-            _ => told(&["status.readyReplicas", "status.desiredReplicas", "status.phase"]),
+            _ => told(&[
+                "status.readyReplicas",
+                "status.desiredReplicas",
+                "status.phase",
+            ]),
         }
     }
 
@@ -55,8 +68,17 @@ impl ChangedField {
         if self.is_deletion() {
             return false;
         }
-        matches!(last, "uid" | "resourceVersion" | "observedGeneration" | "containerID" | "imageID" | "deletionGracePeriodSeconds")
-            || ["Time", "Timestamp", "-time"].iter().any(|end| last.ends_with(end))
+        matches!(
+            last,
+            "uid"
+                | "resourceVersion"
+                | "observedGeneration"
+                | "containerID"
+                | "imageID"
+                | "deletionGracePeriodSeconds"
+        ) || ["Time", "Timestamp", "-time"]
+            .iter()
+            .any(|end| last.ends_with(end))
     }
 }
 
@@ -75,7 +97,8 @@ impl Change {
     /// Whether a person probably made it, judging by kind and fields: people also label objects and cordon nodes that controllers mostly
     /// write. Labels of Kubernetes' own are the system's.
     pub fn is_by_person(&self) -> bool {
-        let label = |path: &str| path.starts_with("metadata.labels") && !path.contains("kubernetes.io/");
+        let label =
+            |path: &str| path.starts_with("metadata.labels") && !path.contains("kubernetes.io/");
         let own = |field: &ChangedField| field.path == "spec.unschedulable" || label(&field.path);
         rank(self.key.kind) == 0 || self.op == Op::Modified && self.fields.iter().any(own)
     }
@@ -89,26 +112,44 @@ const MAX_LONE_VALUE_CHARS: usize = 160;
 /// What two long values have in common before they differ, of which so much is shown.
 const MAX_COMMON_CHARS: usize = 12;
 /// Fields that every write changes, and kubectl's own bookkeeping.
-const IGNORED_FIELDS: [&str; 3] = ["metadata.resourceVersion", "metadata.generation", "metadata.managedFields"];
+const IGNORED_FIELDS: [&str; 3] = [
+    "metadata.resourceVersion",
+    "metadata.generation",
+    "metadata.managedFields",
+];
 
 fn is_dull(path: &str) -> bool {
-    IGNORED_FIELDS.contains(&path) || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
+    IGNORED_FIELDS.contains(&path)
+        || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
 }
 
 /// The fields in which two objects differ.
 pub fn fields(before: &Object, after: &Object) -> Vec<ChangedField> {
     let mut out = Vec::new();
-    compare(&mut String::new(), Some(&before.to_value()), Some(&after.to_value()), &mut out);
+    compare(
+        &mut String::new(),
+        Some(&before.to_value()),
+        Some(&after.to_value()),
+        &mut out,
+    );
     out
 }
 
-fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<ChangedField>) {
+fn compare(
+    path: &mut String,
+    before: Option<&Value>,
+    after: Option<&Value>,
+    out: &mut Vec<ChangedField>,
+) {
     if before == after || out.len() >= MAX_FIELDS || is_dull(path) {
         return;
     }
     match (before, after) {
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
-            let mut keys: Vec<&String> = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))).collect();
+            let mut keys: Vec<&String> = a
+                .keys()
+                .chain(b.keys().filter(|key| !a.contains_key(*key)))
+                .collect();
             sort::sort(&mut keys);
             for key in keys {
                 let dot = if path.is_empty() { "" } else { "." };
@@ -119,24 +160,48 @@ fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out
             let (old, new) = (names(a), names(b));
             for (at, name) in old.iter().enumerate() {
                 let same = new.iter().position(|other| other == name);
-                within(path, &["[", name, "]"].concat(), a.get(at), same.and_then(|same| b.get(same)), out);
+                within(
+                    path,
+                    &["[", name, "]"].concat(),
+                    a.get(at),
+                    same.and_then(|same| b.get(same)),
+                    out,
+                );
             }
-            for (at, name) in new.iter().enumerate().filter(|(_, name)| !old.contains(name)) {
+            for (at, name) in new
+                .iter()
+                .enumerate()
+                .filter(|(_, name)| !old.contains(name))
+            {
                 within(path, &["[", name, "]"].concat(), None, b.get(at), out);
             }
         }
         (Some(from), Some(to)) => {
             let (from, to) = differing(&text(from), &text(to));
-            out.push(ChangedField { path: path.clone(), from: Some(from), to: Some(to) });
+            out.push(ChangedField {
+                path: path.clone(),
+                from: Some(from),
+                to: Some(to),
+            });
         }
         _ => {
             let lone = |value: &Value| middle(&text(value), MAX_LONE_VALUE_CHARS);
-            out.push(ChangedField { path: path.clone(), from: before.map(lone), to: after.map(lone) });
+            out.push(ChangedField {
+                path: path.clone(),
+                from: before.map(lone),
+                to: after.map(lone),
+            });
         }
     }
 }
 
-fn within(path: &mut String, step: &str, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<ChangedField>) {
+fn within(
+    path: &mut String,
+    step: &str,
+    before: Option<&Value>,
+    after: Option<&Value>,
+    out: &mut Vec<ChangedField>,
+) {
     let length = path.len();
     path.push_str(step);
     compare(path, before, after, out);
@@ -146,7 +211,9 @@ fn within(path: &mut String, step: &str, before: Option<&Value>, after: Option<&
 /// The keys of a list's elements: their names, types or other identifying fields, or else their indexes.
 fn names(list: &[Value]) -> Vec<String> {
     let name = |element: &Value| {
-        let found = ["/name", "/type", "/targetRef/name"].iter().find_map(|key| element.pointer(key).and_then(Value::as_str));
+        let found = ["/name", "/type", "/targetRef/name"]
+            .iter()
+            .find_map(|key| element.pointer(key).and_then(Value::as_str));
         found.filter(|name| !name.is_empty()).map(str::to_string)
     };
     let all: Option<Vec<String>> = list.iter().map(name).collect();
@@ -154,17 +221,34 @@ fn names(list: &[Value]) -> Vec<String> {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_string)
 }
 
 /// Two values as they are shown: of long ones what they begin with in common is left out.
 fn differing(from: &str, to: &str) -> (String, String) {
-    let common = from.chars().zip(to.chars()).take_while(|(a, b)| a == b).count();
+    let common = from
+        .chars()
+        .zip(to.chars())
+        .take_while(|(a, b)| a == b)
+        .count();
     let longest = from.chars().count().max(to.chars().count());
-    let skipped = if longest > MAX_VALUE_CHARS { common.saturating_sub(MAX_COMMON_CHARS) } else { 0 };
+    let skipped = if longest > MAX_VALUE_CHARS {
+        common.saturating_sub(MAX_COMMON_CHARS)
+    } else {
+        0
+    };
     let shown = |value: &str| {
         let rest: String = value.chars().skip(skipped).collect();
-        middle(&if skipped > 0 { ["…", &rest].concat() } else { rest }, MAX_VALUE_CHARS)
+        middle(
+            &if skipped > 0 {
+                ["…", &rest].concat()
+            } else {
+                rest
+            },
+            MAX_VALUE_CHARS,
+        )
     };
     (shown(from), shown(to))
 }
@@ -175,17 +259,35 @@ const MAX_NAMED_FIELDS: usize = 4;
 /// The fields that a person would change on purpose, of what is changed: each with its own name, and with its object where there are several,
 /// or others beside it (`among_others`).
 pub fn brief(changes: &[Change], among_others: bool) -> Vec<Message> {
-    let wanted = |field: &&ChangedField| ["spec.", "data.", "stringData."].iter().any(|part| field.path.starts_with(part));
+    let wanted = |field: &&ChangedField| {
+        ["spec.", "data.", "stringData."]
+            .iter()
+            .any(|part| field.path.starts_with(part))
+    };
     let changed = changes.iter().filter(|change| change.op == Op::Modified);
     let fields: Vec<(&ObjectRef, &ChangedField)> = changed
-        .flat_map(|change| change.fields.iter().filter(|field| field.is_key(change.key.kind)).map(|field| (&change.key, field)))
+        .flat_map(|change| {
+            change
+                .fields
+                .iter()
+                .filter(|field| field.is_key(change.key.kind))
+                .map(|field| (&change.key, field))
+        })
         .filter(|(_, field)| wanted(field))
         .collect();
     let several = among_others || fields.windows(2).any(|pair| pair[0].0 != pair[1].0);
-    let said = |value: &Option<String>| value.as_ref().map_or_else(msg::field_not_set, Message::name);
+    let said = |value: &Option<String>| {
+        value
+            .as_ref()
+            .map_or_else(msg::field_not_set, Message::name)
+    };
     let told = |(key, field): &(&ObjectRef, &ChangedField)| {
         let own = field.path.rsplit('.').next().unwrap_or(&field.path);
-        let name = if several { format!("{} {} {own}", key.kind.name(), key.name) } else { own.to_owned() };
+        let name = if several {
+            format!("{} {} {own}", key.kind.name(), key.name)
+        } else {
+            own.to_owned()
+        };
         msg::plan_field(name, said(&field.from), said(&field.to))
     };
     let more = fields.len().saturating_sub(MAX_NAMED_FIELDS);
@@ -202,18 +304,27 @@ pub fn written(entries: Journal<'_>) -> Vec<Change> {
     type Pair = (Option<Rc<Object>>, Option<Rc<Object>>);
     let mut found: Vec<Pair> = Vec::new();
     for entry in entries.iter() {
-        let apiserver::Record::Write { op, object, before } = &entry.record else { continue };
+        let apiserver::Record::Write { op, object, before } = &entry.record else {
+            continue;
+        };
         if object.kind == k8s_model::Kind::Event {
             continue;
         }
         let now = (*op != Op::Deleted).then(|| object.clone());
-        let known = found.iter_mut().find(|(was, is)| was.iter().chain(is.iter()).any(|other| other.meta.uid == object.meta.uid));
+        let known = found.iter_mut().find(|(was, is)| {
+            was.iter()
+                .chain(is.iter())
+                .any(|other| other.meta.uid == object.meta.uid)
+        });
         match known {
             Some((_, is)) => *is = now,
             None => found.push((before.clone(), now)),
         }
     }
-    found.iter().filter_map(|(was, is)| change(was.as_ref(), is.as_ref(), true)).collect()
+    found
+        .iter()
+        .filter_map(|(was, is)| change(was.as_ref(), is.as_ref(), true))
+        .collect()
 }
 
 /// What differs between two instants: what is new, what is gone, what changed. Fields are read for the first `detail`.
@@ -235,7 +346,9 @@ pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Ve
         let is = after.get(j).filter(|_| side.is_ge());
         let found = change(was, is, out.len() < detail);
         // An object that was changed back is not listed.
-        out.extend(found.filter(|change| change.op != Op::Modified || !change.fields.is_empty() || out.len() >= detail));
+        out.extend(found.filter(|change| {
+            change.op != Op::Modified || !change.fields.is_empty() || out.len() >= detail
+        }));
         i += usize::from(side.is_le());
         j += usize::from(side.is_ge());
     }
@@ -264,14 +377,31 @@ fn place(kind: Kind, namespace: &str, name: &str, than: (Kind, &str, &str)) -> s
 }
 
 fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
-    place(a.kind, &a.meta.namespace, &a.meta.name, (b.kind, &b.meta.namespace, &b.meta.name)).then_with(|| a.meta.uid.cmp(&b.meta.uid))
+    place(
+        a.kind,
+        &a.meta.namespace,
+        &a.meta.name,
+        (b.kind, &b.meta.namespace, &b.meta.name),
+    )
+    .then_with(|| a.meta.uid.cmp(&b.meta.uid))
 }
 
 /// What happened to the object with a name, in the result of [`between`]; one replaced under the same name counts as modified.
 pub fn fate(all: &[Change], (kind, namespace, name): (Kind, &str, &str)) -> Option<Op> {
-    let order = |change: &Change| place(change.key.kind, &change.key.namespace, &change.key.name, (kind, namespace, name));
+    let order = |change: &Change| {
+        place(
+            change.key.kind,
+            &change.key.namespace,
+            &change.key.name,
+            (kind, namespace, name),
+        )
+    };
     let from = all.partition_point(|change| order(change).is_lt());
-    let own: Vec<Op> = all[from..].iter().take_while(|change| order(change).is_eq()).map(|change| change.op).collect();
+    let own: Vec<Op> = all[from..]
+        .iter()
+        .take_while(|change| order(change).is_eq())
+        .map(|change| change.op)
+        .collect();
     match own[..] {
         [] => None,
         [only] => Some(only),
@@ -286,12 +416,18 @@ pub fn together(all: &[Change]) -> Vec<&[Change]> {
     let family = |change: &Change| change.key.name.rfind('-').map_or(0, |at| at + 1);
     let alike = |a: &Change, b: &Change| {
         let same = (a.key.kind, &a.key.namespace, a.op) == (b.key.kind, &b.key.namespace, b.op);
-        same && a.op != Op::Modified && family(a) > 0 && a.key.name[..family(a)] == b.key.name[..family(b)]
+        same && a.op != Op::Modified
+            && family(a) > 0
+            && a.key.name[..family(a)] == b.key.name[..family(b)]
     };
     let mut out: Vec<&[Change]> = Vec::new();
     let mut left = all;
     while let Some(first) = left.first() {
-        let run = left.windows(2).take_while(|pair| alike(&pair[0], &pair[1]) && !named(&pair[0], &pair[1])).count() + 1;
+        let run = left
+            .windows(2)
+            .take_while(|pair| alike(&pair[0], &pair[1]) && !named(&pair[0], &pair[1]))
+            .count()
+            + 1;
         // The last of them may be one half of what was replaced.
         let run = run - usize::from(run < left.len() && named(&left[run - 1], &left[run]));
         let pair = left.get(1).is_some_and(|next| named(first, next));
@@ -316,14 +452,22 @@ fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Op
     let (op, object) = match (was, is) {
         (None, Some(is)) => (Op::Added, is),
         (Some(was), None) => (Op::Deleted, was),
-        (Some(was), Some(is)) if !Rc::ptr_eq(was, is) && was.meta.resource_version != is.meta.resource_version => (Op::Modified, is),
+        (Some(was), Some(is))
+            if !Rc::ptr_eq(was, is) && was.meta.resource_version != is.meta.resource_version =>
+        {
+            (Op::Modified, is)
+        }
         _ => return None,
     };
     let fields = match (was, is) {
         (Some(was), Some(is)) if detail => fields(was, is),
         _ => Vec::new(),
     };
-    Some(Change { key: object.key(), op, fields })
+    Some(Change {
+        key: object.key(),
+        op,
+        fields,
+    })
 }
 
 #[cfg(test)]
@@ -332,10 +476,16 @@ mod tests {
 
     #[test]
     fn of_two_long_values_it_is_shown_where_they_differ() {
-        assert_eq!(differing("nginx:1.25", "nginx:1.26"), ("nginx:1.25".into(), "nginx:1.26".into()));
+        assert_eq!(
+            differing("nginx:1.25", "nginx:1.26"),
+            ("nginx:1.25".into(), "nginx:1.26".into())
+        );
         let same = "a word ".repeat(20);
         let (from, to) = differing(&format!("{same}80"), &format!("{same}8080 and more"));
-        assert_eq!((from.as_str(), to.as_str()), ("…rd a word 80", "…rd a word 8080 and more"));
+        assert_eq!(
+            (from.as_str(), to.as_str()),
+            ("…rd a word 80", "…rd a word 8080 and more")
+        );
         // Without anything in common both are cut in their middle.
         let (from, to) = differing(&"x".repeat(100), "y");
         assert_eq!((from.chars().count(), to.as_str()), (MAX_VALUE_CHARS, "y"));
@@ -346,28 +496,61 @@ mod tests {
         let change = |kind: Kind, op: Op, path: &str| Change {
             key: ObjectRef::new(kind, "", "x"),
             op,
-            fields: vec![ChangedField { path: path.into(), from: None, to: Some("true".into()) }],
+            fields: vec![ChangedField {
+                path: path.into(),
+                from: None,
+                to: Some("true".into()),
+            }],
         };
         assert!(change(Kind::Node, Op::Modified, "spec.unschedulable").is_by_person());
         assert!(change(Kind::Pod, Op::Modified, "metadata.labels.app").is_by_person());
         assert!(change(Kind::Service, Op::Modified, "spec.ports[0].port").is_by_person());
-        assert!(!change(Kind::Pod, Op::Modified, "metadata.labels.topology.kubernetes.io/zone").is_by_person());
+        assert!(
+            !change(
+                Kind::Pod,
+                Op::Modified,
+                "metadata.labels.topology.kubernetes.io/zone"
+            )
+            .is_by_person()
+        );
         assert!(!change(Kind::Node, Op::Modified, "spec.taints").is_by_person());
         assert!(!change(Kind::Pod, Op::Added, "metadata.labels.app").is_by_person());
     }
 
     #[test]
     fn a_plan_names_the_fields_that_a_person_sets() {
-        let field = |path: &str, from: &str, to: &str| ChangedField { path: path.into(), from: Some(from.into()), to: Some(to.into()) };
+        let field = |path: &str, from: &str, to: &str| ChangedField {
+            path: path.into(),
+            from: Some(from.into()),
+            to: Some(to.into()),
+        };
         let fields = vec![
             field("metadata.annotations.a", "1", "2"),
             field("spec.replicas", "4", "2"),
-            field("spec.template.spec.containers[nginx].image", "nginx:1", "nginx:2"),
+            field(
+                "spec.template.spec.containers[nginx].image",
+                "nginx:1",
+                "nginx:2",
+            ),
             field("status.readyReplicas", "4", "2"),
         ];
         let key = ObjectRef::new(Kind::Deployment, "default", "web");
-        let changes = [Change { key: key.clone(), op: Op::Modified, fields: fields.clone() }, Change { key, op: Op::Added, fields }];
-        let named: Vec<String> = brief(&changes, false).iter().map(Message::english).collect();
+        let changes = [
+            Change {
+                key: key.clone(),
+                op: Op::Modified,
+                fields: fields.clone(),
+            },
+            Change {
+                key,
+                op: Op::Added,
+                fields,
+            },
+        ];
+        let named: Vec<String> = brief(&changes, false)
+            .iter()
+            .map(Message::english)
+            .collect();
         assert_eq!(named, ["replicas 4 → 2", "image nginx:1 → nginx:2"]);
         let port = Change {
             key: ObjectRef::new(Kind::Service, "default", "web"),
@@ -377,15 +560,41 @@ mod tests {
         let [web, _] = changes;
         let both = [web, port];
         let named: Vec<String> = brief(&both, false).iter().map(Message::english).collect();
-        assert_eq!(named, ["Deployment web replicas 4 → 2", "Deployment web image nginx:1 → nginx:2", "Service web targetPort 80 → 8080"]);
-        let fields: Vec<ChangedField> = ["a", "b", "c", "d", "e"].map(|key| field(&format!("data.{key}"), "1", "2")).into();
+        assert_eq!(
+            named,
+            [
+                "Deployment web replicas 4 → 2",
+                "Deployment web image nginx:1 → nginx:2",
+                "Service web targetPort 80 → 8080"
+            ]
+        );
+        let fields: Vec<ChangedField> = ["a", "b", "c", "d", "e"]
+            .map(|key| field(&format!("data.{key}"), "1", "2"))
+            .into();
         let key = ObjectRef::new(Kind::ConfigMap, "default", "web");
-        assert_eq!(brief(&[Change { key, op: Op::Modified, fields }], false).last().map(Message::english).as_deref(), Some("1 more"));
+        assert_eq!(
+            brief(
+                &[Change {
+                    key,
+                    op: Op::Modified,
+                    fields
+                }],
+                false
+            )
+            .last()
+            .map(Message::english)
+            .as_deref(),
+            Some("1 more")
+        );
     }
 
     #[test]
     fn one_that_was_replaced_under_its_name_has_changed_and_many_alike_are_one_line() {
-        let of = |op, kind, name: &str| Change { key: ObjectRef::new(kind, "default", name), op, fields: Vec::new() };
+        let of = |op, kind, name: &str| Change {
+            key: ObjectRef::new(kind, "default", name),
+            op,
+            fields: Vec::new(),
+        };
         let all = [
             of(Op::Modified, Kind::StatefulSet, "web"),
             of(Op::Added, Kind::Pod, "a-1"),
@@ -397,40 +606,112 @@ mod tests {
             of(Op::Added, Kind::Pod, "web-1"),
         ];
         let fate = |kind, name| fate(&all, (kind, "default", name));
-        assert_eq!([fate(Kind::Pod, "web-0"), fate(Kind::Pod, "web-1")], [Some(Op::Modified), Some(Op::Added)]);
-        assert_eq!([fate(Kind::Pod, "web-2"), fate(Kind::StatefulSet, "web")], [None, Some(Op::Modified)]);
-        assert_eq!(together(&all).iter().map(|these| these.len()).collect::<Vec<_>>(), [1, 4, 2, 1]);
-        let added = ["web-10", "web-11", "web-12", "web-13", "web-2"].map(|name| of(Op::Added, Kind::Pod, name));
-        let halves: Vec<Change> = added.into_iter().chain([of(Op::Deleted, Kind::Pod, "web-2")]).collect();
-        assert_eq!(together(&halves).iter().map(|these| these.len()).collect::<Vec<_>>(), [4, 2]);
-        let key = |path: &str, kind| ChangedField { path: path.into(), from: None, to: None }.is_key(kind);
-        assert!(key("spec.replicas", Kind::Deployment) && key("status.readyReplicas", Kind::Deployment) && key("status.phase", Kind::Pod));
+        assert_eq!(
+            [fate(Kind::Pod, "web-0"), fate(Kind::Pod, "web-1")],
+            [Some(Op::Modified), Some(Op::Added)]
+        );
+        assert_eq!(
+            [fate(Kind::Pod, "web-2"), fate(Kind::StatefulSet, "web")],
+            [None, Some(Op::Modified)]
+        );
+        assert_eq!(
+            together(&all)
+                .iter()
+                .map(|these| these.len())
+                .collect::<Vec<_>>(),
+            [1, 4, 2, 1]
+        );
+        let added = ["web-10", "web-11", "web-12", "web-13", "web-2"]
+            .map(|name| of(Op::Added, Kind::Pod, name));
+        let halves: Vec<Change> = added
+            .into_iter()
+            .chain([of(Op::Deleted, Kind::Pod, "web-2")])
+            .collect();
+        assert_eq!(
+            together(&halves)
+                .iter()
+                .map(|these| these.len())
+                .collect::<Vec<_>>(),
+            [4, 2]
+        );
+        let key = |path: &str, kind| {
+            ChangedField {
+                path: path.into(),
+                from: None,
+                to: None,
+            }
+            .is_key(kind)
+        };
+        assert!(
+            key("spec.replicas", Kind::Deployment)
+                && key("status.readyReplicas", Kind::Deployment)
+                && key("status.phase", Kind::Pod)
+        );
         assert!(
             !key("endpoints[web-0]", Kind::EndpointSlice)
-                && !key("metadata.annotations.deployment.kubernetes.io/revision", Kind::Deployment)
+                && !key(
+                    "metadata.annotations.deployment.kubernetes.io/revision",
+                    Kind::Deployment
+                )
         );
         assert!(
             key("metadata.labels.app.kubernetes.io/version", Kind::Pod)
-                && key("spec.template.spec.nodeSelector.kubernetes.io/hostname", Kind::Deployment)
+                && key(
+                    "spec.template.spec.nodeSelector.kubernetes.io/hostname",
+                    Kind::Deployment
+                )
                 && key("status.conditions[Available].status", Kind::Deployment)
                 && key("status.phase", Kind::Namespace)
         );
-        assert!(!key("status.updatedReplicas", Kind::Deployment) && !key("status.readyReplicas", Kind::ReplicaSet));
+        assert!(
+            !key("status.updatedReplicas", Kind::Deployment)
+                && !key("status.readyReplicas", Kind::ReplicaSet)
+        );
     }
 
     #[test]
     fn elements_are_known_by_name() {
         let mut out = Vec::new();
         let of = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
-        let (a, b) = (of(r#"{"c":[{"name":"x","n":1},{"name":"y"}],"l":[1,2]}"#), of(r#"{"c":[{"name":"y"},{"name":"x","n":2}],"l":[1]}"#));
+        let (a, b) = (
+            of(r#"{"c":[{"name":"x","n":1},{"name":"y"}],"l":[1,2]}"#),
+            of(r#"{"c":[{"name":"y"},{"name":"x","n":2}],"l":[1]}"#),
+        );
         compare(&mut String::new(), Some(&a), Some(&b), &mut out);
         let paths: Vec<&str> = out.iter().map(|field| field.path.as_str()).collect();
         assert_eq!(paths, ["c[x].n", "l[1]"]);
-        let pods = |all: &[&str]| Value::from_iter(all.iter().map(|pod| serde_json::json!({"targetRef": {"name": pod}, "ip": *pod})));
-        assert_eq!(names(pods(&["web-0", "web-1"]).as_array().expect("a list")), ["web-0", "web-1"]);
-        let technical = |path: &str| ChangedField { path: path.into(), from: None, to: None }.is_technical();
-        let deleted = ChangedField { path: "metadata.deletionTimestamp".into(), from: None, to: Some("2026-01-01T00:00:00Z".into()) };
-        assert!(deleted.is_deletion() && !deleted.is_technical() && technical("metadata.deletionGracePeriodSeconds"));
-        assert!(technical("metadata.uid") && technical("status.conditions[Ready].lastTransitionTime") && !technical("spec.replicas"));
+        let pods = |all: &[&str]| {
+            Value::from_iter(
+                all.iter()
+                    .map(|pod| serde_json::json!({"targetRef": {"name": pod}, "ip": *pod})),
+            )
+        };
+        assert_eq!(
+            names(pods(&["web-0", "web-1"]).as_array().expect("a list")),
+            ["web-0", "web-1"]
+        );
+        let technical = |path: &str| {
+            ChangedField {
+                path: path.into(),
+                from: None,
+                to: None,
+            }
+            .is_technical()
+        };
+        let deleted = ChangedField {
+            path: "metadata.deletionTimestamp".into(),
+            from: None,
+            to: Some("2026-01-01T00:00:00Z".into()),
+        };
+        assert!(
+            deleted.is_deletion()
+                && !deleted.is_technical()
+                && technical("metadata.deletionGracePeriodSeconds")
+        );
+        assert!(
+            technical("metadata.uid")
+                && technical("status.conditions[Ready].lastTransitionTime")
+                && !technical("spec.replicas")
+        );
     }
 }

@@ -11,8 +11,14 @@ fn last(repository: &str) -> &str {
 /// An image by the last part of its repository and its tag, `web:1.27`. In full where another that is shown has the same last part.
 pub fn name<'a>(image: &'a str, shown: &[&str]) -> &'a str {
     let repository = image_parts(image).0;
-    let is_like = |other: &&str| image_parts(other).0 != repository && last(image_parts(other).0) == last(repository);
-    if shown.iter().any(is_like) { image } else { last(image) }
+    let is_like = |other: &&str| {
+        image_parts(other).0 != repository && last(image_parts(other).0) == last(repository)
+    };
+    if shown.iter().any(is_like) {
+        image
+    } else {
+        last(image)
+    }
 }
 
 /// What tells an image from the others that are shown, in so many letters: its tag if they differ in nothing else. Otherwise the image
@@ -29,12 +35,19 @@ pub fn label(image: &str, shown: &[&str], room: usize) -> String {
     if full.chars().count() <= room {
         return full.to_string();
     }
-    if shown.iter().any(|other| *other != image && parts(other).0 == own) {
+    if shown
+        .iter()
+        .any(|other| *other != image && parts(other).0 == own)
+    {
         return format::middle(tag, room);
     }
     // Names that begin and end alike differ in between.
     let cuts: [fn(&str, usize) -> String; 2] = [format::middle, format::front];
-    let tells = |cut: &fn(&str, usize) -> String| names.iter().all(|name| *name == own || cut(name, room) != cut(own, room));
+    let tells = |cut: &fn(&str, usize) -> String| {
+        names
+            .iter()
+            .all(|name| *name == own || cut(name, room) != cut(own, room))
+    };
     cuts.into_iter().find(tells).unwrap_or(format::middle)(own, room)
 }
 
@@ -44,21 +57,58 @@ mod tests {
 
     #[test]
     fn a_tag_tells_versions_of_one_image_apart_and_a_name_different_images() {
-        let of = |shown: &[&str], room| shown.iter().map(|image| label(image, shown, room)).collect::<Vec<_>>();
+        let of = |shown: &[&str], room| {
+            shown
+                .iter()
+                .map(|image| label(image, shown, room))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(of(&["nginx:1.7.9", "nginx:1.27"], 6), ["1.7.9", "1.27"]);
         assert_eq!(of(&["nginx", "nginx:1.27"], 6), ["nginx", "1.27"]);
         // A misspelled name is not taken for another tag.
         assert_eq!(of(&["nginx:1.7.9", "ngnix:1.27"], 6), ["nginx", "ngnix"]);
-        assert_eq!(of(&["nginx:1.7.9", "ngnix:1.27"], 11), ["nginx:1.7.9", "ngnix:1.27"]);
-        assert_eq!(of(&["nginx:1.7.9", "nginx:1.27", "ngnix:1.27"], 6), ["1.7.9", "1.27", "ngnix"]);
-        assert_eq!(of(&["shop-frontend:1", "shop-backend:1"], 7), ["…ontend", "…ackend"]);
+        assert_eq!(
+            of(&["nginx:1.7.9", "ngnix:1.27"], 11),
+            ["nginx:1.7.9", "ngnix:1.27"]
+        );
+        assert_eq!(
+            of(&["nginx:1.7.9", "nginx:1.27", "ngnix:1.27"], 6),
+            ["1.7.9", "1.27", "ngnix"]
+        );
+        assert_eq!(
+            of(&["shop-frontend:1", "shop-backend:1"], 7),
+            ["…ontend", "…ackend"]
+        );
     }
 
     #[test]
     fn an_image_is_named_without_its_registry_unless_two_would_be_named_alike() {
-        assert_eq!(name("registry.k8s.io/shop/web:1.0", &["web:2.0@sha256:1"]), "registry.k8s.io/shop/web:1.0");
-        assert_eq!(name("registry.k8s.io/shop/web:1.0", &["registry.k8s.io/shop/web:2.0", "api:1"]), "web:1.0");
-        assert_eq!(label("localhost:5000/web:1.0", &["localhost:5000/web:1.0", "web:1.0"], 30), "localhost:5000/web:1.0");
-        assert_eq!(label("localhost:5000/web:1.0", &["localhost:5000/web:2.0", "localhost:5000/web:1.0"], 30), "1.0");
+        assert_eq!(
+            name("registry.k8s.io/shop/web:1.0", &["web:2.0@sha256:1"]),
+            "registry.k8s.io/shop/web:1.0"
+        );
+        assert_eq!(
+            name(
+                "registry.k8s.io/shop/web:1.0",
+                &["registry.k8s.io/shop/web:2.0", "api:1"]
+            ),
+            "web:1.0"
+        );
+        assert_eq!(
+            label(
+                "localhost:5000/web:1.0",
+                &["localhost:5000/web:1.0", "web:1.0"],
+                30
+            ),
+            "localhost:5000/web:1.0"
+        );
+        assert_eq!(
+            label(
+                "localhost:5000/web:1.0",
+                &["localhost:5000/web:2.0", "localhost:5000/web:1.0"],
+                30
+            ),
+            "1.0"
+        );
     }
 }

@@ -51,7 +51,12 @@ pub struct Marks {
 
 impl Default for Marks {
     fn default() -> Self {
-        Marks { all: Rc::default(), grain: 1, most: MAX_MARKS, last: [None; LANES.len()] }
+        Marks {
+            all: Rc::default(),
+            grain: 1,
+            most: MAX_MARKS,
+            last: [None; LANES.len()],
+        }
     }
 }
 
@@ -64,9 +69,13 @@ impl Marks {
     /// Adds the newest.
     pub fn push(&mut self, mark: Mark) {
         let all = Rc::make_mut(&mut self.all);
-        let Some(last) = self.last.get_mut(usize::from(mark.lane)) else { return };
+        let Some(last) = self.last.get_mut(usize::from(mark.lane)) else {
+            return;
+        };
         // What a person has done has always a mark of its own.
-        let near = last.and_then(|at| all.get_mut(at)).filter(|old| mark.lane != 0 && old.at / self.grain == mark.at / self.grain);
+        let near = last
+            .and_then(|at| all.get_mut(at))
+            .filter(|old| mark.lane != 0 && old.at / self.grain == mark.at / self.grain);
         if let Some(old) = near {
             (old.bad, old.count) = (old.bad | mark.bad, old.count + mark.count);
             return;
@@ -82,7 +91,11 @@ impl Marks {
         // Marks of users are never merged, so there may be many of them.
         while self.all.len() > MAX_MARKS / 2 && self.grain < 1 << 32 {
             let finer = std::mem::take(&mut self.all);
-            *self = Marks { grain: self.grain * 2, most: usize::MAX, ..Marks::default() };
+            *self = Marks {
+                grain: self.grain * 2,
+                most: usize::MAX,
+                ..Marks::default()
+            };
             finer.iter().for_each(|mark| self.push(*mark));
         }
         self.most = MAX_MARKS.max(self.all.len() * 2);
@@ -98,15 +111,40 @@ mod tests {
         let mut marks = Marks::default();
         let people = 50;
         for at in 0..200_000u64 {
-            marks.push(Mark { at, lane: 2 + (at % 3) as u8, bad: at == 77_777, fault: false, count: 1 });
+            marks.push(Mark {
+                at,
+                lane: 2 + (at % 3) as u8,
+                bad: at == 77_777,
+                fault: false,
+                count: 1,
+            });
             if at % 4_000 == 0 {
-                marks.push(Mark { at, lane: 0, bad: false, fault: false, count: 1 });
+                marks.push(Mark {
+                    at,
+                    lane: 0,
+                    bad: false,
+                    fault: false,
+                    count: 1,
+                });
             }
         }
         let all = marks.all();
-        assert!(all.len() <= MAX_MARKS && all.len() > MAX_MARKS / 8, "{}", all.len());
-        assert_eq!(all.iter().map(|mark| mark.count as usize).sum::<usize>(), 200_000 + people);
-        assert_eq!((all.iter().filter(|mark| mark.lane == 0).count(), all.iter().filter(|mark| mark.bad).count()), (people, 1));
+        assert!(
+            all.len() <= MAX_MARKS && all.len() > MAX_MARKS / 8,
+            "{}",
+            all.len()
+        );
+        assert_eq!(
+            all.iter().map(|mark| mark.count as usize).sum::<usize>(),
+            200_000 + people
+        );
+        assert_eq!(
+            (
+                all.iter().filter(|mark| mark.lane == 0).count(),
+                all.iter().filter(|mark| mark.bad).count()
+            ),
+            (people, 1)
+        );
         assert!(all.is_sorted_by_key(|mark| mark.at));
     }
 }

@@ -104,7 +104,10 @@ impl Track {
 
     /// The images of all revisions.
     pub fn images(&self) -> Vec<&str> {
-        self.revisions.iter().map(|revision| revision.image.as_str()).collect()
+        self.revisions
+            .iter()
+            .map(|revision| revision.image.as_str())
+            .collect()
     }
 }
 
@@ -127,14 +130,21 @@ impl Extent {
     /// Of one chart.
     pub fn of(track: &Track) -> Extent {
         let most = |point: &Point| point.existing().max(point.limits.1).max(point.desired);
-        let limits = track
-            .points
-            .iter()
-            .fold((0, 0), |(least, most), Point { limits, desired, .. }| (limits.0.max(least), limits.1.max(*desired).max(most)));
+        let limits = track.points.iter().fold(
+            (0, 0),
+            |(least, most),
+             Point {
+                 limits, desired, ..
+             }| (limits.0.max(least), limits.1.max(*desired).max(most)),
+        );
         Extent {
             first: track.points.first().map(|point| point.at),
             began: began(track),
-            changes: track.points.iter().map(|point| (point.at, most(point))).collect(),
+            changes: track
+                .points
+                .iter()
+                .map(|point| (point.at, most(point)))
+                .collect(),
             limits,
             revisions: track.revisions.len(),
         }
@@ -149,7 +159,10 @@ impl Extent {
             first: least(self.first, other.first),
             began: least(self.began, other.began),
             changes: self.changes,
-            limits: (self.limits.0.max(other.limits.0), self.limits.1.max(other.limits.1)),
+            limits: (
+                self.limits.0.max(other.limits.0),
+                self.limits.1.max(other.limits.1),
+            ),
             revisions: self.revisions.max(other.revisions),
         }
     }
@@ -158,13 +171,25 @@ impl Extent {
 /// Selects the points that represent each stretch: the one furthest below its lower limit, the one
 /// with the most Pods, and the last, so that no violation of a limit is lost. The very first point is kept.
 pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Vec<usize> {
-    let missing = |i: usize| (points[i].limits.0.saturating_sub(points[i].ready()), std::cmp::Reverse(points[i].ready()));
-    let over = |i: usize| (points[i].all().saturating_sub(points[i].limits.1), points[i].existing());
+    let missing = |i: usize| {
+        (
+            points[i].limits.0.saturating_sub(points[i].ready()),
+            std::cmp::Reverse(points[i].ready()),
+        )
+    };
+    let over = |i: usize| {
+        (
+            points[i].all().saturating_sub(points[i].limits.1),
+            points[i].existing(),
+        )
+    };
     let mut out = Vec::new();
     let mut from = 0;
     while from < points.len() {
         let here = stretch(from);
-        let to = (from + 1..points.len()).find(|i| stretch(*i) != here).unwrap_or(points.len());
+        let to = (from + 1..points.len())
+            .find(|i| stretch(*i) != here)
+            .unwrap_or(points.len());
         let least = (from..to).max_by_key(|i| missing(*i)).unwrap_or(from);
         let most = (from..to).max_by_key(|i| over(*i)).unwrap_or(from);
         let first = if from == 0 { 0 } else { to - 1 };
@@ -177,7 +202,10 @@ pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Ve
 /// When the current or the last update began: from then on there were Pods of two revisions.
 pub fn began(track: &Track) -> Option<u64> {
     let mixed = track.points.iter().rposition(Point::is_mixed)?;
-    let after = track.points[..mixed].iter().rposition(|point| !point.is_mixed()).map_or(0, |last| last + 1);
+    let after = track.points[..mixed]
+        .iter()
+        .rposition(|point| !point.is_mixed())
+        .map_or(0, |last| last + 1);
     track.points.get(after).map(|point| point.at)
 }
 
@@ -237,9 +265,23 @@ const MAX_DEPARTURES: usize = 64;
 
 impl Tracker {
     /// The track of a workload at the instant shown, after reading up to `most` more entries.
-    pub fn read(&mut self, object: &Object, journal: Journal<'_>, epoch: u64, now: u64, most: usize) -> &Track {
-        if self.subject != Some(object.meta.uid) || self.epoch != epoch || self.scanned > journal.len() {
-            *self = Tracker { subject: Some(object.meta.uid), epoch, ..Tracker::default() };
+    pub fn read(
+        &mut self,
+        object: &Object,
+        journal: Journal<'_>,
+        epoch: u64,
+        now: u64,
+        most: usize,
+    ) -> &Track {
+        if self.subject != Some(object.meta.uid)
+            || self.epoch != epoch
+            || self.scanned > journal.len()
+        {
+            *self = Tracker {
+                subject: Some(object.meta.uid),
+                epoch,
+                ..Tracker::default()
+            };
             self.track.id = adapt::id(object);
         }
         let to = journal.len().min(self.scanned.saturating_add(most));
@@ -249,7 +291,10 @@ impl Tracker {
         self.scanned = to;
         self.lags = to < journal.len();
         // Until then it is read: what comes later is not as the last of it was.
-        let read = journal.get(to.saturating_sub(1)).filter(|_| self.lags).map(|entry| entry.time.0 / 1000);
+        let read = journal
+            .get(to.saturating_sub(1))
+            .filter(|_| self.lags)
+            .map(|entry| entry.time.0 / 1000);
         self.track.now = read.unwrap_or(now);
         &self.track
     }
@@ -260,25 +305,35 @@ impl Tracker {
     }
 
     fn take(&mut self, entry: &Entry) {
-        let Some((op, object)) = entry.write() else { return };
+        let Some((op, object)) = entry.write() else {
+            return;
+        };
         let subject = self.subject.unwrap_or_default();
         let at = entry.time.0 / 1000;
         match object.kind {
             _ if object.meta.uid == subject => {
                 let (limits, desired) = limits(object);
-                let same = self.track.points.last().is_some_and(|point| point.limits == limits && point.desired == desired);
+                let same = self
+                    .track
+                    .points
+                    .last()
+                    .is_some_and(|point| point.limits == limits && point.desired == desired);
                 if !same {
                     self.push(at, Some((limits, desired)));
                 }
             }
-            Kind::ReplicaSet | Kind::ControllerRevision if object.meta.is_controlled_by(subject) => {
+            Kind::ReplicaSet | Kind::ControllerRevision
+                if object.meta.is_controlled_by(subject) =>
+            {
                 if object.kind == Kind::ReplicaSet && !self.sets.contains(&object.meta.uid) {
                     self.sets.push(object.meta.uid);
                 }
                 self.number(object);
             }
             Kind::Pod => {
-                let Some(owner) = object.meta.controller().map(|owner| owner.uid) else { return };
+                let Some(owner) = object.meta.controller().map(|owner| owner.uid) else {
+                    return;
+                };
                 if owner == subject || self.sets.contains(&owner) {
                     self.pod(op, object, entry);
                 }
@@ -310,16 +365,30 @@ impl Tracker {
             self.push(at, None);
             return;
         }
-        let seen = Seen { revision: known.map_or_else(|| self.revision(object, pod), |seen| seen.revision), standing };
+        let seen = Seen {
+            revision: known.map_or_else(|| self.revision(object, pod), |seen| seen.revision),
+            standing,
+        };
         self.pods.insert(uid, seen);
         self.count(seen, 1);
         self.push(at, None);
     }
 
     pub fn left(&mut self, at: u64, name: &str, by: &str) {
-        let by = if by == "user" { msg::actor_you() } else { Message::name(by) };
+        let by = if by == "user" {
+            msg::actor_you()
+        } else {
+            Message::name(by)
+        };
         // In one instant several may have had Pods go.
-        match self.track.left.iter_mut().rev().take_while(|last| last.0 == at).find(|last| last.3 == by) {
+        match self
+            .track
+            .left
+            .iter_mut()
+            .rev()
+            .take_while(|last| last.0 == at)
+            .find(|last| last.3 == by)
+        {
             Some(last) => last.2 += 1,
             None => self.track.left.push((at, name.into(), 1, by)),
         }
@@ -330,17 +399,33 @@ impl Tracker {
 
     /// Which of the revisions a Pod is of; it may be the first of a new one.
     fn revision(&mut self, object: &Object, pod: &Pod) -> usize {
-        let hash = ["pod-template-hash", "controller-revision-hash"].into_iter().find_map(|label| object.meta.label(label));
+        let hash = ["pod-template-hash", "controller-revision-hash"]
+            .into_iter()
+            .find_map(|label| object.meta.label(label));
         let hash = hash.cloned().unwrap_or_default();
-        self.hashes.iter().position(|known| *known == hash).unwrap_or_else(|| {
-            let image = pod.spec.containers.first().map(|container| container.image.as_str()).unwrap_or("");
-            self.hashes.push(hash.clone());
-            self.counts.push(Count::default());
-            let hash = hash.rsplit('-').next().unwrap_or_default().to_string();
-            let (number, rolled_back_from) = self.numbers.get(hash.as_str()).copied().unwrap_or_default();
-            self.track.revisions.push(Revision { image: image.to_string(), hash, number, rolled_back_from });
-            self.hashes.len() - 1
-        })
+        self.hashes
+            .iter()
+            .position(|known| *known == hash)
+            .unwrap_or_else(|| {
+                let image = pod
+                    .spec
+                    .containers
+                    .first()
+                    .map(|container| container.image.as_str())
+                    .unwrap_or("");
+                self.hashes.push(hash.clone());
+                self.counts.push(Count::default());
+                let hash = hash.rsplit('-').next().unwrap_or_default().to_string();
+                let (number, rolled_back_from) =
+                    self.numbers.get(hash.as_str()).copied().unwrap_or_default();
+                self.track.revisions.push(Revision {
+                    image: image.to_string(),
+                    hash,
+                    number,
+                    rolled_back_from,
+                });
+                self.hashes.len() - 1
+            })
     }
 
     /// Takes over the number of a revision. One that gets a higher number than it had is rolled back to.
@@ -351,10 +436,23 @@ impl Tracker {
         if number <= before {
             return;
         }
-        let back = if before > 0 { self.numbers.values().map(|(other, _)| *other).max().filter(|other| *other > before) } else { back };
+        let back = if before > 0 {
+            self.numbers
+                .values()
+                .map(|(other, _)| *other)
+                .max()
+                .filter(|other| *other > before)
+        } else {
+            back
+        };
         self.numbers.insert(hash.clone(), (number, back));
         self.track.current = self.track.current.max(number);
-        if let Some(revision) = self.track.revisions.iter_mut().find(|revision| revision.hash == hash) {
+        if let Some(revision) = self
+            .track
+            .revisions
+            .iter_mut()
+            .find(|revision| revision.hash == hash)
+        {
             (revision.number, revision.rolled_back_from) = (number, back);
         }
     }
@@ -371,9 +469,18 @@ impl Tracker {
     }
 
     fn push(&mut self, at: u64, limits: Option<((u32, u32), u32)>) {
-        let before = self.track.points.last().map_or(((0, 0), 0), |point| (point.limits, point.desired));
+        let before = self
+            .track
+            .points
+            .last()
+            .map_or(((0, 0), 0), |point| (point.limits, point.desired));
         let (limits, desired) = limits.unwrap_or(before);
-        let point = Point { at, counts: self.counts.clone(), limits, desired };
+        let point = Point {
+            at,
+            counts: self.counts.clone(),
+            limits,
+            desired,
+        };
         match self.track.points.last_mut() {
             Some(last) if last.at == at => *last = point,
             _ => self.track.points.push(point),
@@ -395,8 +502,13 @@ fn thin(track: &mut Track) {
     let points = &mut track.points;
     let mut wide = AXIS_STRETCHES;
     while points.len() > MAX_POINTS * 3 / 4 && wide > 0 {
-        let busy =
-            |after: u64| points.windows(2).filter(|two| two[0].at >= after).map(|two| (two[1].at - two[0].at).min(COUNTED_IDLE_MS)).sum();
+        let busy = |after: u64| {
+            points
+                .windows(2)
+                .filter(|two| two[0].at >= after)
+                .map(|two| (two[1].at - two[0].at).min(COUNTED_IDLE_MS))
+                .sum()
+        };
         // A power of two: what was one stretch stays one.
         let grain = |span: u64| 1 << (span / wide).max(1).ilog2();
         let [all, update] = [0, began].map(|after| grain(busy(after)));
@@ -404,7 +516,10 @@ fn thin(track: &mut Track) {
             let grain: u64 = if points[i].at < began { all } else { update };
             (grain, points[i].at / grain)
         });
-        *points = kept.into_iter().map(|i| std::mem::take(&mut points[i])).collect();
+        *points = kept
+            .into_iter()
+            .map(|i| std::mem::take(&mut points[i]))
+            .collect();
         wide /= 2;
     }
 }
@@ -419,48 +534,77 @@ fn limits(object: &Object) -> ((u32, u32), u32) {
             if body.spec.strategy.kind == "Recreate" {
                 return ((0, whole(desired)), whole(desired));
             }
-            ((whole(desired - gone), whole(desired + surge)), whole(desired))
+            (
+                (whole(desired - gone), whole(desired + surge)),
+                whole(desired),
+            )
         }
         // Its limits bind an update alone.
         Body::StatefulSet(body)
-            if body.status.current_revision == body.status.update_revision || body.spec.update_strategy.kind == "OnDelete" =>
+            if body.status.current_revision == body.status.update_revision
+                || body.spec.update_strategy.kind == "OnDelete" =>
         {
             ((0, 0), whole(body.spec.replicas.into()))
         }
-        Body::StatefulSet(body) => {
-            ((whole(i64::from(body.spec.replicas) - 1), whole(i64::from(body.spec.replicas))), whole(i64::from(body.spec.replicas)))
-        }
-        Body::ReplicaSet(body) => {
-            ((whole(i64::from(body.spec.replicas)), whole(i64::from(body.spec.replicas))), whole(i64::from(body.spec.replicas)))
-        }
+        Body::StatefulSet(body) => (
+            (
+                whole(i64::from(body.spec.replicas) - 1),
+                whole(i64::from(body.spec.replicas)),
+            ),
+            whole(i64::from(body.spec.replicas)),
+        ),
+        Body::ReplicaSet(body) => (
+            (
+                whole(i64::from(body.spec.replicas)),
+                whole(i64::from(body.spec.replicas)),
+            ),
+            whole(i64::from(body.spec.replicas)),
+        ),
         _ => ((0, 0), 0),
     }
 }
 
 /// The workload that an object belongs to, if its rollout can be followed.
-pub fn subject(key: &ObjectRef, get: &dyn Fn(&ObjectRef) -> Option<std::rc::Rc<Object>>) -> Option<std::rc::Rc<Object>> {
+pub fn subject(
+    key: &ObjectRef,
+    get: &dyn Fn(&ObjectRef) -> Option<std::rc::Rc<Object>>,
+) -> Option<std::rc::Rc<Object>> {
     let mut object = get(key)?;
     // A Pod leads to its ReplicaSet, that to its Deployment.
     for _ in 0..3 {
-        let Some(owner) = object.meta.controller() else { break };
-        let Some(next) = owner.key(&object.meta.namespace).and_then(|key| get(&key)) else { break };
+        let Some(owner) = object.meta.controller() else {
+            break;
+        };
+        let Some(next) = owner.key(&object.meta.namespace).and_then(|key| get(&key)) else {
+            break;
+        };
         object = next;
     }
-    matches!(object.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet | Kind::ReplicationController)
-        .then_some(object)
+    matches!(
+        object.kind,
+        Kind::Deployment
+            | Kind::StatefulSet
+            | Kind::DaemonSet
+            | Kind::ReplicaSet
+            | Kind::ReplicationController
+    )
+    .then_some(object)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use k8s_model::Time;
 
     #[test]
     fn a_long_history_is_thinned_and_keeps_what_was_worst_in_it() {
         let mut tracker = Tracker::default();
         let point = |at: u64, ready: u32, unready: u32| Point {
             at,
-            counts: vec![Count { ready, unready, ..Count::default() }],
+            counts: vec![Count {
+                ready,
+                unready,
+                ..Count::default()
+            }],
             limits: (9, 12),
             desired: 10,
         };
@@ -478,10 +622,33 @@ mod tests {
             assert!(tracker.track.points.len() <= MAX_POINTS);
         }
         let points = &tracker.track.points;
-        assert!(points.is_sorted_by_key(|point| point.at) && points.len() > MAX_POINTS / 2, "{}", points.len());
-        let at = |time: u64| points.iter().find(|point| point.at == time).map(|point| point.counts[0]);
-        assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3, ..Count::default() }));
-        assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8, ..Count::default() }));
+        assert!(
+            points.is_sorted_by_key(|point| point.at) && points.len() > MAX_POINTS / 2,
+            "{}",
+            points.len()
+        );
+        let at = |time: u64| {
+            points
+                .iter()
+                .find(|point| point.at == time)
+                .map(|point| point.counts[0])
+        };
+        assert_eq!(
+            at(1_234),
+            Some(Count {
+                ready: 2,
+                unready: 3,
+                ..Count::default()
+            })
+        );
+        assert_eq!(
+            at(51_111),
+            Some(Count {
+                ready: 9,
+                unready: 8,
+                ..Count::default()
+            })
+        );
         assert_eq!(points.last().map(|point| point.at), Some(99_999));
     }
 
@@ -489,8 +656,23 @@ mod tests {
     fn a_past_instant_is_the_same_however_much_came_later() {
         let mut track = Track::default();
         let push = |track: &mut Track, at: u64, old: u32, new: u32| {
-            let counts = vec![Count { ready: old, ..Count::default() }, Count { ready: new, unready: at as u32 % 50, ..Count::default() }];
-            track.points.push(Point { at, counts, limits: (3_750, 6_250), desired: 5_000 });
+            let counts = vec![
+                Count {
+                    ready: old,
+                    ..Count::default()
+                },
+                Count {
+                    ready: new,
+                    unready: at as u32 % 50,
+                    ..Count::default()
+                },
+            ];
+            track.points.push(Point {
+                at,
+                counts,
+                limits: (3_750, 6_250),
+                desired: 5_000,
+            });
             if track.points.len() > MAX_POINTS {
                 thin(track);
             }
@@ -500,27 +682,54 @@ mod tests {
         for update in 1..40 {
             let began = update * 60_000;
             (0..=5_000).for_each(|i| push(&mut track, began + i, 5_000 - i as u32, i as u32));
-            let ready =
-                |at: u64, old: bool| track.points[track.points.partition_point(|point| point.at <= at) - 1].counts[usize::from(!old)].ready;
+            let ready = |at: u64, old: bool| {
+                track.points[track.points.partition_point(|point| point.at <= at) - 1].counts
+                    [usize::from(!old)]
+                .ready
+            };
             // All of it on an axis of 1,240 pixels, with the idle time between folded: five seconds, and one of rest on either side.
             let pixel = (update + 1) * 7_000 / 1_240;
             for time in (0..5_000).step_by(100) {
                 let off = |at: u64| u64::from(ready(at + time, at == 1_000).abs_diff(time as u32));
-                assert!(off(1_000) <= 2 * pixel, "{} off at {time} after {update} updates, {pixel} ms a pixel", off(1_000));
-                assert!(off(began) <= 2 * pixel, "{} off at {time} of update {update}, {pixel} ms a pixel", off(began));
+                assert!(
+                    off(1_000) <= 2 * pixel,
+                    "{} off at {time} after {update} updates, {pixel} ms a pixel",
+                    off(1_000)
+                );
+                assert!(
+                    off(began) <= 2 * pixel,
+                    "{} off at {time} of update {update}, {pixel} ms a pixel",
+                    off(began)
+                );
             }
-            assert!(track.points[0].at == 1_000 && track.points.len() <= MAX_POINTS, "{}", track.points.len());
+            assert!(
+                track.points[0].at == 1_000 && track.points.len() <= MAX_POINTS,
+                "{}",
+                track.points.len()
+            );
         }
     }
 
     #[test]
     fn who_made_pods_go_in_one_instant_is_told_apart() {
         let mut tracker = Tracker::default();
-        for (at, name, by) in [(5, "a", "user"), (5, "b", "replicaset-controller"), (5, "c", "user"), (6, "d", "user")] {
+        for (at, name, by) in [
+            (5, "a", "user"),
+            (5, "b", "replicaset-controller"),
+            (5, "c", "user"),
+            (6, "d", "user"),
+        ] {
             tracker.left(at, name, by);
         }
         let of = |at: u64, name: &str, pods: u32, by: Message| (at, name.to_string(), pods, by);
         let (you, controller) = (msg::actor_you, Message::name("replicaset-controller"));
-        assert_eq!(tracker.track.left, [of(5, "a", 2, you()), of(5, "b", 1, controller), of(6, "d", 1, you())]);
+        assert_eq!(
+            tracker.track.left,
+            [
+                of(5, "a", 2, you()),
+                of(5, "b", 1, controller),
+                of(6, "d", 1, you())
+            ]
+        );
     }
 }

@@ -37,7 +37,9 @@ pub fn mark(model: &mut Model, sim: &Sim, pods: &Pods, scope: &Scope, all_read: 
 
 /// Removes from the totals of a Job's Pods those that the Job does not count.
 fn as_its_job_counts(sim: &Sim, object: &Object, pods: &mut PodTotals) {
-    let Some(job) = object.get::<Job>() else { return };
+    let Some(job) = object.get::<Job>() else {
+        return;
+    };
     // Where a policy may let a failure pass, not every one of them is to be counted.
     if job.spec.pod_failure_policy.is_some() {
         pods.failed = 0;
@@ -50,9 +52,18 @@ fn as_its_job_counts(sim: &Sim, object: &Object, pods: &mut PodTotals) {
     pods.succeeded = if pods.all > 2_000 {
         counted
     } else {
-        let succeeded = |pod: &&Rc<Object>| pod.pod().is_some_and(|pod| pod.status.phase == "Succeeded");
-        let index = |pod: &Rc<Object>| pod.meta.annotation("batch.kubernetes.io/job-completion-index")?.parse().ok();
-        let all = sim.owned(object.meta.uid, Kind::Pod).filter(succeeded).filter_map(index);
+        let succeeded =
+            |pod: &&Rc<Object>| pod.pod().is_some_and(|pod| pod.status.phase == "Succeeded");
+        let index = |pod: &Rc<Object>| {
+            pod.meta
+                .annotation("batch.kubernetes.io/job-completion-index")?
+                .parse()
+                .ok()
+        };
+        let all = sim
+            .owned(object.meta.uid, Kind::Pod)
+            .filter(succeeded)
+            .filter_map(index);
         totals::indexes(all, job.spec.completions.map_or(0, i64::from))
     };
 }

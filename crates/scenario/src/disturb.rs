@@ -6,7 +6,10 @@ use k8s_model::{Kind, Time};
 use sim_core::rng::Rng;
 
 /// What ends the faults that last.
-pub const ENDS: &[&str] = &["slow kube-controller-manager none", "slow kube-scheduler none"];
+pub const ENDS: &[&str] = &[
+    "slow kube-controller-manager none",
+    "slow kube-scheduler none",
+];
 const NEVER: Time = Time(u64::MAX);
 /// The disturbance ends after so many faults.
 const MOST: u32 = 1_000;
@@ -48,14 +51,25 @@ impl Disturbance {
         let mut rng = Rng::new(!seed);
         let gap = GAPS[rng.below(GAPS.len() as u64) as usize];
         let next = Time(rng.below(2 * gap));
-        Disturbance { rng, gap, left: MOST, slow: None, given: None, next }
+        Disturbance {
+            rng,
+            gap,
+            left: MOST,
+            slow: None,
+            given: None,
+            next,
+        }
     }
 
     /// Of faults that are known, in their order.
     pub fn of(faults: &[(Time, String)]) -> Disturbance {
         let given: Vec<(Time, String)> = faults.iter().rev().cloned().collect();
         let next = given.last().map_or(NEVER, |(at, _)| *at);
-        Disturbance { given: Some(given), next, ..Disturbance::new(0) }
+        Disturbance {
+            given: Some(given),
+            next,
+            ..Disturbance::new(0)
+        }
     }
 
     fn pick(&mut self, of: &[&'static str]) -> &'static str {
@@ -64,7 +78,9 @@ impl Disturbance {
 
     /// The fault of this instant, in the words of a scenario.
     pub fn draw(&mut self, sim: &Sim) -> Option<String> {
-        let Some(given) = &mut self.given else { return Some(self.random(sim)) };
+        let Some(given) = &mut self.given else {
+            return Some(self.random(sim));
+        };
         let (_, line) = given.pop()?;
         self.next = given.last().map_or(NEVER, |(at, _)| *at);
         Some(line)
@@ -73,19 +89,36 @@ impl Disturbance {
     fn random(&mut self, sim: &Sim) -> String {
         self.left = self.left.saturating_sub(1);
         let gap = 1 + self.rng.below(2 * self.gap);
-        self.next = if self.left == 0 { NEVER } else { sim.now().after(gap) };
+        self.next = if self.left == 0 {
+            NEVER
+        } else {
+            sim.now().after(gap)
+        };
         if let Some(slow) = self.slow.take().filter(|_| self.rng.below(2) == 0) {
             return format!("slow {slow} none");
         }
-        let present: Vec<&'static str> =
-            KINDS.iter().filter(|kind| sim.list(**kind).next().is_some()).map(|kind| kind.info().plural).collect();
-        let (kind, component) = (self.pick(if present.is_empty() { &["pods"] } else { &present }), self.pick(&COMPONENTS));
+        let present: Vec<&'static str> = KINDS
+            .iter()
+            .filter(|kind| sim.list(**kind).next().is_some())
+            .map(|kind| kind.info().plural)
+            .collect();
+        let (kind, component) = (
+            self.pick(if present.is_empty() {
+                &["pods"]
+            } else {
+                &present
+            }),
+            self.pick(&COMPONENTS),
+        );
         match self.rng.below(10) {
             0..=2 => format!("lose {kind} {component}"),
             3..=5 => format!("delay {kind} {} {component}", self.pick(&DELAYS)),
             6 | 7 => {
-                let loops: Vec<&'static str> =
-                    sim.queues().map(|(name, _)| name).chain(["kube-scheduler", "kube-controller-manager"]).collect();
+                let loops: Vec<&'static str> = sim
+                    .queues()
+                    .map(|(name, _)| name)
+                    .chain(["kube-scheduler", "kube-controller-manager"])
+                    .collect();
                 let slow = self.pick(&loops);
                 self.slow = Some(slow.to_owned());
                 format!("slow {slow} {}", self.pick(&SLOW))
@@ -104,7 +137,10 @@ mod tests {
     #[test]
     fn every_fault_is_understood_and_follows_from_the_seed() {
         let drawn = |seed: u64| -> Vec<String> {
-            let (mut sim, mut disturbance) = (Sim::new(ClusterConfig::default(), 1), Disturbance::new(seed));
+            let (mut sim, mut disturbance) = (
+                Sim::new(ClusterConfig::default(), 1),
+                Disturbance::new(seed),
+            );
             let one = |_| {
                 sim.advance(disturbance.next, usize::MAX);
                 let line = disturbance.draw(&sim).unwrap();

@@ -15,7 +15,9 @@ pub(super) fn with_placeholders(line: &str, name: impl Fn(&str) -> Option<String
     let mut out = String::new();
     let mut rest = line;
     while let Some(start) = rest.find("{{") {
-        let Some(end) = rest[start..].find("}}") else { break };
+        let Some(end) = rest[start..].find("}}") else {
+            break;
+        };
         let inner = &rest[start + 2..start + end];
         out.push_str(&rest[..start]);
         match name(inner.trim()) {
@@ -32,24 +34,41 @@ fn name(placeholder: &str, sim: &Sim) -> Option<String> {
     match parts[..] {
         ["pod", prefix, n] => nth(sim, Kind::Pod, prefix, n).map(|o| o.meta.name.to_string()),
         ["rs", prefix, n] => nth(sim, Kind::ReplicaSet, prefix, n).map(|o| o.meta.name.to_string()),
-        ["pv", prefix, n] => nth(sim, Kind::PersistentVolume, prefix, n).map(|o| o.meta.name.to_string()),
-        ["nodeof", prefix] => nth(sim, Kind::Pod, prefix, "0").map(|o| o.body::<Pod>().node_name.to_string()),
-        ["podon", node] => sim.list(Kind::Pod).find(|o| o.body::<Pod>().node_name == node).map(|o| o.meta.name.to_string()),
+        ["pv", prefix, n] => {
+            nth(sim, Kind::PersistentVolume, prefix, n).map(|o| o.meta.name.to_string())
+        }
+        ["nodeof", prefix] => {
+            nth(sim, Kind::Pod, prefix, "0").map(|o| o.body::<Pod>().node_name.to_string())
+        }
+        ["podon", node] => sim
+            .list(Kind::Pod)
+            .find(|o| o.body::<Pod>().node_name == node)
+            .map(|o| o.meta.name.to_string()),
         _ => None,
     }
 }
 
 /// The N-th object, by creation, whose name begins with the prefix and that is not being deleted; negative from the end.
 fn nth(sim: &Sim, kind: Kind, prefix: &str, n: &str) -> Option<Rc<Object>> {
-    let mut found: Vec<_> = sim.list(kind).filter(|o| o.meta.name.starts_with(prefix) && !o.meta.is_deleting()).cloned().collect();
+    let mut found: Vec<_> = sim
+        .list(kind)
+        .filter(|o| o.meta.name.starts_with(prefix) && !o.meta.is_deleting())
+        .cloned()
+        .collect();
     // Within one second the order of creation is the order of first writes.
     k8s_model::sort::sort_by_key(&mut found, |o| created_at(sim, o));
     let n: i64 = n.parse().ok()?;
     let index = if n < 0 { found.len() as i64 + n } else { n };
-    usize::try_from(index).ok().and_then(|i| found.get(i)).cloned()
+    usize::try_from(index)
+        .ok()
+        .and_then(|i| found.get(i))
+        .cloned()
 }
 
 fn created_at(sim: &Sim, object: &Object) -> usize {
     let is_it = |o: &Object| o.meta.uid == object.meta.uid;
-    sim.journal().iter().position(|entry| entry.write().is_some_and(|(_, o)| is_it(o))).unwrap_or(usize::MAX)
+    sim.journal()
+        .iter()
+        .position(|entry| entry.write().is_some_and(|(_, o)| is_it(o)))
+        .unwrap_or(usize::MAX)
 }

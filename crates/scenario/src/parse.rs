@@ -40,18 +40,34 @@ pub struct Scenario {
 impl Scenario {
     /// How long a step may take, if that is expected of it.
     pub fn patience(&self, step: usize) -> u64 {
-        let spans = self.expected.iter().filter(|expected| expected.step == step);
-        spans.map(|expected| if let How::Finishes(span) = expected.how { span } else { 0 }).max().unwrap_or(0)
+        let spans = self
+            .expected
+            .iter()
+            .filter(|expected| expected.step == step);
+        spans
+            .map(|expected| {
+                if let How::Finishes(span) = expected.how {
+                    span
+                } else {
+                    0
+                }
+            })
+            .max()
+            .unwrap_or(0)
     }
 
     /// Line and place of a step in the file: `line 12: steps[3]`.
     fn locate_step(&self, step: usize) -> String {
-        located(&self.source, self.places.get(step).map_or("steps", String::as_str))
+        located(
+            &self.source,
+            self.places.get(step).map_or("steps", String::as_str),
+        )
     }
 
     /// Message for a step that is wrong in the file itself: a fault whose target does not exist.
     pub fn mistake(&self, step: &Finished) -> Option<String> {
-        step.mistake().map(|error| format!("{}: fault: {error}", self.locate_step(step.step)))
+        step.mistake()
+            .map(|error| format!("{}: fault: {error}", self.locate_step(step.step)))
     }
 
     /// Line and place of an expectation in the file.
@@ -92,12 +108,18 @@ pub enum How {
     Finishes(u64),
 }
 
-const HOWS: [(&str, How); 3] = [("always", How::Always), ("never", How::Never), ("eventually", How::Eventually)];
+const HOWS: [(&str, How); 3] = [
+    ("always", How::Always),
+    ("never", How::Never),
+    ("eventually", How::Eventually),
+];
 
 impl How {
     /// Its word in a file.
     pub fn word(self) -> &'static str {
-        HOWS.iter().find(|(_, how)| *how == self).map_or("finishes", |(word, _)| word)
+        HOWS.iter()
+            .find(|(_, how)| *how == self)
+            .map_or("finishes", |(word, _)| word)
     }
 }
 
@@ -147,23 +169,52 @@ pub fn parse(text: &str) -> Result<Scenario, String> {
         return Err(format!("line {}: {}", fault.line, fault.fault));
     }
     let parsed = read.documents.pop().map(|d| d.value).unwrap_or(Value::Null);
-    let list = parsed.get("steps").and_then(Value::as_array).ok_or("steps: a list of steps is required")?;
+    let list = parsed
+        .get("steps")
+        .and_then(Value::as_array)
+        .ok_or("steps: a list of steps is required")?;
     let (mut steps, mut expected, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for (i, item) in list.iter().enumerate() {
         let place = format!("steps[{i}]");
-        if let Some((how, expression)) = HOWS.iter().find_map(|(word, how)| Some((*how, item.get(*word)?))) {
-            let expression =
-                expression.as_str().ok_or_else(|| format!("{}: {}: an expression is required", located(text, &place), how.word()))?;
-            expected.push(Expected { place, step: steps.len(), how, text: expression.to_owned() });
+        if let Some((how, expression)) = HOWS
+            .iter()
+            .find_map(|(word, how)| Some((*how, item.get(*word)?)))
+        {
+            let expression = expression.as_str().ok_or_else(|| {
+                format!(
+                    "{}: {}: an expression is required",
+                    located(text, &place),
+                    how.word()
+                )
+            })?;
+            expected.push(Expected {
+                place,
+                step: steps.len(),
+                how,
+                text: expression.to_owned(),
+            });
             continue;
         }
         let step = step(item).map_err(|e| format!("{}: {e}", located(text, &place)))?;
         if let Some(span) = item.get("finishes") {
             let ScenarioStep::Kubectl { line, .. } = &step else {
-                return Err(format!("{}: finishes: only a kubectl command finishes", located(text, &place)));
+                return Err(format!(
+                    "{}: finishes: only a kubectl command finishes",
+                    located(text, &place)
+                ));
             };
-            let span = duration(span).ok_or_else(|| format!("{}: finishes: not a duration: {span}", located(text, &place)))?;
-            expected.push(Expected { place: place.clone(), step: steps.len(), how: How::Finishes(span), text: line.clone() });
+            let span = duration(span).ok_or_else(|| {
+                format!(
+                    "{}: finishes: not a duration: {span}",
+                    located(text, &place)
+                )
+            })?;
+            expected.push(Expected {
+                place: place.clone(),
+                step: steps.len(),
+                how: How::Finishes(span),
+                text: line.clone(),
+            });
         }
         steps.push(step);
         places.push(place);
@@ -171,19 +222,37 @@ pub fn parse(text: &str) -> Result<Scenario, String> {
     let written = parsed.get("cluster").cloned().unwrap_or_default();
     let cluster = cluster(&written)?;
     let (name, description) = (word(&parsed, "name"), word(&parsed, "description"));
-    Ok(Scenario { name, description, cluster, written, steps, expected, places, source: text.to_owned() })
+    Ok(Scenario {
+        name,
+        description,
+        cluster,
+        written,
+        steps,
+        expected,
+        places,
+        source: text.to_owned(),
+    })
 }
 
 fn word(value: &Value, key: &str) -> String {
-    value.get(key).and_then(Value::as_str).unwrap_or("").to_string()
+    value
+        .get(key)
+        .and_then(Value::as_str)
+        .unwrap_or("")
+        .to_string()
 }
 
 /// Reads what a scenario says about its cluster.
 pub fn cluster(value: &Value) -> Result<ClusterConfig, String> {
     let mut config = match value.get("nodes") {
         None => ClusterConfig::default(),
-        Some(Value::Number(n)) => ClusterConfig::with_nodes(n.as_u64().unwrap_or(3).min(MAX_NODES as u64) as usize),
-        Some(Value::Array(list)) => ClusterConfig { nodes: nodes(list)?, ..ClusterConfig::default() },
+        Some(Value::Number(n)) => {
+            ClusterConfig::with_nodes(n.as_u64().unwrap_or(3).min(MAX_NODES as u64) as usize)
+        }
+        Some(Value::Array(list)) => ClusterConfig {
+            nodes: nodes(list)?,
+            ..ClusterConfig::default()
+        },
         Some(_) => return Err("cluster.nodes: a number or a list is required".into()),
     };
     let timing = value.get("timing").unwrap_or(&Value::Null);
@@ -198,27 +267,53 @@ pub fn cluster(value: &Value) -> Result<ClusterConfig, String> {
         provision: span("provision", default.provision)?,
     };
     if let Some(start) = value.get("startTime").and_then(Value::as_str) {
-        config.epoch = Timestamp::parse(start).ok_or_else(|| format!("cluster.startTime: not a time: {start}"))?;
+        config.epoch = Timestamp::parse(start)
+            .ok_or_else(|| format!("cluster.startTime: not a time: {start}"))?;
     }
     let option = |path: &str, default: u64| match value.pointer(path) {
         None => Ok(default),
-        Some(v) => duration(v).ok_or_else(|| format!("cluster{}: not a duration: {v}", path.replace('/', "."))),
+        Some(v) => duration(v)
+            .ok_or_else(|| format!("cluster{}: not a duration: {v}", path.replace('/', "."))),
     };
-    config.node_monitor_grace = option("/controllerManager/nodeMonitorGracePeriod", config.node_monitor_grace)?;
-    config.node_monitor_period = option("/controllerManager/nodeMonitorPeriod", config.node_monitor_period)?.max(1);
-    if let Some(kept) = value.pointer("/controllerManager/terminatedPodGCThreshold").and_then(Value::as_u64) {
+    config.node_monitor_grace = option(
+        "/controllerManager/nodeMonitorGracePeriod",
+        config.node_monitor_grace,
+    )?;
+    config.node_monitor_period = option(
+        "/controllerManager/nodeMonitorPeriod",
+        config.node_monitor_period,
+    )?
+    .max(1);
+    if let Some(kept) = value
+        .pointer("/controllerManager/terminatedPodGCThreshold")
+        .and_then(Value::as_u64)
+    {
         config.ended_pods_kept = kept as usize;
     }
-    let limit = |name: &str| value.pointer("/controllerManager").and_then(|manager| manager.get(name)).and_then(Value::as_f64);
+    let limit = |name: &str| {
+        value
+            .pointer("/controllerManager")
+            .and_then(|manager| manager.get(name))
+            .and_then(Value::as_f64)
+    };
     if let (qps, burst) = (limit("kubeAPIQPS"), limit("kubeAPIBurst"))
         && (qps.is_some() || burst.is_some())
     {
-        config.client_limit = Some((qps.unwrap_or(20.0).clamp(0.001, 1e6), burst.unwrap_or(30.0).clamp(1.0, 1e6) as u32));
+        config.client_limit = Some((
+            qps.unwrap_or(20.0).clamp(0.001, 1e6),
+            burst.unwrap_or(30.0).clamp(1.0, 1e6) as u32,
+        ));
     }
-    if let Some(seconds) = value.pointer("/admission/defaultTolerationSeconds").and_then(Value::as_i64) {
+    if let Some(seconds) = value
+        .pointer("/admission/defaultTolerationSeconds")
+        .and_then(Value::as_i64)
+    {
         config.default_toleration_seconds = seconds;
     }
-    config.max_unavailable_statefulset = value.pointer("/featureGates/MaxUnavailableStatefulSet").and_then(Value::as_bool).unwrap_or(false);
+    config.max_unavailable_statefulset = value
+        .pointer("/featureGates/MaxUnavailableStatefulSet")
+        .and_then(Value::as_bool)
+        .unwrap_or(false);
     Ok(config)
 }
 
@@ -236,9 +331,18 @@ fn nodes(list: &[Value]) -> Result<Vec<NodeConfig>, String> {
             return Err(format!("{path}.name: Duplicate value: {name:?}"));
         }
         let mut allocatable = Vec::new();
-        for (resource, amount) in value.get("allocatable").and_then(Value::as_object).into_iter().flatten() {
-            let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
-            Quantity::parse(&text).map_err(|error| format!("{path}.allocatable[{resource}]: Invalid value: {text:?}: {error}"))?;
+        for (resource, amount) in value
+            .get("allocatable")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let text = amount
+                .as_str()
+                .map_or_else(|| amount.to_string(), str::to_owned);
+            Quantity::parse(&text).map_err(|error| {
+                format!("{path}.allocatable[{resource}]: Invalid value: {text:?}: {error}")
+            })?;
             allocatable.push((resource.clone(), amount.clone()));
         }
         Ok(NodeConfig { name, allocatable })
@@ -256,19 +360,24 @@ pub fn step(value: &Value) -> Result<ScenarioStep, String> {
         if let Some(message) = unknown_verb(&split(&line)) {
             return Err(format!("kubectl: {message}"));
         }
-        let background = value.get("background").and_then(Value::as_bool).unwrap_or(false);
+        let background = value
+            .get("background")
+            .and_then(Value::as_bool)
+            .unwrap_or(false);
         return Ok(ScenarioStep::Kubectl { line, background });
     }
     if let Some(fault) = text("fault") {
         // Names in place of the placeholders come when the step begins.
-        with_placeholders(&fault, |_| Some("name".into())).parse::<Fault>().map_err(|error| format!("fault: {error}"))?;
+        with_placeholders(&fault, |_| Some("name".into()))
+            .parse::<Fault>()
+            .map_err(|error| format!("fault: {error}"))?;
         return Ok(ScenarioStep::Fault(fault));
     }
     match value.get("wait") {
         Some(Value::String(s)) if s == "settled" => Ok(ScenarioStep::Wait(Wait::Settled)),
-        Some(v) => {
-            duration(v).map(|d| ScenarioStep::Wait(Wait::For(d))).ok_or_else(|| format!("wait: neither \"settled\" nor a duration: {v}"))
-        }
+        Some(v) => duration(v)
+            .map(|d| ScenarioStep::Wait(Wait::For(d)))
+            .ok_or_else(|| format!("wait: neither \"settled\" nor a duration: {v}")),
         None => Err("one of apply, kubectl, wait, fault is required".into()),
     }
 }
@@ -292,7 +401,9 @@ fn duration(value: &Value) -> Option<u64> {
 
 fn in_micros(amount: f64, unit: f64) -> Option<u64> {
     let micros = amount * unit * SECOND as f64;
-    (0.0..1e15).contains(&micros).then_some(micros.round() as u64)
+    (0.0..1e15)
+        .contains(&micros)
+        .then_some(micros.round() as u64)
 }
 
 #[cfg(test)]
@@ -303,12 +414,21 @@ mod tests {
     fn a_scenario_is_read_whole() {
         let text = "name: a\ncluster: {nodes: 2, timing: {podStart: 250ms}}\nsteps:\n- apply: |\n    kind: X\n- kubectl: get pods\n  background: true\n- wait: settled\n- wait: 1.5s\n- fault: node-down node-1\n";
         let scenario = parse(text).unwrap();
-        assert_eq!((scenario.cluster.nodes.len(), scenario.cluster.timing.pod_start), (2, 250_000));
+        assert_eq!(
+            (
+                scenario.cluster.nodes.len(),
+                scenario.cluster.timing.pod_start
+            ),
+            (2, 250_000)
+        );
         assert_eq!(
             scenario.steps,
             [
                 ScenarioStep::Apply("kind: X\n".into()),
-                ScenarioStep::Kubectl { line: "get pods".into(), background: true },
+                ScenarioStep::Kubectl {
+                    line: "get pods".into(),
+                    background: true
+                },
                 ScenarioStep::Wait(Wait::Settled),
                 ScenarioStep::Wait(Wait::For(1_500_000)),
                 ScenarioStep::Fault("node-down node-1".into()),
@@ -318,21 +438,35 @@ mod tests {
 
     #[test]
     fn a_node_has_a_name_of_its_own_and_amounts() {
-        let refusal = |nodes: &str| parse(&format!("cluster: {{nodes: [{nodes}]}}\nsteps: []\n")).unwrap_err();
+        let refusal = |nodes: &str| {
+            parse(&format!("cluster: {{nodes: [{nodes}]}}\nsteps: []\n")).unwrap_err()
+        };
         assert_eq!(refusal("{nam: a}"), "cluster.nodes[0].name: Required value");
-        assert!(
-            refusal("{name: a}, {name: A b}").starts_with("cluster.nodes[1].name: Invalid value: \"A b\": a lowercase RFC 1123 subdomain")
+        assert!(refusal("{name: a}, {name: A b}").starts_with(
+            "cluster.nodes[1].name: Invalid value: \"A b\": a lowercase RFC 1123 subdomain"
+        ));
+        assert_eq!(
+            refusal("{name: a}, {name: a}"),
+            "cluster.nodes[1].name: Duplicate value: \"a\""
         );
-        assert_eq!(refusal("{name: a}, {name: a}"), "cluster.nodes[1].name: Duplicate value: \"a\"");
         let amount = refusal("{name: a, allocatable: {cpu: two}}");
-        assert!(amount.starts_with("cluster.nodes[0].allocatable[cpu]: Invalid value: \"two\": quantities must match"), "{amount}");
+        assert!(
+            amount.starts_with(
+                "cluster.nodes[0].allocatable[cpu]: Invalid value: \"two\": quantities must match"
+            ),
+            "{amount}"
+        );
     }
 
     #[test]
     fn expectations_stand_among_the_steps() {
         let text = "steps:\n- never: pods(web) > 4\n- wait: 1s\n- kubectl: drain node-1\n  finishes: 2m\n- always: ready(web) >= 2\n";
         let scenario = parse(text).unwrap();
-        let told: Vec<_> = scenario.expected.iter().map(|one| (one.place.as_str(), one.step, one.how, one.text.as_str())).collect();
+        let told: Vec<_> = scenario
+            .expected
+            .iter()
+            .map(|one| (one.place.as_str(), one.step, one.how, one.text.as_str()))
+            .collect();
         assert_eq!(
             told,
             [
@@ -341,7 +475,14 @@ mod tests {
                 ("steps[3]", 2, How::Always, "ready(web) >= 2"),
             ]
         );
-        assert_eq!((scenario.steps.len(), scenario.patience(1), scenario.patience(0)), (2, 120_000_000, 0));
+        assert_eq!(
+            (
+                scenario.steps.len(),
+                scenario.patience(1),
+                scenario.patience(0)
+            ),
+            (2, 120_000_000, 0)
+        );
         assert_eq!(
             parse("steps:\n- wait: 1s\n  finishes: 1s\n").unwrap_err(),
             "line 2: steps[0]: finishes: only a kubectl command finishes"
@@ -350,17 +491,35 @@ mod tests {
             parse("steps:\n- kubectl: get pods\n  finishes: soon\n").unwrap_err(),
             "line 2: steps[0]: finishes: not a duration: \"soon\""
         );
-        assert_eq!(parse("steps:\n- never: 3\n").unwrap_err(), "line 2: steps[0]: never: an expression is required");
+        assert_eq!(
+            parse("steps:\n- never: 3\n").unwrap_err(),
+            "line 2: steps[0]: never: an expression is required"
+        );
     }
 
     #[test]
     fn a_bad_scenario_says_where() {
-        assert_eq!(parse("steps:\n- wait: soon\n").unwrap_err(), "line 2: steps[0]: wait: neither \"settled\" nor a duration: \"soon\"");
+        assert_eq!(
+            parse("steps:\n- wait: soon\n").unwrap_err(),
+            "line 2: steps[0]: wait: neither \"settled\" nor a duration: \"soon\""
+        );
         let step = |line: &str| parse(&format!("steps:\n- wait: 1s\n- {line}\n")).unwrap_err();
-        assert!(step("fault: explode everything").starts_with("line 3: steps[1]: fault: unknown fault \"explode everything\""));
-        assert_eq!(step("fault: conflict wdgets/x"), "line 3: steps[1]: fault: no kind \"wdgets\"");
-        assert_eq!(step("kubectl: nonsense verb"), "line 3: steps[1]: kubectl: error: unknown command \"nonsense\" for \"kubectl\"");
+        assert!(
+            step("fault: explode everything")
+                .starts_with("line 3: steps[1]: fault: unknown fault \"explode everything\"")
+        );
+        assert_eq!(
+            step("fault: conflict wdgets/x"),
+            "line 3: steps[1]: fault: no kind \"wdgets\""
+        );
+        assert_eq!(
+            step("kubectl: nonsense verb"),
+            "line 3: steps[1]: kubectl: error: unknown command \"nonsense\" for \"kubectl\""
+        );
         assert!(parse("steps:\n- fault: exit pod/{{pod:web:0}} 1\n- kubectl: -n x get pods\n- kubectl: --help\n").is_ok());
-        assert_eq!(parse("name: x\n").unwrap_err(), "steps: a list of steps is required");
+        assert_eq!(
+            parse("name: x\n").unwrap_err(),
+            "steps: a list of steps is required"
+        );
     }
 }

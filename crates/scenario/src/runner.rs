@@ -43,15 +43,35 @@ pub struct Finished {
 
 impl Finished {
     /// A step that prints nothing but why a fault was not injected.
-    fn quietly(step: usize, action: &'static str, began: Time, ended: Time, fault_error: Option<FaultError>) -> Finished {
-        let stderr = fault_error.as_ref().map(FaultError::to_string).unwrap_or_default();
+    fn quietly(
+        step: usize,
+        action: &'static str,
+        began: Time,
+        ended: Time,
+        fault_error: Option<FaultError>,
+    ) -> Finished {
+        let stderr = fault_error
+            .as_ref()
+            .map(FaultError::to_string)
+            .unwrap_or_default();
         let exit = i32::from(fault_error.is_some());
-        Finished { step, action, began, ended, stdout: String::new(), stderr, exit, fault_error }
+        Finished {
+            step,
+            action,
+            began,
+            ended,
+            stdout: String::new(),
+            stderr,
+            exit,
+            fault_error,
+        }
     }
 
     /// Why the step is wrong in the scenario itself, not only refused in the cluster's state: its fault names something that does not exist.
     pub fn mistake(&self) -> Option<&FaultError> {
-        self.fault_error.as_ref().filter(|error| !matches!(error, FaultError::Refused(_)))
+        self.fault_error
+            .as_ref()
+            .filter(|error| !matches!(error, FaultError::Refused(_)))
     }
 }
 
@@ -105,9 +125,20 @@ pub fn run(scenario: &Scenario, seed: u64, slice: usize, observer: &mut dyn Obse
 }
 
 /// The same with faults in watches and loops; the run goes on after its last step until what came of them is repaired.
-pub fn run_disturbed(scenario: &Scenario, seed: u64, disturbance: Disturbance, observer: &mut dyn Observer) -> Sim {
+pub fn run_disturbed(
+    scenario: &Scenario,
+    seed: u64,
+    disturbance: Disturbance,
+    observer: &mut dyn Observer,
+) -> Sim {
     let sim = Sim::new(scenario.cluster.clone(), seed);
-    finish_run(Run::new(scenario, sim, usize::MAX, Some(disturbance), observer))
+    finish_run(Run::new(
+        scenario,
+        sim,
+        usize::MAX,
+        Some(disturbance),
+        observer,
+    ))
 }
 
 fn finish_run(mut run: Run<'_>) -> Sim {
@@ -119,7 +150,10 @@ fn finish_run(mut run: Run<'_>) -> Sim {
     }
     run.observer.begins(&run.sim, scenario.steps.len());
     run.repair();
-    for entry in std::mem::take(&mut run.background).into_iter().filter(|entry| entry.started) {
+    for entry in std::mem::take(&mut run.background)
+        .into_iter()
+        .filter(|entry| entry.started)
+    {
         run.report(entry.step, entry.began);
     }
     run.sim
@@ -127,13 +161,18 @@ fn finish_run(mut run: Run<'_>) -> Sim {
 
 /// When a waiting command looks again: at the next task, or a tenth of a second later.
 fn next_look(sim: &Sim, limit: Time) -> Time {
-    let next = sim.next_task().map_or(limit, |at| at.min(sim.now().after(100 * MS)));
+    let next = sim
+        .next_task()
+        .map_or(limit, |at| at.min(sim.now().after(100 * MS)));
     next.max(Time(sim.now().0 + 1))
 }
 
 /// Until when nothing but Events must stay as it is for the cluster to count as settled since `began`.
 pub fn quiet_until(sim: &Sim, began: Time) -> Time {
-    sim.last_change().max(began).after(QUIET).min(began.after(AT_MOST))
+    sim.last_change()
+        .max(began)
+        .after(QUIET)
+        .min(began.after(AT_MOST))
 }
 
 /// Runs a command to its end, letting time pass while it waits; what takes longer than `patience` is given up.
@@ -155,14 +194,32 @@ pub fn settle(sim: &mut Sim) {
     let began = sim.now();
     while sim.now() < quiet_until(sim, began) {
         let until = quiet_until(sim, began);
-        sim.advance(sim.next_task().map_or(until, |at| at.min(until)), usize::MAX);
+        sim.advance(
+            sim.next_task().map_or(until, |at| at.min(until)),
+            usize::MAX,
+        );
     }
 }
 
 impl<'r> Run<'r> {
-    fn new(scenario: &'r Scenario, sim: Sim, slice: usize, disturbance: Option<Disturbance>, observer: &'r mut dyn Observer) -> Run<'r> {
+    fn new(
+        scenario: &'r Scenario,
+        sim: Sim,
+        slice: usize,
+        disturbance: Option<Disturbance>,
+        observer: &'r mut dyn Observer,
+    ) -> Run<'r> {
         let (commands, background) = (Beside::default(), Vec::new());
-        Run { scenario, sim, observer, commands, background, disturbance, slice: slice.max(1), tasks: 0 }
+        Run {
+            scenario,
+            sim,
+            observer,
+            commands,
+            background,
+            disturbance,
+            slice: slice.max(1),
+            tasks: 0,
+        }
     }
 
     fn step(&mut self, i: usize, step: &ScenarioStep) {
@@ -172,8 +229,15 @@ impl<'r> Run<'r> {
                 self.wait(*wait);
                 self.finish(Finished::quietly(i, "wait", began, self.sim.now(), None));
             }
-            ScenarioStep::Apply(_) | ScenarioStep::Kubectl { background: false, .. } => self.command(i, began),
-            ScenarioStep::Kubectl { .. } => self.background.push(Background { step: i, began, started: false }),
+            ScenarioStep::Apply(_)
+            | ScenarioStep::Kubectl {
+                background: false, ..
+            } => self.command(i, began),
+            ScenarioStep::Kubectl { .. } => self.background.push(Background {
+                step: i,
+                began,
+                started: false,
+            }),
             ScenarioStep::Fault(line) => {
                 let line = resolve(line, &self.sim);
                 self.advance(began.after(FAULT));
@@ -186,8 +250,13 @@ impl<'r> Run<'r> {
     /// What a step starts: words, and what they read.
     fn start_of(&self, step: usize) -> BesideAct {
         match &self.scenario.steps[step] {
-            ScenarioStep::Apply(manifest) => BesideAct::Start(vec!["apply".into(), "-f".into(), "-".into()], manifest.clone()),
-            ScenarioStep::Kubectl { line, .. } => BesideAct::Start(split(&resolve(line, &self.sim)), String::new()),
+            ScenarioStep::Apply(manifest) => BesideAct::Start(
+                vec!["apply".into(), "-f".into(), "-".into()],
+                manifest.clone(),
+            ),
+            ScenarioStep::Kubectl { line, .. } => {
+                BesideAct::Start(split(&resolve(line, &self.sim)), String::new())
+            }
             ScenarioStep::Wait(_) | ScenarioStep::Fault(_) => BesideAct::Poll,
         }
     }
@@ -195,7 +264,8 @@ impl<'r> Run<'r> {
     fn act(&mut self, step: usize, act: BesideAct) {
         let id = u32::try_from(step).unwrap_or(u32::MAX);
         if self.commands.act(&mut self.sim, id, &act) {
-            self.observer.did(self.tasks, self.sim.now(), Act::Command(id, act));
+            self.observer
+                .did(self.tasks, self.sim.now(), Act::Command(id, act));
         }
     }
 
@@ -211,14 +281,21 @@ impl<'r> Run<'r> {
         self.advance(began.after(COMMAND));
         let start = self.start_of(i);
         self.act(i, start);
-        let limit = self.sim.now().after(self.scenario.patience(i).max(PATIENCE));
+        let limit = self
+            .sim
+            .now()
+            .after(self.scenario.patience(i).max(PATIENCE));
         loop {
             self.act(i, BesideAct::Poll);
             if !self.commands.waits(i as u32) || self.sim.now() >= limit {
                 break;
             }
             let looks = self.commands.deadline_after(self.sim.now());
-            self.advance(looks.into_iter().fold(next_look(&self.sim, limit), Time::min));
+            self.advance(
+                looks
+                    .into_iter()
+                    .fold(next_look(&self.sim, limit), Time::min),
+            );
         }
         self.observer.advanced(&self.sim);
         self.report(i, began);
@@ -229,10 +306,21 @@ impl<'r> Run<'r> {
         if self.commands.waits(step as u32) {
             self.act(step, BesideAct::Interrupt);
         }
-        let Some(session) = self.commands.take(step as u32) else { return };
+        let Some(session) = self.commands.take(step as u32) else {
+            return;
+        };
         let action = self.scenario.steps[step].action();
         let (stdout, stderr, exit) = (session.stdout, session.stderr, session.exit.unwrap_or(0));
-        self.finish(Finished { step, action, began, ended: self.sim.now(), stdout, stderr, exit, fault_error: None });
+        self.finish(Finished {
+            step,
+            action,
+            began,
+            ended: self.sim.now(),
+            stdout,
+            stderr,
+            exit,
+            fault_error: None,
+        });
     }
 
     fn finish(&mut self, finished: Finished) {
@@ -273,11 +361,22 @@ impl<'r> Run<'r> {
     fn advance(&mut self, to: Time) {
         loop {
             let waiting = self.background.iter();
-            let start = waiting.clone().filter(|b| !b.started).map(|b| b.began.after(COMMAND)).min();
+            let start = waiting
+                .clone()
+                .filter(|b| !b.started)
+                .map(|b| b.began.after(COMMAND))
+                .min();
             let slice = if waiting.count() == 0 { self.slice } else { 1 };
-            let disturbed = self.disturbance.as_ref().map(|disturbance| disturbance.next);
+            let disturbed = self
+                .disturbance
+                .as_ref()
+                .map(|disturbance| disturbance.next);
             let looks = self.commands.deadline_after(self.sim.now());
-            let until = start.into_iter().chain(disturbed).chain(looks).fold(to, Time::min);
+            let until = start
+                .into_iter()
+                .chain(disturbed)
+                .chain(looks)
+                .fold(to, Time::min);
             let went = self.sim.advance(until, slice);
             self.tasks += went.ran as u64;
             self.poll_background();
@@ -292,7 +391,13 @@ impl<'r> Run<'r> {
     }
 
     fn disturb(&mut self) {
-        let Some(line) = self.disturbance.as_mut().and_then(|disturbance| disturbance.draw(&self.sim)) else { return };
+        let Some(line) = self
+            .disturbance
+            .as_mut()
+            .and_then(|disturbance| disturbance.draw(&self.sim))
+        else {
+            return;
+        };
         // What cannot be done to the cluster as it is, is not done.
         let _ = self.fault(line, Act::Disturbed);
     }
@@ -333,7 +438,11 @@ mod tests {
     fn a_command_in_the_background_tries_again_when_it_would_by_itself() {
         let text = "name: a\ncluster: {nodes: 1}\nsteps:\n- apply: |\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {name: web}\n    spec:\n      replicas: 1\n      selector: {matchLabels: {app: web}}\n      template:\n        metadata: {labels: {app: web}}\n        spec: {containers: [{name: c, image: nginx}]}\n    ---\n    apiVersion: policy/v1\n    kind: PodDisruptionBudget\n    metadata: {name: web}\n    spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}\n- wait: settled\n- kubectl: drain node-1\n  background: true\n- wait: 21s\n";
         let sim = run(&parse(text).unwrap(), 1, usize::MAX, &mut Blind);
-        let refused = sim.journal().iter().filter(|entry| matches!(entry.record, Record::Refused(_))).count();
+        let refused = sim
+            .journal()
+            .iter()
+            .filter(|entry| matches!(entry.record, Record::Refused(_)))
+            .count();
         // At once, and then every five seconds.
         assert_eq!(refused, 5);
     }
@@ -355,8 +464,17 @@ mod tests {
         let text = "name: a\ncluster: {nodes: 1}\nsteps:\n- kubectl: get pods\n- kubectl: wait --for=create pod/never --timeout=1h\n  background: true\n- wait: 5s\n";
         let mut done = Done::default();
         run(&parse(text).unwrap(), 1, usize::MAX, &mut done);
-        let given_up: Vec<u32> =
-            done.0.iter().filter_map(|act| if let Act::Command(id, BesideAct::Interrupt) = act { Some(*id) } else { None }).collect();
+        let given_up: Vec<u32> = done
+            .0
+            .iter()
+            .filter_map(|act| {
+                if let Act::Command(id, BesideAct::Interrupt) = act {
+                    Some(*id)
+                } else {
+                    None
+                }
+            })
+            .collect();
         assert_eq!(given_up, [1]);
     }
 }

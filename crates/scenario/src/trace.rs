@@ -16,7 +16,11 @@ pub struct Trace<W: Write> {
 impl<W: Write> Trace<W> {
     /// A trace into a writer.
     pub fn new(to: W) -> Self {
-        Trace { to, written: 0, error: None }
+        Trace {
+            to,
+            written: 0,
+            error: None,
+        }
     }
 
     fn line(&mut self, value: &serde_json::Value) {

@@ -21,23 +21,41 @@ impl<'c> Cycle<'c> {
         nominated: &'c [(Str, Rc<Object>)],
     ) -> Self {
         let spread = spread::count(object, pod, "DoNotSchedule", nodes);
-        let mut cycle = Cycle { object, pod, cache, nodes, spread, nominated, filters: Vec::new() };
+        let mut cycle = Cycle {
+            object,
+            pod,
+            cache,
+            nodes,
+            spread,
+            nominated,
+            filters: Vec::new(),
+        };
         cycle.filters = filters::asked(&cycle);
         cycle
     }
 }
 
 /// A node's refusal of a Pod; resources reserved for a nominated Pod of at least the same priority count as used.
-pub(super) fn refusal(cycle: &Cycle<'_>, name: &Str, node: &Rc<Object>, info: &NodeInfo) -> Option<Refusal> {
+pub(super) fn refusal(
+    cycle: &Cycle<'_>,
+    name: &Str,
+    node: &Rc<Object>,
+    info: &NodeInfo,
+) -> Option<Refusal> {
     let ask = |info: &NodeInfo| {
         let refused = |(at, filter): &(usize, &Filter)| {
             let refusal = (filter.filter)(cycle, node, node.body::<Node>(), info)?;
-            Some(Refusal { by: 1 << at, ..refusal })
+            Some(Refusal {
+                by: 1 << at,
+                ..refusal
+            })
         };
         cycle.filters.iter().find_map(refused)
     };
     let keeps = |(at, other): &&(Str, Rc<Object>)| {
-        at == name && other.meta.uid != cycle.object.meta.uid && priority(other) >= priority(cycle.object)
+        at == name
+            && other.meta.uid != cycle.object.meta.uid
+            && priority(other) >= priority(cycle.object)
     };
     let mut kept = cycle.nominated.iter().filter(keeps).peekable();
     if kept.peek().is_some() {
@@ -58,20 +76,39 @@ pub(super) fn ask_all(cycle: &Cycle<'_>) -> Result<NodeChoice, Vec<(Str, Refusal
     let mut refused = Vec::new();
     // The nominated node comes first: if the Pod fits there, no other is evaluated.
     let nominated = &cycle.pod.status.nominated_node_name;
-    let nominee = if nominated.is_empty() { None } else { cycle.nodes.find(nominated) };
+    let nominee = if nominated.is_empty() {
+        None
+    } else {
+        cycle.nodes.find(nominated)
+    };
     if let Some((name, info)) = nominee
-        && info.node.as_ref().is_some_and(|node| refusal(cycle, name, node, info).is_none())
+        && info
+            .node
+            .as_ref()
+            .is_some_and(|node| refusal(cycle, name, node, info).is_none())
     {
         feasible.push((name, info));
     } else {
         for (name, info) in cycle.nodes.iter() {
-            let Some(node) = info.node.as_ref() else { continue };
+            let Some(node) = info.node.as_ref() else {
+                continue;
+            };
             match refusal(cycle, name, node, info) {
                 Some(refusal) => refused.push((name.clone(), refusal)),
                 None => feasible.push((name, info)),
             }
         }
     }
-    let scores = if feasible.is_empty() { Vec::new() } else { scores::total(cycle, &feasible) };
-    NodeChoice::of(feasible.iter().zip(scores).map(|((name, _), score)| (*name, score))).ok_or(refused)
+    let scores = if feasible.is_empty() {
+        Vec::new()
+    } else {
+        scores::total(cycle, &feasible)
+    };
+    NodeChoice::of(
+        feasible
+            .iter()
+            .zip(scores)
+            .map(|((name, _), score)| (*name, score)),
+    )
+    .ok_or(refused)
 }

@@ -5,7 +5,11 @@ use controller_runtime::descriptor::{CodeLine, Descriptor};
 /// The pseudo-code of a pass.
 const CODE: &[CodeLine] = &[
     ("for pod := range queue {", "", ""),
-    ("    nodes := filter(cache.Nodes, pod)", "", "nodes that fit"),
+    (
+        "    nodes := filter(cache.Nodes, pod)",
+        "",
+        "nodes that fit",
+    ),
     ("    if len(nodes) == 0 {", "", ""),
     ("        condition(pod, Unschedulable)", "nonode", "act"),
     ("        continue", "", ""),

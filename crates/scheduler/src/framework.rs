@@ -103,21 +103,39 @@ pub(super) struct Refusal {
 impl Refusal {
     /// The node could not be used even if it were empty.
     pub fn no_help() -> Refusal {
-        Refusal { by: 0, reasons: vec![Str::new_static("Preemption is not helpful for scheduling")], preemption_helps: false }
+        Refusal {
+            by: 0,
+            reasons: vec![Str::new_static("Preemption is not helpful for scheduling")],
+            preemption_helps: false,
+        }
     }
 
     /// No Pod on the node has a lower priority.
     pub fn no_victims() -> Refusal {
-        let reasons = vec![Str::new_static("No preemption victims found for incoming pod")];
-        Refusal { by: 0, reasons, preemption_helps: false }
+        let reasons = vec![Str::new_static(
+            "No preemption victims found for incoming pod",
+        )];
+        Refusal {
+            by: 0,
+            reasons,
+            preemption_helps: false,
+        }
     }
 
     pub fn final_(reason: &'static str) -> Option<Refusal> {
-        Some(Refusal { by: 0, reasons: vec![Str::new_static(reason)], preemption_helps: false })
+        Some(Refusal {
+            by: 0,
+            reasons: vec![Str::new_static(reason)],
+            preemption_helps: false,
+        })
     }
 
     pub fn for_now(reason: &'static str) -> Option<Refusal> {
-        Some(Refusal { by: 0, reasons: vec![Str::new_static(reason)], preemption_helps: true })
+        Some(Refusal {
+            by: 0,
+            reasons: vec![Str::new_static(reason)],
+            preemption_helps: true,
+        })
     }
 }
 
@@ -147,7 +165,14 @@ impl NodeChoice {
             }
         }
         let (node, score) = best?;
-        let (next, next_score) = next.map_or((Str::default(), 0), |(name, score)| (name.clone(), score));
-        Some(NodeChoice { node: node.clone(), score, next, next_score, feasible })
+        let (next, next_score) =
+            next.map_or((Str::default(), 0), |(name, score)| (name.clone(), score));
+        Some(NodeChoice {
+            node: node.clone(),
+            score,
+            next,
+            next_score,
+            feasible,
+        })
     }
 }

@@ -7,7 +7,6 @@
 mod ask;
 mod descriptor;
 mod explain;
-pub mod refuses;
 mod filters;
 mod framework;
 mod matching;
@@ -16,6 +15,7 @@ mod node_info;
 mod nodes;
 mod outcome;
 mod preemption;
+pub mod refuses;
 mod scores;
 mod spread;
 mod terms;
@@ -30,7 +30,10 @@ use controller_runtime::late::DelayLog;
 use controller_runtime::out::Out;
 use controller_runtime::watch::Event;
 pub use descriptor::DESCRIPTOR;
-use framework::{ANY, ClusterChanges, Cycle, NODE_ALLOCATABLE, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE, POD_PLACED, STORAGE};
+use framework::{
+    ANY, ClusterChanges, Cycle, NODE_ALLOCATABLE, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE,
+    POD_PLACED, STORAGE,
+};
 use k8s_model::node::Node;
 use k8s_model::pod::Pod;
 use k8s_model::time::{MS, SECOND};
@@ -138,7 +141,13 @@ impl Scheduler {
         if !pod.node_name.is_empty() {
             self.assumed.remove(&uid);
             self.forget(uid);
-            let counted = self.nodes.change(&pod.node_name, |node| if gone { node.remove(object) } else { node.add(object) });
+            let counted = self.nodes.change(&pod.node_name, |node| {
+                if gone {
+                    node.remove(object)
+                } else {
+                    node.add(object)
+                }
+            });
             let smaller = |before: &Pod| {
                 let (new, old) = (pod.spec.requests, before.spec.requests);
                 new.cpu < old.cpu || new.memory < old.memory
@@ -147,10 +156,16 @@ impl Scheduler {
                 if event.before.and_then(|b| b.pod()).is_some_and(smaller) {
                     self.retry(id, POD_GONE, &|_| true);
                 }
-                let relabelled = event.before.is_some_and(|b| b.meta.labels != object.meta.labels);
+                let relabelled = event
+                    .before
+                    .is_some_and(|b| b.meta.labels != object.meta.labels);
                 if counted || relabelled {
                     self.retry(id, POD_PLACED, &|p| {
-                        !p.spec.affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty()
+                        !p.spec
+                            .affinity
+                            .pod_affinity
+                            .required_during_scheduling_ignored_during_execution
+                            .is_empty()
                             || !p.spec.topology_spread_constraints.is_empty()
                             || relabelled
                     });
@@ -166,11 +181,16 @@ impl Scheduler {
             }
             return;
         }
-        if !pod.spec.scheduling_gates.is_empty() || pod.spec.scheduler_name != "default-scheduler" || self.assumed.contains_key(&uid) {
+        if !pod.spec.scheduling_gates.is_empty()
+            || pod.spec.scheduler_name != "default-scheduler"
+            || self.assumed.contains_key(&uid)
+        {
             return;
         }
         // A Pod's status, written by this scheduler, is no reason to retry.
-        let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
+        let changed = event.before.is_none_or(|b| {
+            b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels
+        });
         self.arrivals += 1;
         let (arrived, now) = (self.arrivals, self.now);
         let pending = self.pending.get_or_insert_with(uid, || PendingPod {
@@ -200,11 +220,15 @@ impl Scheduler {
 
     fn observe_node(&mut self, event: &Event<'_>) {
         let name = &event.object.meta.name;
-        self.nodes.change(name, |node| node.set_node((event.op != Op::Deleted).then_some(event.object)));
+        self.nodes.change(name, |node| {
+            node.set_node((event.op != Op::Deleted).then_some(event.object))
+        });
     }
 
     fn enqueue(&mut self, uid: Uid, cause: EntryId) {
-        let Some(pending) = self.pending.get_mut(&uid) else { return };
+        let Some(pending) = self.pending.get_mut(&uid) else {
+            return;
+        };
         self.unschedulable.remove(&uid);
         pending.cause = cause;
         if pending.queued.is_none() {
@@ -244,8 +268,18 @@ impl Scheduler {
         if self.flush.is_some() {
             return None;
         }
-        let first = self.unschedulable.keys().filter_map(|uid| self.pending.get(uid)).map(|p| p.aside).min()?;
-        self.flush = Some(Time(first.after(UNSCHEDULABLE_RETRY_US).0.next_multiple_of(FLUSH_PERIOD_US)));
+        let first = self
+            .unschedulable
+            .keys()
+            .filter_map(|uid| self.pending.get(uid))
+            .map(|p| p.aside)
+            .min()?;
+        self.flush = Some(Time(
+            first
+                .after(UNSCHEDULABLE_RETRY_US)
+                .0
+                .next_multiple_of(FLUSH_PERIOD_US),
+        ));
         self.flush
     }
 
@@ -253,9 +287,14 @@ impl Scheduler {
     pub fn flush(&mut self, now: Time) -> Option<Time> {
         self.flush = None;
         self.now = now;
-        let waiting = self.unschedulable.keys().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
-        let due: Vec<(Uid, EntryId)> =
-            waiting.filter(|(_, p)| p.aside.after(UNSCHEDULABLE_RETRY_US) <= now).map(|(uid, p)| (uid, p.cause)).collect();
+        let waiting = self
+            .unschedulable
+            .keys()
+            .filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
+        let due: Vec<(Uid, EntryId)> = waiting
+            .filter(|(_, p)| p.aside.after(UNSCHEDULABLE_RETRY_US) <= now)
+            .map(|(uid, p)| (uid, p.cause))
+            .collect();
         for (uid, cause) in due {
             self.enqueue(uid, cause);
         }
@@ -263,7 +302,13 @@ impl Scheduler {
     }
 
     /// Schedules the next Pod; returns the time of the next cycle if there are more.
-    pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>, late: &mut DelayLog) -> Option<Time> {
+    pub fn cycle(
+        &mut self,
+        cache: &Cache,
+        now: Time,
+        out: &mut Out<'_>,
+        late: &mut DelayLog,
+    ) -> Option<Time> {
         self.now = now;
         if let Some(((_, _, uid), ())) = self.active.pop_first()
             && let Some(pending) = self.pending.get_mut(&uid)
@@ -298,7 +343,10 @@ impl Scheduler {
     /// Number of Pods before this one, if it waits for its cycle; and when the planned cycle began and ends.
     pub fn in_line(&self, uid: Uid) -> Option<(usize, Option<(Time, Time)>)> {
         let own = self.pending.get(&uid)?.queued?;
-        Some((self.active.keys().take_while(|other| **other < own).count(), self.awake.map(|ends| (self.planned, ends))))
+        Some((
+            self.active.keys().take_while(|other| **other < own).count(),
+            self.awake.map(|ends| (self.planned, ends)),
+        ))
     }
 
     /// How many Pods wait for their cycle.
@@ -341,13 +389,28 @@ impl Scheduler {
 
     /// Clears everything but the slowdown.
     pub fn restart(&mut self) {
-        *self = Scheduler { slow: self.slow, slowed: self.slowed, ..Scheduler::default() };
+        *self = Scheduler {
+            slow: self.slow,
+            slowed: self.slowed,
+            ..Scheduler::default()
+        };
     }
 
     fn schedule(&mut self, object: &Rc<Object>, pod: &Pod, cache: &Cache, out: &mut Out<'_>) {
         if let Some(node) = self.placed.get(&object.meta.uid).cloned() {
             if volumes::all_bound(object, pod, cache) {
-                self.bind(object, &node, Why::BestNode { feasible: 0, nodes: 0, score: 0, next: Default::default(), next_score: 0 }, out);
+                self.bind(
+                    object,
+                    &node,
+                    Why::BestNode {
+                        feasible: 0,
+                        nodes: 0,
+                        score: 0,
+                        next: Default::default(),
+                        next_score: 0,
+                    },
+                    out,
+                );
             } else {
                 self.set_aside(object, filters::volume_binding(), out.server.now);
             }
@@ -356,17 +419,31 @@ impl Scheduler {
         let real = self.nodes.real;
         if let Err(message) = volumes::check(object, pod, cache) {
             let message = format!("0/{real} nodes are available: {message}. not found");
-            return self.fail(object, FitError { message, refused_by: filters::volume_binding() }, Nominated::None, out);
+            return self.fail(
+                object,
+                FitError {
+                    message,
+                    refused_by: filters::volume_binding(),
+                },
+                Nominated::None,
+                out,
+            );
         }
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
         let choice = match self.memo.choose(&cycle) {
             Placement::Fits(choice) => {
-                debug_assert_eq!(ask_all(&cycle).ok().as_ref(), Some(&choice), "what is remembered of the nodes still holds");
+                debug_assert_eq!(
+                    ask_all(&cycle).ok().as_ref(),
+                    Some(&choice),
+                    "what is remembered of the nodes still holds"
+                );
                 Ok(choice)
             }
             Placement::FitsNowhere(error) => {
                 debug_assert_eq!(
-                    ask_all(&cycle).map_err(|refused| self.preempt(&cycle, refused, real, out.server.wall()).error),
+                    ask_all(&cycle).map_err(|refused| self
+                        .preempt(&cycle, refused, real, out.server.wall())
+                        .error),
                     Err(error.clone()),
                     "what refused the last such Pod refuses this one"
                 );
@@ -385,7 +462,13 @@ impl Scheduler {
             }
         };
         let (feasible, nodes) = (choice.feasible as u32, real as u32);
-        let why = Why::BestNode { feasible, nodes, score: choice.score, next: choice.next.into(), next_score: choice.next_score };
+        let why = Why::BestNode {
+            feasible,
+            nodes,
+            score: choice.score,
+            next: choice.next.into(),
+            next_score: choice.next_score,
+        };
         let node = choice.node;
         if volumes::all_bound(object, pod, cache) {
             self.bind(object, &node, why, out);
@@ -403,7 +486,11 @@ impl Scheduler {
             self.nodes.change(&node, |info| info.remove(object));
         }
         if error.reason == StatusReason::Conflict {
-            let message = ["binding rejected: running Bind plugin \"DefaultBinder\": ", &error.message].concat();
+            let message = [
+                "binding rejected: running Bind plugin \"DefaultBinder\": ",
+                &error.message,
+            ]
+            .concat();
             out.event(object, "Warning", "FailedScheduling", message);
         }
     }
@@ -432,7 +519,9 @@ enum Nominated {
 
 /// The changes of a node in a watch event.
 fn changes_of_node(event: &Event<'_>) -> ClusterChanges {
-    let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else { return ANY };
+    let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else {
+        return ANY;
+    };
     if event.op == Op::Deleted {
         return NODE_GONE;
     }

@@ -11,28 +11,44 @@ use std::rc::Rc;
 
 /// Whether one of the terms holds; a term without requirements never does.
 pub(super) fn selects(selector: &NodeSelector, node: &Object) -> bool {
-    selector.node_selector_terms.iter().any(|term| term_matches(term, node))
+    selector
+        .node_selector_terms
+        .iter()
+        .any(|term| term_matches(term, node))
 }
 
 pub(super) fn term_matches(term: &NodeSelectorTerm, node: &Object) -> bool {
     if term.match_expressions.is_empty() && term.match_fields.is_empty() {
         return false;
     }
-    let fields = Rc::new(BTreeMap::from([("metadata.name".into(), node.meta.name.clone())]));
-    term.match_expressions.iter().all(|r| r.matches(&node.meta.labels)) && term.match_fields.iter().all(|r| r.matches(&fields))
+    let fields = Rc::new(BTreeMap::from([(
+        "metadata.name".into(),
+        node.meta.name.clone(),
+    )]));
+    term.match_expressions
+        .iter()
+        .all(|r| r.matches(&node.meta.labels))
+        && term.match_fields.iter().all(|r| r.matches(&fields))
 }
 
 /// Whether a node matches a Pod's node selector and required node affinity.
 pub fn fits_affinity(spec: &PodSpec, node: &Object) -> bool {
-    let required = spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution.as_ref();
-    contains_all(&node.meta.labels, &spec.node_selector) && required.is_none_or(|selector| selects(selector, node))
+    let required = spec
+        .affinity
+        .node_affinity
+        .required_during_scheduling_ignored_during_execution
+        .as_ref();
+    contains_all(&node.meta.labels, &spec.node_selector)
+        && required.is_none_or(|selector| selects(selector, node))
 }
 
 /// Whether one of the tolerations covers the taint. An empty key with `Exists` covers all, an empty effect every effect.
 pub fn tolerates(tolerations: &[Toleration], taint: &Taint) -> bool {
     tolerations.iter().any(|t| {
         let value = t.operator == "Exists" || t.value == taint.value;
-        (t.effect.is_empty() || t.effect == taint.effect) && (t.key == taint.key || (t.key.is_empty() && t.operator == "Exists")) && value
+        (t.effect.is_empty() || t.effect == taint.effect)
+            && (t.key == taint.key || (t.key.is_empty() && t.operator == "Exists"))
+            && value
     })
 }
 
@@ -42,7 +58,12 @@ mod tests {
 
     #[test]
     fn a_toleration_covers_what_it_names() {
-        let taint = Taint { key: "gpu".into(), value: "yes".into(), effect: "NoSchedule".into(), ..Default::default() };
+        let taint = Taint {
+            key: "gpu".into(),
+            value: "yes".into(),
+            effect: "NoSchedule".into(),
+            ..Default::default()
+        };
         let t = |key: &str, operator: &str, value: &str, effect: &str| Toleration {
             key: key.into(),
             operator: operator.into(),
@@ -59,7 +80,11 @@ mod tests {
             (t("gpu", "Exists", "", "NoExecute"), false),
         ];
         for (toleration, expected) in cases {
-            assert_eq!(tolerates(std::slice::from_ref(&toleration), &taint), expected, "{toleration:?}");
+            assert_eq!(
+                tolerates(std::slice::from_ref(&toleration), &taint),
+                expected,
+                "{toleration:?}"
+            );
         }
     }
 }

@@ -71,7 +71,13 @@ impl Clone for Memo {
 impl Memo {
     /// Number of templates whose verdicts are cached, and of those that fit no node.
     pub fn cached_templates(&self) -> (usize, usize) {
-        (self.classes.len(), self.classes.iter().filter(|class| class.refused.is_some()).count())
+        (
+            self.classes.len(),
+            self.classes
+                .iter()
+                .filter(|class| class.refused.is_some())
+                .count(),
+        )
     }
 
     /// What is known of a Pod.
@@ -80,10 +86,20 @@ impl Memo {
             return Placement::Unknown;
         }
         let owner = topology_spread::owner(cycle);
-        let known = self.classes.iter().rposition(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && class.owner == owner);
+        let known = self
+            .classes
+            .iter()
+            .rposition(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && class.owner == owner);
         let mut class = match known {
             Some(at) => self.classes.remove(at),
-            None => TemplateClass { spec: cycle.pod.spec.clone(), owner, seen: 0, verdicts: Vec::new(), zones: Vec::new(), refused: None },
+            None => TemplateClass {
+                spec: cycle.pod.spec.clone(),
+                owner,
+                seen: 0,
+                verdicts: Vec::new(),
+                zones: Vec::new(),
+                refused: None,
+            },
         };
         let placement = class.placement(cycle);
         if self.classes.len() >= MAX_TEMPLATES {
@@ -95,7 +111,11 @@ impl Memo {
 
     /// Notes why a full cycle of the Pod asked about last found no node.
     pub fn refuse(&mut self, cycle: &Cycle<'_>, error: &FitError) {
-        if let Some(class) = self.classes.last_mut().filter(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && is_plain(cycle)) {
+        if let Some(class) = self
+            .classes
+            .last_mut()
+            .filter(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && is_plain(cycle))
+        {
             class.refused = Some(error.clone());
         }
     }
@@ -118,13 +138,19 @@ impl TemplateClass {
         }
         match &self.refused {
             Some(refused) => Placement::FitsNowhere(refused.clone()),
-            None => self.choose(cycle).map_or(Placement::Unknown, Placement::Fits),
+            None => self
+                .choose(cycle)
+                .map_or(Placement::Unknown, Placement::Fits),
         }
     }
 
     /// Evaluates the nodes that have changed since the last time.
     fn catch_up(&mut self, cycle: &Cycle<'_>) {
-        match cycle.nodes.changed_since(self.seen).filter(|_| self.verdicts.len() == cycle.nodes.len()) {
+        match cycle
+            .nodes
+            .changed_since(self.seen)
+            .filter(|_| self.verdicts.len() == cycle.nodes.len())
+        {
             Some(changed) => {
                 for at in changed {
                     if let Some((name, info)) = cycle.nodes.nth(*at as usize) {
@@ -145,17 +171,39 @@ impl TemplateClass {
 
     fn judge(&mut self, cycle: &Cycle<'_>, name: &Str, info: &NodeInfo) -> NodeVerdict {
         let zone = info.zone.as_ref().map_or(NO_ZONE, |zone| {
-            let known = self.zones.iter().position(|known| known == zone).unwrap_or_else(|| {
-                self.zones.push(zone.clone());
-                self.zones.len() - 1
-            });
+            let known = self
+                .zones
+                .iter()
+                .position(|known| known == zone)
+                .unwrap_or_else(|| {
+                    self.zones.push(zone.clone());
+                    self.zones.len() - 1
+                });
             known as u16
         });
-        let fits = info.node.as_ref().is_some_and(|node| refusal(cycle, name, node, info).is_none());
-        let eligible = info.node.as_ref().is_some_and(|node| fits_affinity(&cycle.pod.spec, node));
-        let alike = self.owner.map_or(0, |owner| topology_spread::alike(info, owner)) as i32;
-        let score = if fits { scores::alone(cycle, info) as i32 } else { 0 };
-        NodeVerdict { fits, eligible, zone, alike, score }
+        let fits = info
+            .node
+            .as_ref()
+            .is_some_and(|node| refusal(cycle, name, node, info).is_none());
+        let eligible = info
+            .node
+            .as_ref()
+            .is_some_and(|node| fits_affinity(&cycle.pod.spec, node));
+        let alike = self
+            .owner
+            .map_or(0, |owner| topology_spread::alike(info, owner)) as i32;
+        let score = if fits {
+            scores::alone(cycle, info) as i32
+        } else {
+            0
+        };
+        NodeVerdict {
+            fits,
+            eligible,
+            zone,
+            alike,
+            score,
+        }
     }
 
     /// The best node, including the spread of the controller's Pods.
@@ -164,20 +212,31 @@ impl TemplateClass {
         // Number of Pods in each zone that has a node.
         let mut zones: Vec<Option<i64>> = vec![None; self.zones.len()];
         if !zones.is_empty() {
-            fitting().filter(|verdict| verdict.zone != NO_ZONE).for_each(|verdict| zones[verdict.zone as usize] = Some(0));
-            for verdict in self.verdicts.iter().filter(|verdict| verdict.eligible && verdict.zone != NO_ZONE) {
+            fitting()
+                .filter(|verdict| verdict.zone != NO_ZONE)
+                .for_each(|verdict| zones[verdict.zone as usize] = Some(0));
+            for verdict in self
+                .verdicts
+                .iter()
+                .filter(|verdict| verdict.eligible && verdict.zone != NO_ZONE)
+            {
                 if let Some(count) = &mut zones[verdict.zone as usize] {
                     *count += i64::from(verdict.alike);
                 }
             }
         }
-        let spread = topology_spread::Defaults::new(fitting().count(), zones.iter().flatten().count());
+        let spread =
+            topology_spread::Defaults::new(fitting().count(), zones.iter().flatten().count());
         // Neighbouring nodes mostly have the same counts.
         let mut last = (0, NO_ZONE, spread.cost(0, None));
         let mut cost = |verdict: &NodeVerdict| {
             if (verdict.alike, verdict.zone) != (last.0, last.1) {
                 let zone = zones.get(verdict.zone as usize).copied().flatten();
-                last = (verdict.alike, verdict.zone, spread.cost(i64::from(verdict.alike), zone));
+                last = (
+                    verdict.alike,
+                    verdict.zone,
+                    spread.cost(i64::from(verdict.alike), zone),
+                );
             }
             last.2
         };
@@ -186,10 +245,19 @@ impl TemplateClass {
             fitting().for_each(|verdict| range.take(cost(verdict)));
         }
         let mut total = |verdict: &NodeVerdict| {
-            let spread = if self.owner.is_some() { range.score(cost(verdict)) } else { 0 };
+            let spread = if self.owner.is_some() {
+                range.score(cost(verdict))
+            } else {
+                0
+            };
             topology_spread::WEIGHT * spread + i64::from(verdict.score)
         };
         let names = cycle.nodes.iter().map(|(name, _)| name);
-        NodeChoice::of(names.zip(&self.verdicts).filter(|(_, verdict)| verdict.fits).map(|(name, verdict)| (name, total(verdict))))
+        NodeChoice::of(
+            names
+                .zip(&self.verdicts)
+                .filter(|(_, verdict)| verdict.fits)
+                .map(|(name, verdict)| (name, total(verdict))),
+        )
     }
 }

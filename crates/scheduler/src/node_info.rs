@@ -52,7 +52,11 @@ impl NodeInfo {
         self.repelling = false;
         if let Some(node) = node {
             let body: &Node = node.body();
-            self.repelling = body.spec.taints.iter().any(|taint| taint.effect == "PreferNoSchedule");
+            self.repelling = body
+                .spec
+                .taints
+                .iter()
+                .any(|taint| taint.effect == "PreferNoSchedule");
             (self.allocatable, self.max_pods) = (body.allocatable(), body.max_pods());
             self.zone = node.meta.label(ZONE).cloned();
         }
@@ -68,7 +72,10 @@ impl NodeInfo {
             let before: &Pod = known.body();
             if before.spec.requests != pod.spec.requests {
                 self.version += 1;
-                self.requested = self.requested.minus(before.spec.requests).plus(pod.spec.requests);
+                self.requested = self
+                    .requested
+                    .minus(before.spec.requests)
+                    .plus(pod.spec.requests);
                 self.counted = self.counted.minus(counted(before)).plus(counted(pod));
             }
             // A Pod that the scheduler itself has just bound is new when the watch delivers it.
@@ -80,7 +87,11 @@ impl NodeInfo {
         self.unsociable += usize::from(is_unsociable(pod));
         self.choosy += usize::from(is_choosy(pod));
         *self.by_priority.entry(priority(object)).or_default() += 1;
-        if let Some(owner) = object.meta.controller().filter(|_| !object.meta.is_deleting()) {
+        if let Some(owner) = object
+            .meta
+            .controller()
+            .filter(|_| !object.meta.is_deleting())
+        {
             *self.by_controller.entry(owner.uid).or_default() += 1;
         }
         true
@@ -88,7 +99,9 @@ impl NodeInfo {
 
     /// Removes a Pod; `true` if it was counted.
     pub fn remove(&mut self, object: &Rc<Object>) -> bool {
-        let Some(known) = self.pods.remove(&object.meta.uid) else { return false };
+        let Some(known) = self.pods.remove(&object.meta.uid) else {
+            return false;
+        };
         let pod: &Pod = known.body();
         self.version += 1;
         self.requested = self.requested.minus(pod.spec.requests);
@@ -124,14 +137,28 @@ impl NodeInfo {
 }
 
 fn is_unsociable(pod: &Pod) -> bool {
-    !pod.spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty()
+    !pod.spec
+        .affinity
+        .pod_anti_affinity
+        .required_during_scheduling_ignored_during_execution
+        .is_empty()
 }
 
 fn is_choosy(pod: &Pod) -> bool {
-    let Affinity { pod_affinity: near, pod_anti_affinity: far, .. } = &pod.spec.affinity;
-    !near.required_during_scheduling_ignored_during_execution.is_empty()
-        || !near.preferred_during_scheduling_ignored_during_execution.is_empty()
-        || !far.preferred_during_scheduling_ignored_during_execution.is_empty()
+    let Affinity {
+        pod_affinity: near,
+        pod_anti_affinity: far,
+        ..
+    } = &pod.spec.affinity;
+    !near
+        .required_during_scheduling_ignored_during_execution
+        .is_empty()
+        || !near
+            .preferred_during_scheduling_ignored_during_execution
+            .is_empty()
+        || !far
+            .preferred_during_scheduling_ignored_during_execution
+            .is_empty()
 }
 
 /// The requests of a Pod for scoring.

@@ -23,12 +23,15 @@ pub(super) struct Nodes {
 
 impl Nodes {
     fn place(&self, name: &str) -> Result<usize, usize> {
-        self.all.binary_search_by(|(known, _)| known.as_str().cmp(name))
+        self.all
+            .binary_search_by(|(known, _)| known.as_str().cmp(name))
     }
 
     /// The node of this name.
     pub fn find(&self, name: &str) -> Option<(&Str, &NodeInfo)> {
-        self.place(name).ok().map(|at| (&self.all[at].0, &*self.all[at].1))
+        self.place(name)
+            .ok()
+            .map(|at| (&self.all[at].0, &*self.all[at].1))
     }
 
     /// The state of the node with this name.

@@ -17,12 +17,24 @@ use std::rc::Rc;
 
 impl Scheduler {
     /// Why a Pod is unschedulable, and whether preemption would help.
-    pub(super) fn preempt(&self, cycle: &Cycle<'_>, refused: Vec<(Str, Refusal)>, real: usize, now: Timestamp) -> NoFit {
+    pub(super) fn preempt(
+        &self,
+        cycle: &Cycle<'_>,
+        refused: Vec<(Str, Refusal)>,
+        real: usize,
+        now: Timestamp,
+    ) -> NoFit {
         let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
         let mut text = filters::reasons(real, &refusals);
         if real == 0 {
-            let error = FitError { message: text, refused_by: u16::MAX };
-            return NoFit { error, preemption: Err(NoPreemption::NoCandidate(String::new())) };
+            let error = FitError {
+                message: text,
+                refused_by: u16::MAX,
+            };
+            return NoFit {
+                error,
+                preemption: Err(NoPreemption::NoCandidate(String::new())),
+            };
         }
         let refused_by = refusals.iter().fold(0, |set, r| set | r.by);
         let preemption = preemption::find(cycle, &refused, now);
@@ -30,7 +42,13 @@ impl Scheduler {
             text.push_str(" no new claims to deallocate, preemption: ");
             text.push_str(none.words());
         }
-        NoFit { error: FitError { message: text, refused_by }, preemption }
+        NoFit {
+            error: FitError {
+                message: text,
+                refused_by,
+            },
+            preemption,
+        }
     }
 
     /// Records that the Pod is unschedulable, and preempts Pods of lower priority if that helps.
@@ -38,29 +56,50 @@ impl Scheduler {
         let NoFit { error, preemption } = failure;
         let candidate = match preemption {
             Ok(candidate) => candidate,
-            Err(NoPreemption::NotEligible(_)) => return self.fail(object, error, Nominated::Stays, out),
-            Err(NoPreemption::NoCandidate(_)) => return self.fail(object, error, Nominated::None, out),
+            Err(NoPreemption::NotEligible(_)) => {
+                return self.fail(object, error, Nominated::Stays, out);
+            }
+            Err(NoPreemption::NoCandidate(_)) => {
+                return self.fail(object, error, Nominated::None, out);
+            }
         };
         let (uid, node) = (object.meta.uid, candidate.node);
         self.fail(object, error, Nominated::Becomes(node.clone()), out);
-        let why = || Why::Preempted { by: object.meta.name.clone() };
+        let why = || Why::Preempted {
+            by: object.meta.name.clone(),
+        };
         for victim in candidate.victims.iter().filter(|v| !v.meta.is_deleting()) {
             let (wall, generation) = (out.server.wall(), victim.meta.generation);
             // A victim that is already gone has freed its resources.
             let _ = out.patch(&victim.key(), why(), |o| {
                 if let Body::Pod(pod) = &mut o.body {
-                    let message = "default-scheduler: preempting to accommodate a higher priority pod";
-                    pod.status.set_condition(PodCondition::disruption("PreemptionByScheduler", message, wall, generation));
+                    let message =
+                        "default-scheduler: preempting to accommodate a higher priority pod";
+                    pod.status.set_condition(PodCondition::disruption(
+                        "PreemptionByScheduler",
+                        message,
+                        wall,
+                        generation,
+                    ));
                 }
             });
-            let how = Delete { uid: Some(victim.meta.uid), ..Default::default() };
+            let how = Delete {
+                uid: Some(victim.meta.uid),
+                ..Default::default()
+            };
             if out.delete(&victim.key(), how, why()).is_ok() {
-                out.event(victim, "Normal", "Preempted", format_smolstr!("Preempted by pod {uid} on node {node}"));
+                out.event(
+                    victim,
+                    "Normal",
+                    "Preempted",
+                    format_smolstr!("Preempted by pod {uid} on node {node}"),
+                );
             }
         }
         // Pods of lower priority nominated to this node lose their nomination.
-        let (lost, kept) =
-            std::mem::take(&mut self.nominated).into_iter().partition(|(at, o)| *at == node && priority(o) < priority(object));
+        let (lost, kept) = std::mem::take(&mut self.nominated)
+            .into_iter()
+            .partition(|(at, o)| *at == node && priority(o) < priority(object));
         self.nominated = kept;
         for (_, other) in lost {
             let _ = out.patch(&other.key(), why(), |o| {
@@ -99,7 +138,8 @@ impl Scheduler {
                 pod.status.share_conditions();
             }
         });
-        self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
+        self.nominated
+            .retain(|(_, o)| o.meta.uid != object.meta.uid);
         match bound {
             Ok(bound) => {
                 // Counted at once, not when the watch delivers it: the next cycle must see it.
@@ -109,7 +149,11 @@ impl Scheduler {
                     &bound,
                     "Normal",
                     "Scheduled",
-                    format_smolstr!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
+                    format_smolstr!(
+                        "Successfully assigned {}/{} to {node}",
+                        object.meta.namespace,
+                        object.meta.name
+                    ),
                 );
             }
             Err(error) => self.unassigned(object, &error, out),
@@ -120,41 +164,60 @@ impl Scheduler {
     pub(super) fn fail(
         &mut self,
         object: &Rc<Object>,
-        FitError { message, refused_by }: FitError,
+        FitError {
+            message,
+            refused_by,
+        }: FitError,
         nominated: Nominated,
         out: &mut Out<'_>,
     ) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);
-        let why = Why::NoNode { message: message.as_str().into() };
+        let why = Why::NoNode {
+            message: message.as_str().into(),
+        };
         if !matches!(nominated, Nominated::Stays) {
-            self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
+            self.nominated
+                .retain(|(_, o)| o.meta.uid != object.meta.uid);
         }
         // A Pod deleted in the meantime needs no condition.
-        let _ = out.update_status(&out.server.get(&object.key()).cloned().unwrap_or_else(|| object.clone()), why, |o| {
-            if let Body::Pod(pod) = &mut o.body {
-                match nominated {
-                    Nominated::Stays => {}
-                    Nominated::None => pod.status.nominated_node_name = Default::default(),
-                    Nominated::Becomes(node) => pod.status.nominated_node_name = node.into(),
+        let _ = out.update_status(
+            &out.server
+                .get(&object.key())
+                .cloned()
+                .unwrap_or_else(|| object.clone()),
+            why,
+            |o| {
+                if let Body::Pod(pod) = &mut o.body {
+                    match nominated {
+                        Nominated::Stays => {}
+                        Nominated::None => pod.status.nominated_node_name = Default::default(),
+                        Nominated::Becomes(node) => pod.status.nominated_node_name = node.into(),
+                    }
+                    let old = pod
+                        .status
+                        .condition("PodScheduled")
+                        .filter(|c| c.status == "False")
+                        .cloned();
+                    if old.as_ref().is_some_and(|c| c.message == message) {
+                        return;
+                    }
+                    pod.status.conditions.retain(|c| c.kind != "PodScheduled");
+                    pod.status.conditions.push(PodCondition {
+                        kind: "PodScheduled".into(),
+                        status: "False".into(),
+                        reason: "Unschedulable".into(),
+                        message: message.into(),
+                        last_transition_time: old
+                            .and_then(|c| c.last_transition_time)
+                            .or(Some(wall)),
+                        observed_generation: generation,
+                        ..Default::default()
+                    });
+                    pod.status.share_conditions();
                 }
-                let old = pod.status.condition("PodScheduled").filter(|c| c.status == "False").cloned();
-                if old.as_ref().is_some_and(|c| c.message == message) {
-                    return;
-                }
-                pod.status.conditions.retain(|c| c.kind != "PodScheduled");
-                pod.status.conditions.push(PodCondition {
-                    kind: "PodScheduled".into(),
-                    status: "False".into(),
-                    reason: "Unschedulable".into(),
-                    message: message.into(),
-                    last_transition_time: old.and_then(|c| c.last_transition_time).or(Some(wall)),
-                    observed_generation: generation,
-                    ..Default::default()
-                });
-                pod.status.share_conditions();
-            }
-        });
+            },
+        );
         self.set_aside(object, refused_by, out.server.now);
     }
 

@@ -45,18 +45,33 @@ impl NoPreemption {
 }
 
 /// Finds the best node for preemption, or why there is none.
-pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp) -> Result<Candidate, NoPreemption> {
+pub(super) fn find(
+    cycle: &Cycle<'_>,
+    refused: &[(Str, Refusal)],
+    now: Timestamp,
+) -> Result<Candidate, NoPreemption> {
     if cycle.pod.spec.preemption_policy == "Never" {
-        return Err(NoPreemption::NotEligible("not eligible due to preemptionPolicy=Never."));
+        return Err(NoPreemption::NotEligible(
+            "not eligible due to preemptionPolicy=Never.",
+        ));
     }
     let nominated = &cycle.pod.status.nominated_node_name;
     if let Some((_, refusal)) = refused.iter().find(|(name, _)| name == nominated)
         && refusal.preemption_helps
-        && cycle.nodes.get(nominated).is_some_and(|info| info.pods.values().any(|o| is_leaving_for(cycle, o)))
+        && cycle
+            .nodes
+            .get(nominated)
+            .is_some_and(|info| info.pods.values().any(|o| is_leaving_for(cycle, o)))
     {
-        return Err(NoPreemption::NotEligible("not eligible due to a terminating pod on the nominated node."));
+        return Err(NoPreemption::NotEligible(
+            "not eligible due to a terminating pod on the nominated node.",
+        ));
     }
-    let budgets: Vec<Rc<Object>> = cycle.cache.list(Kind::PodDisruptionBudget).cloned().collect();
+    let budgets: Vec<Rc<Object>> = cycle
+        .cache
+        .list(Kind::PodDisruptionBudget)
+        .cloned()
+        .collect();
     let most = MIN_CANDIDATES.max(refused.len() / 10);
     let (mut candidates, mut left, mut nodes) = (Vec::new(), Vec::new(), None);
     for (name, refusal) in refused {
@@ -64,7 +79,11 @@ pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp
             left.push(Refusal::no_help());
             continue;
         }
-        let Some(info) = cycle.nodes.get(name).filter(|info| info.has_lower(priority(cycle.object))) else {
+        let Some(info) = cycle
+            .nodes
+            .get(name)
+            .filter(|info| info.has_lower(priority(cycle.object)))
+        else {
             left.push(Refusal::no_victims());
             continue;
         };
@@ -80,14 +99,24 @@ pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp
         }
     }
     // The first of the best by name.
-    let best = candidates.into_iter().reduce(|best, other| if cost(&other, now) < cost(&best, now) { other } else { best });
+    let best = candidates.into_iter().reduce(|best, other| {
+        if cost(&other, now) < cost(&best, now) {
+            other
+        } else {
+            best
+        }
+    });
     best.ok_or_else(|| NoPreemption::NoCandidate(reasons(refused.len(), &left)))
 }
 
 /// Whether a Pod on the nominated node is already terminating for this one.
 fn is_leaving_for(cycle: &Cycle<'_>, other: &Object) -> bool {
-    let for_preemption =
-        || other.pod().and_then(|p| p.status.condition("DisruptionTarget")).is_some_and(|c| c.reason == "PreemptionByScheduler");
+    let for_preemption = || {
+        other
+            .pod()
+            .and_then(|p| p.status.condition("DisruptionTarget"))
+            .is_some_and(|c| c.reason == "PreemptionByScheduler")
+    };
     priority(other) < priority(cycle.object) && other.meta.is_deleting() && for_preemption()
 }
 
@@ -95,10 +124,19 @@ fn is_leaving_for(cycle: &Cycle<'_>, other: &Object) -> bool {
 fn cost(candidate: &Candidate, now: Timestamp) -> (usize, i64, i64, usize, Reverse<Timestamp>) {
     let victims = &candidate.victims;
     let highest = victims.first().map_or(0, |o| priority(o));
-    let sum = victims.iter().map(|o| priority(o) + i64::from(i32::MAX) + 1).sum();
+    let sum = victims
+        .iter()
+        .map(|o| priority(o) + i64::from(i32::MAX) + 1)
+        .sum();
     let most_important = victims.iter().filter(|o| priority(o) == highest);
     let earliest = most_important.map(|o| started(o, now)).min().unwrap_or(now);
-    (candidate.violations, highest, sum, victims.len(), Reverse(earliest))
+    (
+        candidate.violations,
+        highest,
+        sum,
+        victims.len(),
+        Reverse(earliest),
+    )
 }
 
 fn started(object: &Object, now: Timestamp) -> Timestamp {
@@ -114,7 +152,9 @@ fn select_victims(
     budgets: &[Rc<Object>],
     now: Timestamp,
 ) -> Result<Candidate, Refusal> {
-    k8s_model::sort::sort_by(&mut possible, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
+    k8s_model::sort::sort_by(&mut possible, |a, b| {
+        (priority(b), started(a, now)).cmp(&(priority(a), started(b, now)))
+    });
     let whole = nodes.clone();
     for pod in &possible {
         nodes.change(name, |info| info.remove(pod));
@@ -124,7 +164,11 @@ fn select_victims(
         None => {
             let (violating, harmless) = by_budget(possible, budgets);
             let (mut victims, mut violations) = (Vec::new(), 0);
-            for (pod, violates) in violating.into_iter().map(|p| (p, true)).chain(harmless.into_iter().map(|p| (p, false))) {
+            for (pod, violates) in violating
+                .into_iter()
+                .map(|p| (p, true))
+                .chain(harmless.into_iter().map(|p| (p, false)))
+            {
                 nodes.change(name, |info| info.add(&pod));
                 if fits(cycle, name, nodes).is_some() {
                     nodes.change(name, |info| info.remove(&pod));
@@ -132,8 +176,14 @@ fn select_victims(
                     victims.push(pod);
                 }
             }
-            k8s_model::sort::sort_by(&mut victims, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
-            Ok(Candidate { node: name.clone(), victims, violations })
+            k8s_model::sort::sort_by(&mut victims, |a, b| {
+                (priority(b), started(a, now)).cmp(&(priority(a), started(b, now)))
+            });
+            Ok(Candidate {
+                node: name.clone(),
+                victims,
+                violations,
+            })
         }
     };
     *nodes = whole;
@@ -149,14 +199,24 @@ fn fits(cycle: &Cycle<'_>, name: &Str, nodes: &Nodes) -> Option<Refusal> {
 
 /// Splits Pods by whether their eviction violates a budget.
 fn by_budget(pods: Vec<Rc<Object>>, budgets: &[Rc<Object>]) -> (Vec<Rc<Object>>, Vec<Rc<Object>>) {
-    let mut allowed: Vec<i32> = budgets.iter().map(|b| BudgetStatus::of(b).disruptions_allowed).collect();
+    let mut allowed: Vec<i32> = budgets
+        .iter()
+        .map(|b| BudgetStatus::of(b).disruptions_allowed)
+        .collect();
     let mut violates = |pod: &Rc<Object>| {
         let mut violated = false;
         for (budget, allowed) in budgets.iter().zip(&mut allowed) {
             let spec = BudgetSpec::of(budget);
             let empty = spec.selector.as_ref().is_none_or(|s| s.is_empty());
-            let applies = budget.meta.namespace == pod.meta.namespace && !pod.meta.labels.is_empty() && !empty && spec.selects(pod);
-            if applies && !BudgetStatus::of(budget).disrupted_pods.contains_key(pod.meta.name.as_str()) {
+            let applies = budget.meta.namespace == pod.meta.namespace
+                && !pod.meta.labels.is_empty()
+                && !empty
+                && spec.selects(pod);
+            if applies
+                && !BudgetStatus::of(budget)
+                    .disrupted_pods
+                    .contains_key(pod.meta.name.as_str())
+            {
                 *allowed -= 1;
                 violated |= *allowed < 0;
             }
@@ -165,7 +225,11 @@ fn by_budget(pods: Vec<Rc<Object>>, budgets: &[Rc<Object>]) -> (Vec<Rc<Object>>,
     };
     let (mut yes, mut no) = (Vec::new(), Vec::new());
     for pod in pods {
-        if violates(&pod) { yes.push(pod) } else { no.push(pod) }
+        if violates(&pod) {
+            yes.push(pod)
+        } else {
+            no.push(pod)
+        }
     }
     (yes, no)
 }
@@ -179,24 +243,57 @@ mod tests {
     fn candidate(violations: usize, priorities: &[i32], started: i64) -> Candidate {
         let victim = |priority: &i32| {
             let spec = serde_json::json!({"priority": priority, "containers": []});
-            let mut pod = Pod { spec: k8s_model::pod::PodSpec::from_raw(spec).unwrap(), ..Default::default() };
+            let mut pod = Pod {
+                spec: k8s_model::pod::PodSpec::from_raw(spec).unwrap(),
+                ..Default::default()
+            };
             pod.status.start_time = Some(Timestamp::new(started));
-            Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta { uid: Uid(1), ..Default::default() }, body: Body::Pod(Box::new(pod)) })
+            Rc::new(Object {
+                kind: Kind::Pod,
+                meta: ObjectMeta {
+                    uid: Uid(1),
+                    ..Default::default()
+                },
+                body: Body::Pod(Box::new(pod)),
+            })
         };
-        Candidate { node: "n".into(), victims: priorities.iter().map(victim).collect(), violations }
+        Candidate {
+            node: "n".into(),
+            victims: priorities.iter().map(victim).collect(),
+            violations,
+        }
     }
 
     #[test]
     fn the_node_where_least_is_lost_is_chosen() {
         let cases = [
-            ("no budget is violated", candidate(0, &[9, 9], 0), candidate(1, &[0], 0)),
-            ("the highest priority is lower", candidate(0, &[1, 1, 1], 0), candidate(0, &[2], 0)),
-            ("the sum is lower", candidate(0, &[2, 1], 0), candidate(0, &[2, 2], 0)),
+            (
+                "no budget is violated",
+                candidate(0, &[9, 9], 0),
+                candidate(1, &[0], 0),
+            ),
+            (
+                "the highest priority is lower",
+                candidate(0, &[1, 1, 1], 0),
+                candidate(0, &[2], 0),
+            ),
+            (
+                "the sum is lower",
+                candidate(0, &[2, 1], 0),
+                candidate(0, &[2, 2], 0),
+            ),
             ("fewer go", candidate(0, &[2], 0), candidate(0, &[2, 2], 0)),
-            ("the most important ran for a shorter time", candidate(0, &[2], 7), candidate(0, &[2], 3)),
+            (
+                "the most important ran for a shorter time",
+                candidate(0, &[2], 7),
+                candidate(0, &[2], 3),
+            ),
         ];
         for (name, better, worse) in cases {
-            assert!(cost(&better, Timestamp::new(9)) < cost(&worse, Timestamp::new(9)), "{name}");
+            assert!(
+                cost(&better, Timestamp::new(9)) < cost(&worse, Timestamp::new(9)),
+                "{name}"
+            );
         }
     }
 }

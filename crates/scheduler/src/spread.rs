@@ -18,48 +18,100 @@ pub struct CountedConstraint<'c> {
 impl CountedConstraint<'_> {
     /// Number of Pods in a domain; 0 for a domain without an eligible node.
     pub fn in_domain(&self, value: &str) -> i64 {
-        self.domains.iter().find(|(v, _)| v == value).map_or(0, |(_, n)| *n)
+        self.domains
+            .iter()
+            .find(|(v, _)| v == value)
+            .map_or(0, |(_, n)| *n)
     }
 
     /// Number of Pods in the emptiest domain; 0 while there are fewer domains than `minDomains`.
     pub fn fewest(&self) -> i64 {
-        let few = self.constraint.min_domains.is_some_and(|wanted| (self.domains.len() as i64) < wanted);
-        if few { 0 } else { self.domains.iter().map(|(_, n)| *n).min().unwrap_or(0) }
+        let few = self
+            .constraint
+            .min_domains
+            .is_some_and(|wanted| (self.domains.len() as i64) < wanted);
+        if few {
+            0
+        } else {
+            self.domains.iter().map(|(_, n)| *n).min().unwrap_or(0)
+        }
     }
 }
 
 /// Number of Pods on a node that a constraint counts; terminating Pods do not count.
-pub(super) fn matching(constraint: &TopologySpreadConstraint, object: &Object, info: &NodeInfo) -> i64 {
-    let Some(selector) = constraint.label_selector.as_ref().filter(|s| !s.is_empty()) else { return 0 };
-    let counts = |o: &Object| !o.meta.is_deleting() && o.meta.namespace == object.meta.namespace && selector.matches(&o.meta.labels);
+pub(super) fn matching(
+    constraint: &TopologySpreadConstraint,
+    object: &Object,
+    info: &NodeInfo,
+) -> i64 {
+    let Some(selector) = constraint.label_selector.as_ref().filter(|s| !s.is_empty()) else {
+        return 0;
+    };
+    let counts = |o: &Object| {
+        !o.meta.is_deleting()
+            && o.meta.namespace == object.meta.namespace
+            && selector.matches(&o.meta.labels)
+    };
     info.pods.values().filter(|o| counts(o)).count() as i64
 }
 
 /// Whether a constraint includes a node.
 pub(super) fn includes(constraint: &TopologySpreadConstraint, pod: &Pod, node: &Object) -> bool {
-    let repels = |t: &k8s_model::node::Taint| t.effect != "PreferNoSchedule" && !tolerates(&pod.spec.tolerations, t);
+    let repels = |t: &k8s_model::node::Taint| {
+        t.effect != "PreferNoSchedule" && !tolerates(&pod.spec.tolerations, t)
+    };
     (constraint.node_affinity_policy == "Ignore" || fits_affinity(&pod.spec, node))
-        && (constraint.node_taints_policy != "Honor" || !node.body::<Node>().spec.taints.iter().any(repels))
+        && (constraint.node_taints_policy != "Honor"
+            || !node.body::<Node>().spec.taints.iter().any(repels))
 }
 
 /// The constraints of one kind (`DoNotSchedule` or `ScheduleAnyway`), counted over all nodes that have all their keys.
-pub(super) fn count<'c>(object: &Object, pod: &'c Pod, kind: &str, nodes: &Nodes) -> Vec<CountedConstraint<'c>> {
-    let of_kind = pod.spec.topology_spread_constraints.iter().filter(|c| c.when_unsatisfiable == kind);
-    let mut counted: Vec<CountedConstraint<'_>> = of_kind.map(|constraint| CountedConstraint { constraint, domains: Vec::new() }).collect();
+pub(super) fn count<'c>(
+    object: &Object,
+    pod: &'c Pod,
+    kind: &str,
+    nodes: &Nodes,
+) -> Vec<CountedConstraint<'c>> {
+    let of_kind = pod
+        .spec
+        .topology_spread_constraints
+        .iter()
+        .filter(|c| c.when_unsatisfiable == kind);
+    let mut counted: Vec<CountedConstraint<'_>> = of_kind
+        .map(|constraint| CountedConstraint {
+            constraint,
+            domains: Vec::new(),
+        })
+        .collect();
     if !counted.is_empty() {
         count_in_domains(&mut counted, object, pod, nodes);
     }
     counted
 }
 
-fn count_in_domains(counted: &mut [CountedConstraint<'_>], object: &Object, pod: &Pod, nodes: &Nodes) {
+fn count_in_domains(
+    counted: &mut [CountedConstraint<'_>],
+    object: &Object,
+    pod: &Pod,
+    nodes: &Nodes,
+) {
     for info in nodes.values() {
-        let Some(node) = info.node.as_ref() else { continue };
-        if !counted.iter().all(|c| node.meta.label(&c.constraint.topology_key).is_some()) {
+        let Some(node) = info.node.as_ref() else {
+            continue;
+        };
+        if !counted
+            .iter()
+            .all(|c| node.meta.label(&c.constraint.topology_key).is_some())
+        {
             continue;
         }
-        for c in counted.iter_mut().filter(|c| includes(c.constraint, pod, node)) {
-            let Some(value) = node.meta.label(&c.constraint.topology_key) else { continue };
+        for c in counted
+            .iter_mut()
+            .filter(|c| includes(c.constraint, pod, node))
+        {
+            let Some(value) = node.meta.label(&c.constraint.topology_key) else {
+                continue;
+            };
             let more = matching(c.constraint, object, info);
             match c.domains.iter_mut().find(|(v, _)| v == value) {
                 Some((_, n)) => *n += more,
@@ -110,12 +162,18 @@ mod tests {
             (json!({"minDomains": 3}), [1, 2, 1], (3, 1, 0)),
             (json!({"minDomains": 2}), [1, 2, 1], (3, 1, 1)),
             (json!({"labelSelector": {}}), [1, 2, 1], (0, 0, 0)),
-            (json!({"whenUnsatisfiable": "ScheduleAnyway"}), [1, 2, 1], (-1, -1, -1)),
+            (
+                json!({"whenUnsatisfiable": "ScheduleAnyway"}),
+                [1, 2, 1],
+                (-1, -1, -1),
+            ),
         ];
         for (more, counts, expected) in cases {
             let (pod, nodes) = (web(&more), nodes(counts));
             let counted = count(&pod, pod.body(), "DoNotSchedule", &nodes);
-            let got = counted.first().map_or((-1, -1, -1), |c| (c.in_domain("x"), c.in_domain("y"), c.fewest()));
+            let got = counted.first().map_or((-1, -1, -1), |c| {
+                (c.in_domain("x"), c.in_domain("y"), c.fewest())
+            });
             assert_eq!(got, expected, "{more}");
         }
     }

@@ -7,20 +7,33 @@ use k8s_model::pod::PodAffinityTerm;
 use k8s_model::{Kind, Object, ObjectRef, Str};
 
 /// Whether a term of a Pod in `namespace` selects the other Pod.
-pub(super) fn selects(term: &PodAffinityTerm, namespace: &Str, other: &Object, cycle: &Cycle<'_>) -> bool {
+pub(super) fn selects(
+    term: &PodAffinityTerm,
+    namespace: &Str,
+    other: &Object,
+    cycle: &Cycle<'_>,
+) -> bool {
     let theirs = &other.meta.namespace;
     let by_selector = || {
         term.namespace_selector.as_ref().is_some_and(|selector| {
-            let found = cycle.cache.object(&ObjectRef::new(Kind::Namespace, "", theirs));
+            let found = cycle
+                .cache
+                .object(&ObjectRef::new(Kind::Namespace, "", theirs));
             selector.is_empty() || found.is_some_and(|n| selector.matches(&n.meta.labels))
         })
     };
-    let own = term.namespaces.is_empty() && term.namespace_selector.is_none() && theirs == namespace;
+    let own =
+        term.namespaces.is_empty() && term.namespace_selector.is_none() && theirs == namespace;
     (own || term.namespaces.contains(theirs) || by_selector())
-        && term.label_selector.as_ref().is_some_and(|s| s.matches(&other.meta.labels))
+        && term
+            .label_selector
+            .as_ref()
+            .is_some_and(|s| s.matches(&other.meta.labels))
 }
 
 /// Whether two nodes are in one domain of a key.
 pub(super) fn same_domain(a: &Object, b: &Object, key: &str) -> bool {
-    a.meta.label(key).is_some_and(|domain| b.meta.label(key) == Some(domain))
+    a.meta
+        .label(key)
+        .is_some_and(|domain| b.meta.label(key) == Some(domain))
 }

@@ -9,7 +9,9 @@ use controller_runtime::informer::Cache;
 use controller_runtime::out::Out;
 use k8s_model::pod::Pod;
 use k8s_model::references::claim_reference;
-use k8s_model::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
+use k8s_model::storage::{
+    BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass,
+};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 use std::rc::Rc;
 
@@ -22,34 +24,71 @@ pub(super) enum Reach {
     NoVolume,
 }
 
-pub(super) fn claims<'a>(object: &'a Object, pod: &'a Pod, cache: &'a Cache) -> impl Iterator<Item = (&'a Str, Option<&'a Rc<Object>>)> {
-    pod.spec.claims().map(|name| (name, cache.object(&ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, name))))
+pub(super) fn claims<'a>(
+    object: &'a Object,
+    pod: &'a Pod,
+    cache: &'a Cache,
+) -> impl Iterator<Item = (&'a Str, Option<&'a Rc<Object>>)> {
+    pod.spec.claims().map(|name| {
+        (
+            name,
+            cache.object(&ObjectRef::new(
+                Kind::PersistentVolumeClaim,
+                &object.meta.namespace,
+                name,
+            )),
+        )
+    })
 }
 
 fn is_bound(claim: &Object) -> bool {
-    claim.meta.annotation(BIND_COMPLETED).is_some() && !claim.body::<PersistentVolumeClaim>().spec.volume_name.is_empty()
+    claim.meta.annotation(BIND_COMPLETED).is_some()
+        && !claim
+            .body::<PersistentVolumeClaim>()
+            .spec
+            .volume_name
+            .is_empty()
 }
 
 fn class_of<'a>(claim: &Object, cache: &'a Cache) -> Option<&'a StorageClass> {
     let name = claim.body::<PersistentVolumeClaim>().class().to_string();
-    cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", &name)).map(|(_, class)| class)
+    cache
+        .get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", &name))
+        .map(|(_, class)| class)
 }
 
 /// Checks that every claim exists and is bound, or will be bound once the Pod has a node.
 pub(super) fn check(object: &Object, pod: &Pod, cache: &Cache) -> Result<(), String> {
     let mut unbound = false;
     for (name, claim) in claims(object, pod, cache) {
-        let Some(claim) = claim else { return Err(format!("persistentvolumeclaim {:?} not found", name.as_str())) };
+        let Some(claim) = claim else {
+            return Err(format!(
+                "persistentvolumeclaim {:?} not found",
+                name.as_str()
+            ));
+        };
         if claim.meta.is_deleting() {
-            return Err(format!("persistentvolumeclaim {:?} is being deleted", name.as_str()));
+            return Err(format!(
+                "persistentvolumeclaim {:?} is being deleted",
+                name.as_str()
+            ));
         }
         if claim.body::<PersistentVolumeClaim>().status.phase == "Lost" {
             let volume = &claim.body::<PersistentVolumeClaim>().spec.volume_name;
-            return Err(format!("persistentvolumeclaim {:?} bound to non-existent persistentvolume {:?}", name.as_str(), volume.as_str()));
+            return Err(format!(
+                "persistentvolumeclaim {:?} bound to non-existent persistentvolume {:?}",
+                name.as_str(),
+                volume.as_str()
+            ));
         }
-        unbound |= !is_bound(claim) && !class_of(claim, cache).is_some_and(StorageClass::waits_for_first_consumer);
+        unbound |= !is_bound(claim)
+            && !class_of(claim, cache).is_some_and(StorageClass::waits_for_first_consumer);
     }
-    if unbound { Err("pod has unbound immediate PersistentVolumeClaims".into()) } else { Ok(()) }
+    if unbound {
+        Err("pod has unbound immediate PersistentVolumeClaims".into())
+    } else {
+        Ok(())
+    }
 }
 
 /// Whether all claims are bound.
@@ -59,14 +98,27 @@ pub(super) fn all_bound(object: &Object, pod: &Pod, cache: &Cache) -> bool {
 
 /// Whether a ReadWriteOncePod claim is used by another Pod.
 pub(super) fn taken_by_another(cycle: &Cycle<'_>) -> bool {
-    let exclusive = |claim: &Object| claim.body::<PersistentVolumeClaim>().spec.access_modes.iter().any(|m| m == "ReadWriteOncePod");
-    claims(cycle.object, cycle.pod, cycle.cache).filter(|(_, claim)| claim.is_some_and(|c| exclusive(c))).any(|(name, _)| {
-        cycle.nodes.values().flat_map(|info| info.pods.values()).any(|other| {
-            other.meta.namespace == cycle.object.meta.namespace
-                && other.meta.uid != cycle.object.meta.uid
-                && other.body::<Pod>().spec.claims().any(|c| c == name)
+    let exclusive = |claim: &Object| {
+        claim
+            .body::<PersistentVolumeClaim>()
+            .spec
+            .access_modes
+            .iter()
+            .any(|m| m == "ReadWriteOncePod")
+    };
+    claims(cycle.object, cycle.pod, cycle.cache)
+        .filter(|(_, claim)| claim.is_some_and(|c| exclusive(c)))
+        .any(|(name, _)| {
+            cycle
+                .nodes
+                .values()
+                .flat_map(|info| info.pods.values())
+                .any(|other| {
+                    other.meta.namespace == cycle.object.meta.namespace
+                        && other.meta.uid != cycle.object.meta.uid
+                        && other.body::<Pod>().spec.claims().any(|c| c == name)
+                })
         })
-    })
 }
 
 pub(super) fn reachable(object: &Object, pod: &Pod, node: &Object, cache: &Cache) -> Reach {
@@ -81,7 +133,9 @@ pub(super) fn reachable(object: &Object, pod: &Pod, node: &Object, cache: &Cache
             if volume.is_some_and(|(_, v)| !is_on(v, node)) {
                 return Reach::WrongNode;
             }
-        } else if find_volume(claim, node, cache).is_none() && class_of(claim, cache).is_none_or(|c| c.provisioner == NO_PROVISIONER) {
+        } else if find_volume(claim, node, cache).is_none()
+            && class_of(claim, cache).is_none_or(|c| c.provisioner == NO_PROVISIONER)
+        {
             return Reach::NoVolume;
         }
     }
@@ -89,7 +143,12 @@ pub(super) fn reachable(object: &Object, pod: &Pod, node: &Object, cache: &Cache
 }
 
 fn is_on(volume: &PersistentVolume, node: &Object) -> bool {
-    volume.spec.node_affinity.as_ref().and_then(|a| a.required.as_ref()).is_none_or(|selector| selects(selector, node))
+    volume
+        .spec
+        .node_affinity
+        .as_ref()
+        .and_then(|a| a.required.as_ref())
+        .is_none_or(|selector| selects(selector, node))
 }
 
 /// The smallest free volume that the node can reach and that fits the claim.
@@ -104,7 +163,11 @@ fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'
                 && volume.status.phase == "Available"
                 && volume.spec.storage_class_name == body.class()
                 && volume.capacity() >= body.request()
-                && body.spec.access_modes.iter().all(|m| volume.spec.access_modes.contains(m))
+                && body
+                    .spec
+                    .access_modes
+                    .iter()
+                    .all(|m| volume.spec.access_modes.contains(m))
                 && is_on(volume, node)
         })
         .min_by_key(|object| object.body::<PersistentVolume>().capacity())
@@ -112,22 +175,39 @@ fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'
 
 /// Binds free volumes, or tells the provisioner on which node to create the volume.
 pub(super) fn reserve(object: &Object, pod: &Pod, node: &Str, cache: &Cache, out: &mut Out<'_>) {
-    let Some(node_object) = cache.object(&ObjectRef::new(Kind::Node, "", node)) else { return };
-    let waiting: Vec<Rc<Object>> = claims(object, pod, cache).filter_map(|(_, c)| c.filter(|c| !is_bound(c)).cloned()).collect();
+    let Some(node_object) = cache.object(&ObjectRef::new(Kind::Node, "", node)) else {
+        return;
+    };
+    let waiting: Vec<Rc<Object>> = claims(object, pod, cache)
+        .filter_map(|(_, c)| c.filter(|c| !is_bound(c)).cloned())
+        .collect();
     for claim in waiting {
         // A refused write is repeated when the Pod is retried.
         let _ = match find_volume(&claim, node_object, cache) {
-            Some(volume) => out.update(volume, Why::SmallestFit { volume: volume.meta.name.clone() }, |o| {
-                o.meta.annotate("pv.kubernetes.io/bound-by-controller", "yes");
-                if let Body::PersistentVolume(v) = &mut o.body {
-                    v.spec = v.spec.edited(|raw| {
-                        raw.insert("claimRef".into(), claim_reference(&claim));
-                    });
-                }
-            }),
-            None => out.patch(&claim.key(), Why::NeedsProvisioning { class: claim.body::<PersistentVolumeClaim>().class().into() }, |o| {
-                o.meta.annotate(SELECTED_NODE, node);
-            }),
+            Some(volume) => out.update(
+                volume,
+                Why::SmallestFit {
+                    volume: volume.meta.name.clone(),
+                },
+                |o| {
+                    o.meta
+                        .annotate("pv.kubernetes.io/bound-by-controller", "yes");
+                    if let Body::PersistentVolume(v) = &mut o.body {
+                        v.spec = v.spec.edited(|raw| {
+                            raw.insert("claimRef".into(), claim_reference(&claim));
+                        });
+                    }
+                },
+            ),
+            None => out.patch(
+                &claim.key(),
+                Why::NeedsProvisioning {
+                    class: claim.body::<PersistentVolumeClaim>().class().into(),
+                },
+                |o| {
+                    o.meta.annotate(SELECTED_NODE, node);
+                },
+            ),
         };
     }
 }

@@ -14,7 +14,10 @@ const MOST: usize = 1_000;
 /// Starts a command, or lets the one of a number look at what has happened.
 pub fn answer(cluster: &mut Cluster, request: &Request, id: &str) -> Answer {
     if !id.is_empty() {
-        let known = id.parse().ok().filter(|id| cluster.beside().session(*id).is_some());
+        let known = id
+            .parse()
+            .ok()
+            .filter(|id| cluster.beside().session(*id).is_some());
         return known.map_or_else(no_such_path, |id| act(cluster, id, BesideAct::Poll));
     }
     let body = match request.own_object("Command") {
@@ -26,20 +29,40 @@ pub fn answer(cluster: &mut Cluster, request: &Request, id: &str) -> Answer {
     }
     let words = match &body["command"] {
         Value::String(line) => split(line),
-        Value::Array(words) => words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Value::Array(words) => words
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
         _ => Vec::new(),
     };
     if words.is_empty() {
-        return failure(400, "BadRequest", "command must be a line or a list of words");
+        return failure(
+            400,
+            "BadRequest",
+            "command must be a line or a list of words",
+        );
     }
-    let words = words.iter().map(|word| resolve(word, &cluster.sim)).collect();
+    let words = words
+        .iter()
+        .map(|word| resolve(word, &cluster.sim))
+        .collect();
     let id = cluster.next_remote();
-    act(cluster, id, BesideAct::Start(words, body["stdin"].as_str().unwrap_or("").to_owned()))
+    act(
+        cluster,
+        id,
+        BesideAct::Start(words, body["stdin"].as_str().unwrap_or("").to_owned()),
+    )
 }
 
 fn act(cluster: &mut Cluster, id: u32, act: BesideAct) -> Answer {
     let ended = cluster.act_beside(id, act);
     let session = ended.as_ref().or_else(|| cluster.beside().session(id));
-    let Some(session) = session else { return no_such_path() };
-    Answer::json(200, &json!({ "id": id, "stdout": session.stdout, "stderr": session.stderr, "exit": session.exit }))
+    let Some(session) = session else {
+        return no_such_path();
+    };
+    Answer::json(
+        200,
+        &json!({ "id": id, "stdout": session.stdout, "stderr": session.stderr, "exit": session.exit }),
+    )
 }

@@ -11,5 +11,7 @@ pub fn now() -> Instant {
 /// The time of day, in seconds since 1970.
 #[allow(clippy::disallowed_methods)]
 pub fn wall() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }

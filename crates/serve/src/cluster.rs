@@ -6,7 +6,9 @@ use super::request::{Request, Target};
 use super::status::Answer;
 use actions::{Command, WaitingCommands};
 use apiserver::journal::Actor;
-use apiserver::{ApiError, ClientRequest, ClientWrite, ManagedHistory, Origin, Subresource, Written};
+use apiserver::{
+    ApiError, ClientRequest, ClientWrite, ManagedHistory, Origin, Subresource, Written,
+};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::node::Node;
@@ -94,7 +96,8 @@ pub(super) struct Snapshot {
 }
 
 /// Starts another server with the history of a record: its address, and what ends it when it is dropped.
-pub(super) type Starter = Box<dyn Fn(String, ClockPace) -> Result<(SocketAddr, Box<dyn Any>), String>>;
+pub(super) type Starter =
+    Box<dyn Fn(String, ClockPace) -> Result<(SocketAddr, Box<dyn Any>), String>>;
 
 /// A simulated cluster that requests are sent to.
 pub struct Cluster {
@@ -176,14 +179,26 @@ impl Cluster {
         });
         let remotes = ids.max().unwrap_or(0);
         let mut cluster = Cluster::new(point.sim.config.clone(), record.seed, pace);
-        cluster.restore(Snapshot { sim: point.sim, waiting: point.waiting, log: record.commands, remotes, tasks: point.steps });
+        cluster.restore(Snapshot {
+            sim: point.sim,
+            waiting: point.waiting,
+            log: record.commands,
+            remotes,
+            tasks: point.steps,
+        });
         cluster
     }
 
     /// The cluster as it is.
     pub(super) fn snapshot(&self) -> Snapshot {
         let (sim, waiting, log) = (self.sim.clone(), self.waiting.clone(), self.log.clone());
-        Snapshot { sim, waiting, log, remotes: self.remotes, tasks: self.tasks }
+        Snapshot {
+            sim,
+            waiting,
+            log,
+            remotes: self.remotes,
+            tasks: self.tasks,
+        }
     }
 
     /// Becomes what was kept; whoever watches begins again.
@@ -191,7 +206,8 @@ impl Cluster {
         self.managed = ManagedHistory::default();
         (self.sim, self.waiting, self.log) = (kept.sim, kept.waiting, kept.log);
         (self.remotes, self.tasks) = (kept.remotes, kept.tasks);
-        (self.since, self.leaps_until, self.written) = ((now(), self.sim.now()), self.sim.now(), self.sim.now());
+        (self.since, self.leaps_until, self.written) =
+            ((now(), self.sim.now()), self.sim.now(), self.sim.now());
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|request| request.restored(self));
         self.open = open;
@@ -211,8 +227,13 @@ impl Cluster {
     /// Applies a manifest; the first thing that is wrong with it, at its line.
     pub fn apply(&mut self, text: &str) -> Result<(), String> {
         let answer = self.act(Command::Apply(text.into()));
-        let wrong = answer.diagnostics.iter().find(|diagnostic| diagnostic.error);
-        wrong.map_or(Ok(()), |wrong| Err(format!("line {}: {}", wrong.line, wrong.message.english())))
+        let wrong = answer
+            .diagnostics
+            .iter()
+            .find(|diagnostic| diagnostic.error);
+        wrong.map_or(Ok(()), |wrong| {
+            Err(format!("line {}: {}", wrong.line, wrong.message.english()))
+        })
     }
 
     /// A client is about to write: a leaping clock shall see what comes of it.
@@ -242,7 +263,10 @@ impl Cluster {
         let (began, from) = self.since;
         let speed = match self.pace {
             ClockPace::Held => return NAP,
-            ClockPace::Leap => match self.next_task().filter(|at| *at <= self.leaps_until && *at <= self.awaited()) {
+            ClockPace::Leap => match self
+                .next_task()
+                .filter(|at| *at <= self.leaps_until && *at <= self.awaited())
+            {
                 Some(at) => {
                     self.run(at, SLICE);
                     self.since = (now(), self.sim.now());
@@ -263,7 +287,9 @@ impl Cluster {
             return Duration::ZERO;
         }
         self.since = (at, self.sim.now());
-        let Some(next) = self.next_task() else { return NAP };
+        let Some(next) = self.next_task() else {
+            return NAP;
+        };
         let wait = next.0.saturating_sub(self.sim.now().0) as f64 / speed.max(1e-6);
         Duration::from_micros((wait.min(NAP.as_micros() as f64) as u64).max(200))
     }
@@ -307,7 +333,9 @@ impl Cluster {
         write: ClientWrite,
     ) -> (Result<Written, ApiError>, Vec<String>) {
         let (told, manager) = (words(request), request.manager().to_owned());
-        let named = Target::parse(&request.path).map(|target| target.api_version()).unwrap_or_default();
+        let named = Target::parse(&request.path)
+            .map(|target| target.api_version())
+            .unwrap_or_default();
         let write = ClientRequest {
             told,
             verb: verb.to_owned(),
@@ -316,18 +344,33 @@ impl Cluster {
             unknown: request.unknown(),
             repeated: request.repeated(),
             user: request.user(),
-            api_version: if named == write.api_version() { String::new() } else { named },
+            api_version: if named == write.api_version() {
+                String::new()
+            } else {
+                named
+            },
             write,
         };
         if request.is_dry() {
             let mut copy = self.sim.server().clone();
             copy.now = self.sim.now();
-            let origin = write.origin(Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user: None });
+            let origin = write.origin(Origin {
+                actor: Actor::USER,
+                cause: None,
+                pass: 0,
+                manager: None,
+                user: None,
+            });
             return (write.send(&mut copy, &origin), copy.warnings);
         }
         let sent = self.sim.client_request(&write);
-        if let Ok(Written { object: Some(object), .. }) = &sent.0
-            && object.get::<Node>().is_some_and(|node| node.status.conditions.is_empty())
+        if let Ok(Written {
+            object: Some(object),
+            ..
+        }) = &sent.0
+            && object
+                .get::<Node>()
+                .is_some_and(|node| node.status.conditions.is_empty())
         {
             // It is given up after a minute, unless somebody reports for it.
             self.written = self.sim.now().after(UNREPORTED - QUIET);
@@ -376,7 +419,10 @@ impl Cluster {
             if self.sim.now() >= until {
                 break;
             }
-            self.run(self.sim.next_task().map_or(until, |at| at.min(until)), usize::MAX);
+            self.run(
+                self.sim.next_task().map_or(until, |at| at.min(until)),
+                usize::MAX,
+            );
         }
         self.since = (now(), self.sim.now());
     }
@@ -392,9 +438,21 @@ impl Cluster {
     }
 
     /// Why the user of a request may not do something.
-    pub(super) fn forbids(&self, request: &Request, verb: &str, key: &k8s_model::ObjectRef, part: &str) -> Option<ApiError> {
+    pub(super) fn forbids(
+        &self,
+        request: &Request,
+        verb: &str,
+        key: &k8s_model::ObjectRef,
+        part: &str,
+    ) -> Option<ApiError> {
         let user = Some(Rc::new(request.user()?));
-        let origin = Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user };
+        let origin = Origin {
+            actor: Actor::USER,
+            cause: None,
+            pass: 0,
+            manager: None,
+            user,
+        };
         self.sim.server().forbids(&origin, verb, key, part)
     }
 }

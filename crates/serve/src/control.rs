@@ -24,21 +24,30 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
             Err(error) => Answer::error(&error, None),
         },
         ("fault", "POST", "") => with_text(request, |line| fault(cluster, line)),
-        ("kubectl", "POST", "") => with_text(request, |line| printed(&cluster.act(Command::Kubectl(line.trim().into())))),
-        ("apply", "POST", "") => with_text(request, |text| printed(&cluster.act(Command::Apply(text.into())))),
+        ("kubectl", "POST", "") => with_text(request, |line| {
+            printed(&cluster.act(Command::Kubectl(line.trim().into())))
+        }),
+        ("apply", "POST", "") => with_text(request, |text| {
+            printed(&cluster.act(Command::Apply(text.into())))
+        }),
         ("run", "POST", id) => super::beside::answer(cluster, request, id),
         ("snapshots", method, name) => super::snapshot::answer(cluster, method, name),
         ("fork", "POST", "") => super::snapshot::fork(cluster, request),
         ("record", "GET", "") if request.on("follow") => return Some(tell::follow(cluster)),
         ("record", "GET", "") => tell::whole(cluster),
-        ("apply" | "fault" | "fork" | "kubectl" | "record" | "run" | "time", _, "") => not_allowed(),
+        ("apply" | "fault" | "fork" | "kubectl" | "record" | "run" | "time", _, "") => {
+            not_allowed()
+        }
         _ => return None,
     };
     Some(answer.into())
 }
 
 fn with_text(request: &Request, then: impl FnOnce(&str) -> Answer) -> Answer {
-    std::str::from_utf8(&request.body).map_or_else(|_| failure(400, "BadRequest", "the text is not UTF-8"), then)
+    std::str::from_utf8(&request.body).map_or_else(
+        |_| failure(400, "BadRequest", "the text is not UTF-8"),
+        then,
+    )
 }
 
 fn time(cluster: &Cluster) -> Value {
@@ -58,7 +67,11 @@ fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
     let seconds = body["seconds"].as_f64().unwrap_or(-1.0);
     let span = seconds * SECOND as f64;
     if !(0.0..=MOST as f64).contains(&span) {
-        return failure(400, "BadRequest", "seconds must be a number from 0 to 86400");
+        return failure(
+            400,
+            "BadRequest",
+            "seconds must be a number from 0 to 86400",
+        );
     }
     cluster.pass(span.round() as u64);
     Answer::json(200, &time(cluster))
@@ -66,9 +79,18 @@ fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
 
 /// What a command printed.
 fn printed(answer: &actions::ActionResult) -> Answer {
-    let lines: Vec<Value> = answer.lines.iter().map(|line| json!({ "text": line.text, "error": line.error })).collect();
-    let wrong = answer.diagnostics.iter().map(|one| json!({ "line": one.line, "message": one.message.english(), "error": one.error }));
-    Answer::json(200, &json!({ "failed": answer.failed, "lines": lines, "diagnostics": wrong.collect::<Vec<_>>() }))
+    let lines: Vec<Value> = answer
+        .lines
+        .iter()
+        .map(|line| json!({ "text": line.text, "error": line.error }))
+        .collect();
+    let wrong = answer.diagnostics.iter().map(
+        |one| json!({ "line": one.line, "message": one.message.english(), "error": one.error }),
+    );
+    Answer::json(
+        200,
+        &json!({ "failed": answer.failed, "lines": lines, "diagnostics": wrong.collect::<Vec<_>>() }),
+    )
 }
 
 /// Injects a fault, in the words of a scenario file: `node-down node-1`.

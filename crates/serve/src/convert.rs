@@ -21,18 +21,34 @@ pub struct Alias {
 
 /// All of them.
 pub const ALIASES: &[Alias] = &[
-    Alias { group: "autoscaling", version: "v1", kind: Kind::HorizontalPodAutoscaler, to: autoscaler_to_v1, from: autoscaler_from_v1 },
-    Alias { group: "events.k8s.io", version: "v1", kind: Kind::Event, to: event_to_v1, from: event_from_v1 },
+    Alias {
+        group: "autoscaling",
+        version: "v1",
+        kind: Kind::HorizontalPodAutoscaler,
+        to: autoscaler_to_v1,
+        from: autoscaler_from_v1,
+    },
+    Alias {
+        group: "events.k8s.io",
+        version: "v1",
+        kind: Kind::Event,
+        to: event_to_v1,
+        from: event_from_v1,
+    },
 ];
 
 /// The version that a path names, if it is not the stored one.
 pub fn named(group: &str, version: &str, plural: &str) -> Option<&'static Alias> {
-    ALIASES.iter().find(|alias| alias.group == group && alias.version == version && alias.kind.info().plural == plural)
+    ALIASES.iter().find(|alias| {
+        alias.group == group && alias.version == version && alias.kind.info().plural == plural
+    })
 }
 
 fn of(api_version: &str, kind: Kind) -> Option<&'static Alias> {
     let (group, version) = api_version.split_once('/')?;
-    ALIASES.iter().find(|alias| alias.group == group && alias.version == version && alias.kind == kind)
+    ALIASES
+        .iter()
+        .find(|alias| alias.group == group && alias.version == version && alias.kind == kind)
 }
 
 /// An object in the version that was asked for.
@@ -47,7 +63,10 @@ pub fn shown(api_version: &str, kind: Kind, value: &mut Value) {
 pub fn stored(api_version: &str, kind: Kind, value: &mut Value) {
     if let (Some(alias), Some(object)) = (of(api_version, kind), value.as_object_mut()) {
         (alias.from)(object);
-        object.insert("apiVersion".to_owned(), kind.api_version().to_string().into());
+        object.insert(
+            "apiVersion".to_owned(),
+            kind.api_version().to_string().into(),
+        );
     }
 }
 
@@ -96,18 +115,27 @@ const HALVES: [Half; 2] = [
 fn is_cpu(metric: &Value) -> bool {
     let resource = &metric["resource"];
     let known = |part: &str| resource[part]["averageUtilization"].is_number();
-    metric["type"] == "Resource" && resource["name"] == "cpu" && (known("target") || known("current"))
+    metric["type"] == "Resource"
+        && resource["name"] == "cpu"
+        && (known("target") || known("current"))
 }
 
 /// Takes the first metric of the CPU out of a list.
 fn take_cpu(list: Option<Value>) -> (Option<Value>, Vec<Value>) {
-    let mut list = if let Some(Value::Array(list)) = list { list } else { Vec::new() };
+    let mut list = if let Some(Value::Array(list)) = list {
+        list
+    } else {
+        Vec::new()
+    };
     let at = list.iter().position(is_cpu);
     (at.map(|at| list.remove(at)), list)
 }
 
 fn annotate(object: &mut Map<String, Value>, key: &str, value: Option<Value>) {
-    let Some(value) = value.filter(|value| !matches!(value, Value::Array(list) if list.is_empty())) else { return };
+    let Some(value) = value.filter(|value| !matches!(value, Value::Array(list) if list.is_empty()))
+    else {
+        return;
+    };
     let meta = object.entry("metadata").or_insert_with(|| json!({}));
     if !meta["annotations"].is_object() {
         meta["annotations"] = json!({});
@@ -117,16 +145,25 @@ fn annotate(object: &mut Map<String, Value>, key: &str, value: Option<Value>) {
 
 /// Takes what an annotation keeps; nothing if it is not JSON.
 fn annotated(object: &mut Map<String, Value>, key: &str) -> Option<Value> {
-    let kept = object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()?.remove(key)?;
+    let kept = object
+        .get_mut("metadata")?
+        .get_mut("annotations")?
+        .as_object_mut()?
+        .remove(key)?;
     serde_json::from_str(kept.as_str()?).ok()
 }
 
 fn autoscaler_to_v1(object: &mut Map<String, Value>) {
     for half in &HALVES {
-        let Some(Value::Object(fields)) = object.get_mut(half.of) else { continue };
+        let Some(Value::Object(fields)) = object.get_mut(half.of) else {
+            continue;
+        };
         let (cpu, rest) = take_cpu(fields.remove(half.metrics));
         if let Some(cpu) = cpu {
-            fields.insert(half.percent.to_owned(), cpu["resource"][half.side]["averageUtilization"].clone());
+            fields.insert(
+                half.percent.to_owned(),
+                cpu["resource"][half.side]["averageUtilization"].clone(),
+            );
         }
         let other = fields.remove(half.other);
         annotate(object, half.kept_metrics, Some(rest.into()));
@@ -136,15 +173,30 @@ fn autoscaler_to_v1(object: &mut Map<String, Value>) {
 
 fn autoscaler_from_v1(object: &mut Map<String, Value>) {
     for half in &HALVES {
-        let (metrics, other) = (annotated(object, half.kept_metrics), annotated(object, half.kept_other));
-        let Some(Value::Object(fields)) = object.get_mut(half.of) else { continue };
-        let mut list = if let Some(Value::Array(list)) = metrics { list } else { Vec::new() };
-        if let Some(percent) = fields.remove(half.percent).filter(|percent| !percent.is_null()) {
+        let (metrics, other) = (
+            annotated(object, half.kept_metrics),
+            annotated(object, half.kept_other),
+        );
+        let Some(Value::Object(fields)) = object.get_mut(half.of) else {
+            continue;
+        };
+        let mut list = if let Some(Value::Array(list)) = metrics {
+            list
+        } else {
+            Vec::new()
+        };
+        if let Some(percent) = fields
+            .remove(half.percent)
+            .filter(|percent| !percent.is_null())
+        {
             let mut usage = json!({ "averageUtilization": percent });
             if half.side == "target" {
                 usage["type"] = "Utilization".into();
             }
-            list.insert(0, json!({ "type": "Resource", "resource": { "name": "cpu", half.side: usage } }));
+            list.insert(
+                0,
+                json!({ "type": "Resource", "resource": { "name": "cpu", half.side: usage } }),
+            );
         }
         if !list.is_empty() {
             fields.insert(half.metrics.to_owned(), list.into());
@@ -198,11 +250,17 @@ mod tests {
         shown("autoscaling/v1", Kind::HorizontalPodAutoscaler, &mut value);
         assert_eq!(
             (&value["apiVersion"], &value["spec"]),
-            (&json!("autoscaling/v1"), &json!({ "maxReplicas": 3, "targetCPUUtilizationPercentage": 50 }))
+            (
+                &json!("autoscaling/v1"),
+                &json!({ "maxReplicas": 3, "targetCPUUtilizationPercentage": 50 })
+            )
         );
         assert_eq!(value["status"], json!({ "currentReplicas": 1 }));
         stored("autoscaling/v1", Kind::HorizontalPodAutoscaler, &mut value);
-        value["metadata"].as_object_mut().unwrap().remove("annotations");
+        value["metadata"]
+            .as_object_mut()
+            .unwrap()
+            .remove("annotations");
         assert_eq!(value, whole);
     }
 
@@ -211,14 +269,25 @@ mod tests {
         let whole = json!({ "apiVersion": "v1", "kind": "Event", "message": "m", "reason": "R", "involvedObject": { "kind": "Pod" } });
         let mut value = whole.clone();
         shown("events.k8s.io/v1", Kind::Event, &mut value);
-        assert_eq!((&value["note"], &value["regarding"]["kind"], value.get("message")), (&json!("m"), &json!("Pod"), None));
+        assert_eq!(
+            (
+                &value["note"],
+                &value["regarding"]["kind"],
+                value.get("message")
+            ),
+            (&json!("m"), &json!("Pod"), None)
+        );
         stored("events.k8s.io/v1", Kind::Event, &mut value);
         assert_eq!(value, whole);
     }
 
     #[test]
     fn what_is_no_object_stays() {
-        for mut value in [json!({}), json!({ "spec": 3, "metadata": [], "status": null }), json!({ "spec": { "metrics": 7 } })] {
+        for mut value in [
+            json!({}),
+            json!({ "spec": 3, "metadata": [], "status": null }),
+            json!({ "spec": { "metrics": 7 } }),
+        ] {
             shown("autoscaling/v1", Kind::HorizontalPodAutoscaler, &mut value);
             stored("autoscaling/v1", Kind::HorizontalPodAutoscaler, &mut value);
             assert_eq!(value["apiVersion"], "autoscaling/v2");

@@ -25,7 +25,15 @@ pub struct RequestLabels {
 impl RequestLabels {
     /// They as Prometheus reads them, but for code and dry run.
     pub fn text(&self) -> String {
-        let RequestLabels { group, version, resource, subresource, scope, verb, .. } = self;
+        let RequestLabels {
+            group,
+            version,
+            resource,
+            subresource,
+            scope,
+            verb,
+            ..
+        } = self;
         format!(
             "component=\"apiserver\",group={group:?},resource={resource:?},scope={scope:?},subresource={subresource:?},verb={verb:?},\
              version={version:?}"
@@ -44,7 +52,10 @@ pub struct RequestCounts {
 impl RequestCounts {
     /// Nothing so far.
     pub fn new() -> RequestCounts {
-        RequestCounts { started: clock::wall(), requests: BTreeMap::new() }
+        RequestCounts {
+            started: clock::wall(),
+            requests: BTreeMap::new(),
+        }
     }
 
     /// Counts a request that was answered with a code.

@@ -19,7 +19,16 @@ type Verbs = &'static [&'static str];
 /// Group, version and kind.
 type Named = (&'static str, &'static str, &'static str);
 
-const VERBS: Verbs = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const VERBS: Verbs = &[
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+];
 const CREATE: Verbs = &["create"];
 const READ: Verbs = &["get", "list"];
 const CHANGED: Verbs = &["get", "patch", "update"];
@@ -28,29 +37,84 @@ const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
 
 /// Kinds that are only asked: group, resource, kind, whether it is in a namespace.
 pub const REVIEWS: &[(&str, &str, &str, bool)] = &[
-    ("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview", false),
-    ("authentication.k8s.io", "tokenreviews", "TokenReview", false),
-    ("authorization.k8s.io", "localsubjectaccessreviews", "LocalSubjectAccessReview", true),
-    ("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview", false),
-    ("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview", false),
-    ("authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", false),
+    (
+        "authentication.k8s.io",
+        "selfsubjectreviews",
+        "SelfSubjectReview",
+        false,
+    ),
+    (
+        "authentication.k8s.io",
+        "tokenreviews",
+        "TokenReview",
+        false,
+    ),
+    (
+        "authorization.k8s.io",
+        "localsubjectaccessreviews",
+        "LocalSubjectAccessReview",
+        true,
+    ),
+    (
+        "authorization.k8s.io",
+        "selfsubjectaccessreviews",
+        "SelfSubjectAccessReview",
+        false,
+    ),
+    (
+        "authorization.k8s.io",
+        "selfsubjectrulesreviews",
+        "SelfSubjectRulesReview",
+        false,
+    ),
+    (
+        "authorization.k8s.io",
+        "subjectaccessreviews",
+        "SubjectAccessReview",
+        false,
+    ),
 ];
 
 /// Subresources: kind, name, verbs, and the kind they are read as, with its group and version if these are others.
 const PARTS: &[(&str, &str, Verbs, Named)] = &[
-    ("CertificateSigningRequest", "approval", CHANGED, ("", "", "CertificateSigningRequest")),
+    (
+        "CertificateSigningRequest",
+        "approval",
+        CHANGED,
+        ("", "", "CertificateSigningRequest"),
+    ),
     ("Namespace", "finalize", &["update"], ("", "", "Namespace")),
-    ("Pod", "attach", &["create", "get"], ("", "", "PodAttachOptions")),
+    (
+        "Pod",
+        "attach",
+        &["create", "get"],
+        ("", "", "PodAttachOptions"),
+    ),
     ("Pod", "binding", CREATE, ("", "", "Binding")),
     ("Pod", "ephemeralcontainers", CHANGED, ("", "", "Pod")),
     ("Pod", "eviction", CREATE, ("policy", "v1", "Eviction")),
-    ("Pod", "exec", &["create", "get"], ("", "", "PodExecOptions")),
+    (
+        "Pod",
+        "exec",
+        &["create", "get"],
+        ("", "", "PodExecOptions"),
+    ),
     ("Pod", "log", &["get"], ("", "", "Pod")),
     ("Pod", "resize", CHANGED, ("", "", "Pod")),
-    ("ServiceAccount", "token", CREATE, ("authentication.k8s.io", "v1", "TokenRequest")),
+    (
+        "ServiceAccount",
+        "token",
+        CREATE,
+        ("authentication.k8s.io", "v1", "TokenRequest"),
+    ),
 ];
 /// Kinds of the group `autoscaling/v1` that can be scaled.
-const SCALED: &[&str] = &["Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"];
+const SCALED: &[&str] = &[
+    "Deployment",
+    "ReplicaSet",
+    "StatefulSet",
+    "ReplicationController",
+];
 /// Kinds without a status.
 const BARE: &[&str] = &[
     "ComponentStatus",
@@ -157,15 +221,26 @@ fn groups(sim: &Sim) -> Groups {
         if SCALED.contains(&info.name) {
             parts.push(scale());
         }
-        for (_, name, verbs, (group, version, shown)) in PARTS.iter().filter(|part| part.0 == info.name) {
-            parts.push(Part { name, kind: (group, version, (*shown).to_owned()), verbs });
+        for (_, name, verbs, (group, version, shown)) in
+            PARTS.iter().filter(|part| part.0 == info.name)
+        {
+            parts.push(Part {
+                name,
+                kind: (group, version, (*shown).to_owned()),
+                verbs,
+            });
         }
         add(&mut groups, info.group, info.version, resource(info, parts));
     }
     only_asked(&mut groups, !sim.loads().is_empty());
     for alias in ALIASES {
         let info = alias.kind.info();
-        add(&mut groups, alias.group, alias.version, resource(info, own_status(info)));
+        add(
+            &mut groups,
+            alias.group,
+            alias.version,
+            resource(info, own_status(info)),
+        );
     }
     for definition in sim.server().definitions().served() {
         let info = definition.kind.info();
@@ -204,27 +279,65 @@ fn resource(info: &KindInfo, parts: Vec<Part>) -> Resource {
         singular: info.name.to_lowercase(),
         kind: info.name.to_owned(),
         namespaced: info.namespaced,
-        verbs: if info.name == "ComponentStatus" { READ } else { VERBS },
-        short: info.short.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect(),
-        categories: IN_ALL.contains(&info.name).then(|| "all".to_owned()).into_iter().collect(),
+        verbs: if info.name == "ComponentStatus" {
+            READ
+        } else {
+            VERBS
+        },
+        short: info
+            .short
+            .split(',')
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect(),
+        categories: IN_ALL
+            .contains(&info.name)
+            .then(|| "all".to_owned())
+            .into_iter()
+            .collect(),
         parts,
     }
 }
 
 /// What is not stored: reviews, bindings and metrics.
 fn only_asked(groups: &mut Groups, measures: bool) {
-    let mut put = |group: &str, version: &str, (name, kind, namespaced, verbs): (&str, &str, bool, &'static [&'static str])| {
-        let (short, categories, parts) = (Vec::new(), Vec::new(), Vec::new());
-        let singular = if verbs == CREATE { kind.to_lowercase() } else { String::new() };
-        let (name, kind) = (name.to_owned(), kind.to_owned());
-        add(groups, group, version, Resource { name, singular, kind, namespaced, verbs, short, categories, parts });
-    };
+    let mut put =
+        |group: &str,
+         version: &str,
+         (name, kind, namespaced, verbs): (&str, &str, bool, &'static [&'static str])| {
+            let (short, categories, parts) = (Vec::new(), Vec::new(), Vec::new());
+            let singular = if verbs == CREATE {
+                kind.to_lowercase()
+            } else {
+                String::new()
+            };
+            let (name, kind) = (name.to_owned(), kind.to_owned());
+            add(
+                groups,
+                group,
+                version,
+                Resource {
+                    name,
+                    singular,
+                    kind,
+                    namespaced,
+                    verbs,
+                    short,
+                    categories,
+                    parts,
+                },
+            );
+        };
     for (group, name, kind, namespaced) in REVIEWS {
         put(group, "v1", (name, kind, *namespaced, CREATE));
     }
     put("", "v1", ("bindings", "Binding", true, CREATE));
     for (name, kind, namespaced) in metrics::RESOURCES.into_iter().filter(|_| measures) {
-        put(metrics::GROUP, metrics::VERSION, (name, kind, namespaced, &["get", "list"]));
+        put(
+            metrics::GROUP,
+            metrics::VERSION,
+            (name, kind, namespaced, &["get", "list"]),
+        );
     }
 }
 
@@ -244,15 +357,27 @@ pub fn has_part(sim: &Sim, kind: Kind, version: &str, part: &str) -> bool {
 }
 
 fn own_status(info: &KindInfo) -> Vec<Part> {
-    if BARE.contains(&info.name) { Vec::new() } else { vec![status(info)] }
+    if BARE.contains(&info.name) {
+        Vec::new()
+    } else {
+        vec![status(info)]
+    }
 }
 
 fn status(info: &KindInfo) -> Part {
-    Part { name: "status", kind: ("", "", info.name.to_owned()), verbs: CHANGED }
+    Part {
+        name: "status",
+        kind: ("", "", info.name.to_owned()),
+        verbs: CHANGED,
+    }
 }
 
 fn scale() -> Part {
-    Part { name: "scale", kind: ("autoscaling", "v1", "Scale".to_owned()), verbs: CHANGED }
+    Part {
+        name: "scale",
+        kind: ("autoscaling", "v1", "Scale".to_owned()),
+        verbs: CHANGED,
+    }
 }
 
 fn add(groups: &mut Groups, group: &str, version: &str, resource: Resource) {
@@ -264,7 +389,11 @@ fn add(groups: &mut Groups, group: &str, version: &str, resource: Resource) {
 }
 
 fn joined(group: &str, version: &str) -> String {
-    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+    if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    }
 }
 
 /// Answers a request about what is served.
@@ -275,11 +404,21 @@ pub fn answer(sim: &Sim, request: &Request) -> Option<Answer> {
     Some(match words.as_slice() {
         ["api"] if whole => aggregated(&groups, true),
         ["apis"] if whole => aggregated(&groups, false),
-        ["api"] => Answer::json(200, &json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] })),
+        ["api"] => Answer::json(
+            200,
+            &json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] }),
+        ),
         ["apis"] => {
-            let named = ordered(&groups).into_iter().filter(|(name, _)| !name.is_empty());
-            let list: Vec<Value> = named.map(|(name, versions)| group(name, versions)).collect();
-            Answer::json(200, &json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": list }))
+            let named = ordered(&groups)
+                .into_iter()
+                .filter(|(name, _)| !name.is_empty());
+            let list: Vec<Value> = named
+                .map(|(name, versions)| group(name, versions))
+                .collect();
+            Answer::json(
+                200,
+                &json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": list }),
+            )
         }
         ["apis", name] => {
             let mut found = group(name, groups.get(*name)?);
@@ -294,7 +433,8 @@ pub fn answer(sim: &Sim, request: &Request) -> Option<Answer> {
 }
 
 fn group(name: &str, versions: &[(String, Vec<Resource>)]) -> Value {
-    let entry = |version: &str| json!({ "groupVersion": joined(name, version), "version": version });
+    let entry =
+        |version: &str| json!({ "groupVersion": joined(name, version), "version": version });
     let list: Vec<Value> = versions.iter().map(|(version, _)| entry(version)).collect();
     json!({ "name": name, "preferredVersion": list.first(), "versions": list })
 }
@@ -327,7 +467,10 @@ fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {
 }
 
 fn resources(group: &str, version: &str, groups: &Groups) -> Option<Answer> {
-    let (_, found) = groups.get(group)?.iter().find(|(name, _)| name == version)?;
+    let (_, found) = groups
+        .get(group)?
+        .iter()
+        .find(|(name, _)| name == version)?;
     let mut list = Vec::new();
     for one in found {
         let stored = one.verbs.contains(&"list");
@@ -341,7 +484,11 @@ fn resources(group: &str, version: &str, groups: &Groups) -> Option<Answer> {
             verbs: one.verbs,
             short_names: &one.short,
             categories: &one.categories,
-            storage_version_hash: if stored { storage_version_hash(group, version, &one.kind) } else { String::new() },
+            storage_version_hash: if stored {
+                storage_version_hash(group, version, &one.kind)
+            } else {
+                String::new()
+            },
         });
         list.extend(one.parts.iter().map(|part| ApiResource {
             name: format!("{}/{}", one.name, part.name),
@@ -358,8 +505,13 @@ fn resources(group: &str, version: &str, groups: &Groups) -> Option<Answer> {
     }
     let group_version = joined(group, version);
     let list = serde_json::to_string(&list).unwrap_or_default();
-    let body = format!("{{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"{group_version}\",\"resources\":{list}}}");
-    Some(Answer { content_type: "application/json", ..Answer::text(body) })
+    let body = format!(
+        "{{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"{group_version}\",\"resources\":{list}}}"
+    );
+    Some(Answer {
+        content_type: "application/json",
+        ..Answer::text(body)
+    })
 }
 
 fn aggregated(groups: &Groups, core: bool) -> Answer {
@@ -373,13 +525,20 @@ fn aggregated(groups: &Groups, core: bool) -> Answer {
     });
     let items: Vec<Value> = items.collect();
     let list = json!({ "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items });
-    Answer { content_type: AGGREGATED, ..Answer::json(200, &list) }
+    Answer {
+        content_type: AGGREGATED,
+        ..Answer::json(200, &list)
+    }
 }
 
 fn whole(group: &str, version: &str, one: &Resource) -> Value {
     let parts = one.parts.iter().map(|part| {
         let (own, own_version, kind) = &part.kind;
-        let (own, own_version) = if own_version.is_empty() { (group, version) } else { (*own, *own_version) };
+        let (own, own_version) = if own_version.is_empty() {
+            (group, version)
+        } else {
+            (*own, *own_version)
+        };
         let kind = json!({ "group": own, "version": own_version, "kind": kind });
         json!({ "subresource": part.name, "responseKind": kind, "verbs": part.verbs })
     });
@@ -403,14 +562,35 @@ pub fn paths(sim: &Sim) -> Vec<String> {
     let mut paths = vec!["/api".to_owned(), "/api/v1".to_owned(), "/apis".to_owned()];
     for (name, versions) in groups(sim).iter().filter(|(name, _)| !name.is_empty()) {
         paths.push(format!("/apis/{name}"));
-        paths.extend(versions.iter().map(|(version, _)| format!("/apis/{name}/{version}")));
+        paths.extend(
+            versions
+                .iter()
+                .map(|(version, _)| format!("/apis/{name}/{version}")),
+        );
     }
-    paths.extend(["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"].map(str::to_owned));
+    paths.extend(
+        [
+            "/healthz",
+            "/livez",
+            "/metrics",
+            "/openapi/v2",
+            "/openapi/v3",
+            "/readyz",
+            "/version",
+        ]
+        .map(str::to_owned),
+    );
     paths
 }
 
 /// The groups and versions that have stored kinds.
 pub fn group_versions(sim: &Sim) -> Vec<(String, String)> {
     let all = groups(sim);
-    all.iter().flat_map(|(group, versions)| versions.iter().map(|(version, _)| (group.clone(), version.clone()))).collect()
+    all.iter()
+        .flat_map(|(group, versions)| {
+            versions
+                .iter()
+                .map(|(version, _)| (group.clone(), version.clone()))
+        })
+        .collect()
 }

@@ -17,7 +17,14 @@ impl Follow {
     /// Follows what a command prints.
     pub fn open(session: Session) -> (Follow, Receiver<Vec<u8>>) {
         let (sender, receiver) = mpsc::channel(BUFFER);
-        (Follow { session, sent: 0, sender }, receiver)
+        (
+            Follow {
+                session,
+                sent: 0,
+                sender,
+            },
+            receiver,
+        )
     }
 }
 

@@ -105,11 +105,18 @@ impl Server {
     pub fn start(options: ServeOptions) -> Result<Server, String> {
         let loopback = options.listen.ip().is_loopback();
         if !loopback && options.token.is_none() {
-            return Err(format!("{} is reached from other machines: it needs --token", options.listen.ip()));
+            return Err(format!(
+                "{} is reached from other machines: it needs --token",
+                options.listen.ip()
+            ));
         }
-        let listener = TcpListener::bind(options.listen).map_err(|e| format!("{}: {e}", options.listen))?;
+        let listener =
+            TcpListener::bind(options.listen).map_err(|e| format!("{}: {e}", options.listen))?;
         let address = listener.local_addr().map_err(|e| e.to_string())?;
-        let guard = Guard { token: options.token.clone(), loopback };
+        let guard = Guard {
+            token: options.token.clone(),
+            loopback,
+        };
         let (calls, requests) = mpsc::channel();
         let (ready, started) = mpsc::channel();
         let engine = std::thread::spawn(move || {
@@ -123,14 +130,20 @@ impl Server {
                 drive(cluster, &requests);
             }
         });
-        started.recv().map_err(|_| "the cluster could not be started".to_owned())??;
+        started
+            .recv()
+            .map_err(|_| "the cluster could not be started".to_owned())??;
         let (stop, stopped) = oneshot::channel();
         let http = std::thread::spawn(move || {
             if let Err(error) = listen::run(listener, calls, guard, stopped) {
                 eprintln!("error: {error}");
             }
         });
-        Ok(Server { address, stop: Some(stop), threads: vec![http, engine] })
+        Ok(Server {
+            address,
+            stop: Some(stop),
+            threads: vec![http, engine],
+        })
     }
 
     /// Where it listens.
@@ -172,7 +185,9 @@ impl Drop for Server {
 fn begin(options: ServeOptions) -> Result<Cluster, String> {
     let mut cluster = match options.resume {
         Some(text) => {
-            let record = SavedRecord::read(&text).map_err(|Unreadable(line, problem)| format!("line {line} of the record: {problem}"))?;
+            let record = SavedRecord::read(&text).map_err(|Unreadable(line, problem)| {
+                format!("line {line} of the record: {problem}")
+            })?;
             Cluster::resumed(record, options.pace)
         }
         None => {
@@ -184,26 +199,45 @@ fn begin(options: ServeOptions) -> Result<Cluster, String> {
     cluster.page = options.page;
     cluster.starter = Some(Box::new(move |record, pace| {
         let (resume, token) = (Some(record), options.token.clone());
-        let server = Server::start(ServeOptions { resume, pace, token, ..ServeOptions::default() })?;
+        let server = Server::start(ServeOptions {
+            resume,
+            pace,
+            token,
+            ..ServeOptions::default()
+        })?;
         Ok((server.address(), Box::new(server)))
     }));
     if let Some(path) = options.record {
         tell::keep(&mut cluster, &path).map_err(|e| format!("{}: {e}", path.display()))?;
     }
-    options.setup.iter().try_for_each(|text| cluster.apply(text))?;
+    options
+        .setup
+        .iter()
+        .try_for_each(|text| cluster.apply(text))?;
     Ok(cluster)
 }
 
 /// Answers a request; what cannot be recorded is refused, since the client could not rely on it.
 fn answer_on_record(cluster: &mut Cluster, request: &Request) -> Reply {
-    let unrecorded = || failure(500, "InternalError", "the record cannot be written: no writes are taken any more").into();
+    let unrecorded = || {
+        failure(
+            500,
+            "InternalError",
+            "the record cannot be written: no writes are taken any more",
+        )
+        .into()
+    };
     if cluster.record_failed && !matches!(request.method.as_str(), "GET" | "HEAD") {
         return unrecorded();
     }
     let before = (cluster.record_failed, cluster.log.len());
     let answer = route::answer(cluster, request);
     cluster.keep();
-    if cluster.record_failed && before != (true, cluster.log.len()) { unrecorded() } else { answer }
+    if cluster.record_failed && before != (true, cluster.log.len()) {
+        unrecorded()
+    } else {
+        answer
+    }
 }
 
 /// Answers requests and lets time pass, until nobody can ask any more.

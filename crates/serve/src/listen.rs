@@ -52,24 +52,48 @@ impl Guard {
         }
         let host = request.header("host");
         if self.loopback && self.token.is_none() && !is_loopback(host) {
-            return Some(failure(403, "Forbidden", "the server answers to the names of this machine alone"));
+            return Some(failure(
+                403,
+                "Forbidden",
+                "the server answers to the names of this machine alone",
+            ));
         }
         let origin = request.header("origin");
-        let own = origin.split_once("://").is_some_and(|(_, name)| name == host);
-        (!origin.is_empty() && !own).then(|| failure(403, "Forbidden", "the server answers to no other page than its own"))
+        let own = origin
+            .split_once("://")
+            .is_some_and(|(_, name)| name == host);
+        (!origin.is_empty() && !own).then(|| {
+            failure(
+                403,
+                "Forbidden",
+                "the server answers to no other page than its own",
+            )
+        })
     }
 }
 
 /// Whether a `Host` means this machine.
 fn is_loopback(host: &str) -> bool {
-    let name =
-        if let Some(rest) = host.strip_prefix('[') { rest.split(']').next().unwrap_or("") } else { host.split(':').next().unwrap_or("") };
-    host.is_empty() || name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    let name = if let Some(rest) = host.strip_prefix('[') {
+        rest.split(']').next().unwrap_or("")
+    } else {
+        host.split(':').next().unwrap_or("")
+    };
+    host.is_empty()
+        || name == "localhost"
+        || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// Takes connections until it is told to stop.
-pub fn run(listener: TcpListener, calls: Sender<Call>, guard: Guard, stop: oneshot::Receiver<()>) -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+pub fn run(
+    listener: TcpListener,
+    calls: Sender<Call>,
+    guard: Guard,
+    stop: oneshot::Receiver<()>,
+) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let tasks = LocalSet::new();
     tasks.block_on(&runtime, async {
         listener.set_nonblocking(true)?;
@@ -89,11 +113,17 @@ pub fn run(listener: TcpListener, calls: Sender<Call>, guard: Guard, stop: onesh
             let _ = stream.set_nodelay(true);
             let (calls, guard) = (calls.clone(), guard.clone());
             tokio::task::spawn_local(async move {
-                let service = service_fn(move |request| answer(request, calls.clone(), guard.clone()));
+                let service =
+                    service_fn(move |request| answer(request, calls.clone(), guard.clone()));
                 let mut builder = Builder::new(LocalExecutor);
-                builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+                builder
+                    .http1()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(PATIENCE);
                 // A client that breaks off is none of the server's concern.
-                let _ = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).await;
+                let _ = builder
+                    .serve_connection_with_upgrades(TokioIo::new(stream), service)
+                    .await;
             });
         }
     })
@@ -109,18 +139,28 @@ impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for LocalExecutor 
     }
 }
 
-async fn answer(mut incoming: hyper::Request<Incoming>, calls: Sender<Call>, guard: Rc<Guard>) -> Result<Response<Content>, Infallible> {
+async fn answer(
+    mut incoming: hyper::Request<Incoming>,
+    calls: Sender<Call>,
+    guard: Rc<Guard>,
+) -> Result<Response<Content>, Infallible> {
     let upgrade = Upgrade::of(&mut incoming);
     let (head, body) = incoming.into_parts();
     let target = head.uri.path_and_query().map_or("/", |path| path.as_str());
     let mut request = Request::new(head.method.as_str(), target);
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    request.headers = head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+    request.headers = head
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str().to_owned(), text(value)))
+        .collect();
     if request.header("host").is_empty()
         && let Some(authority) = head.uri.authority()
     {
         // HTTP/2 has the name in the target.
-        request.headers.push(("host".to_owned(), authority.to_string()));
+        request
+            .headers
+            .push(("host".to_owned(), authority.to_string()));
     }
     if let Some(refusal) = guard.refuses(&request) {
         return Ok(response(refusal.into()));
@@ -129,20 +169,39 @@ async fn answer(mut incoming: hyper::Request<Incoming>, calls: Sender<Call>, gua
         Ok(Ok(body)) => request.body = body.to_bytes().to_vec(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let message = format!("Request entity too large: limit is {MAX_BODY}");
-            return Ok(response(failure(413, "RequestEntityTooLarge", &message).into()));
+            return Ok(response(
+                failure(413, "RequestEntityTooLarge", &message).into(),
+            ));
         }
-        Ok(Err(error)) => return Ok(response(failure(400, "BadRequest", &format!("the body could not be read: {error}")).into())),
-        Err(_) => return Ok(response(failure(408, "Timeout", "the body did not come in time").into())),
+        Ok(Err(error)) => {
+            return Ok(response(
+                failure(
+                    400,
+                    "BadRequest",
+                    &format!("the body could not be read: {error}"),
+                )
+                .into(),
+            ));
+        }
+        Err(_) => {
+            return Ok(response(
+                failure(408, "Timeout", "the body did not come in time").into(),
+            ));
+        }
     }
     let (is_pretty, is_yaml) = (super::pretty::is_wanted(&request), request.wants_yaml());
     let (reply, answered) = oneshot::channel();
     let gone = || failure(503, "ServiceUnavailable", "the cluster has ended").into();
     let sent = calls.send(Call::Request(request, reply)).is_ok();
-    let reply = if sent { answered.await.unwrap_or_else(|_| gone()) } else { gone() };
+    let reply = if sent {
+        answered.await.unwrap_or_else(|_| gone())
+    } else {
+        gone()
+    };
     Ok(match (reply, upgrade) {
-        (Reply::Socket(output, input), Some(upgrade)) => {
-            upgrade.accept(output, input, move || calls.send(Call::Typed).is_ok()).map(|()| Content::Whole(None))
-        }
+        (Reply::Socket(output, input), Some(upgrade)) => upgrade
+            .accept(output, input, move || calls.send(Call::Typed).is_ok())
+            .map(|()| Content::Whole(None)),
         (Reply::Whole(answer), _) if is_yaml && answer.content_type == "application/json" => {
             response(Reply::Whole(super::pretty::as_yaml(answer)))
         }
@@ -156,18 +215,39 @@ async fn answer(mut incoming: hyper::Request<Incoming>, calls: Sender<Call>, gua
 
 fn response(reply: Reply) -> Response<Content> {
     let (code, content_type, warnings, content) = match reply {
-        Reply::Whole(answer) => (answer.code, answer.content_type, answer.warnings, Content::Whole(Some(answer.body.into()))),
-        Reply::Stream(content_type, receiver, warnings) => (200, content_type, warnings, Content::Stream(receiver)),
+        Reply::Whole(answer) => (
+            answer.code,
+            answer.content_type,
+            answer.warnings,
+            Content::Whole(Some(answer.body.into())),
+        ),
+        Reply::Stream(content_type, receiver, warnings) => {
+            (200, content_type, warnings, Content::Stream(receiver))
+        }
         // The client did not ask for a WebSocket that is spoken.
         Reply::Socket(..) => {
-            return response(failure(400, "BadRequest", "Upgrade request required: WebSocket with v5.channel.k8s.io").into());
+            return response(
+                failure(
+                    400,
+                    "BadRequest",
+                    "Upgrade request required: WebSocket with v5.channel.k8s.io",
+                )
+                .into(),
+            );
         }
     };
     let mut response = Response::new(content);
-    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() =
+        StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    headers.insert(hyper::header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    headers.insert(hyper::header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    headers.insert(
+        hyper::header::CONTENT_TYPE,
+        HeaderValue::from_static(content_type),
+    );
+    headers.insert(
+        hyper::header::CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, private"),
+    );
     for warning in warnings {
         let text = format!("299 - {}", serde_json::Value::from(warning));
         if let Ok(value) = HeaderValue::from_str(&text) {
@@ -187,17 +267,24 @@ impl Body for Content {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut *self {
             Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Content::Stream(receiver) => receiver.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece.into())))),
+            Content::Stream(receiver) => receiver
+                .poll_recv(context)
+                .map(|piece| piece.map(|piece| Ok(Frame::data(piece.into())))),
         }
     }
 
     /// The length of what is there at once is told.
     fn size_hint(&self) -> SizeHint {
         match self {
-            Content::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Content::Whole(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
             Content::Stream(_) => SizeHint::default(),
         }
     }

@@ -16,7 +16,10 @@ pub const GROUP: &str = "metrics.k8s.io";
 /// The only version.
 pub const VERSION: &str = "v1beta1";
 /// Resource, kind, whether it is in a namespace.
-pub const RESOURCES: [(&str, &str, bool); 2] = [("nodes", "NodeMetrics", false), ("pods", "PodMetrics", true)];
+pub const RESOURCES: [(&str, &str, bool); 2] = [
+    ("nodes", "NodeMetrics", false),
+    ("pods", "PodMetrics", true),
+];
 
 /// Answers a request about usage.
 pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Option<Answer> {
@@ -27,12 +30,23 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
     if target.group != GROUP || target.version != VERSION || !target.part.is_empty() {
         return None;
     }
-    let (_, kind_name, _) = *RESOURCES.iter().find(|(resource, ..)| *resource == target.resource)?;
+    let (_, kind_name, _) = *RESOURCES
+        .iter()
+        .find(|(resource, ..)| *resource == target.resource)?;
     if !matches!(request.method.as_str(), "GET" | "HEAD") || request.on("watch") {
         return Some(not_allowed());
     }
-    let kind = if kind_name == "NodeMetrics" { Kind::Node } else { Kind::Pod };
-    if let Some(error) = cluster.forbids(request, "get", &ObjectRef::new(kind, &target.namespace, &target.name), "") {
+    let kind = if kind_name == "NodeMetrics" {
+        Kind::Node
+    } else {
+        Kind::Pod
+    };
+    if let Some(error) = cluster.forbids(
+        request,
+        "get",
+        &ObjectRef::new(kind, &target.namespace, &target.name),
+        "",
+    ) {
         return Some(Answer::error(&error, Some((kind, &target.name))));
     }
     let selection = match super::read::selection(&cluster.sim, request, kind, &kind.api_version()) {
@@ -50,9 +64,15 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
     let items: Vec<Value> = match kind {
         Kind::Node => {
             let mut sums: BTreeMap<Str, (i64, i64)> = BTreeMap::new();
-            for (pod, body) in sim.list(Kind::Pod).filter_map(|pod| Some((pod, pod.pod()?))) {
+            for (pod, body) in sim
+                .list(Kind::Pod)
+                .filter_map(|pod| Some((pod, pod.pod()?)))
+            {
                 let sum = sums.entry(body.node_name.clone()).or_default();
-                *sum = (sum.0.saturating_add(usage.of("cpu", pod)), sum.1.saturating_add(usage.of("memory", pod)));
+                *sum = (
+                    sum.0.saturating_add(usage.of("cpu", pod)),
+                    sum.1.saturating_add(usage.of("memory", pod)),
+                );
             }
             let of = |node: &Rc<Object>| {
                 let (cpu, memory) = sums.get(&node.meta.name).copied().unwrap_or_default();
@@ -61,21 +81,31 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
             sim.list(Kind::Node).filter(about).map(of).collect()
         }
         _ => {
-            let runs = |pod: &&Rc<Object>| pod.pod().is_some_and(|body| body.status.phase == "Running");
+            let runs =
+                |pod: &&Rc<Object>| pod.pod().is_some_and(|body| body.status.phase == "Running");
             let pods = sim.list(Kind::Pod).filter(about).filter(runs);
             let mut of = |pod: &Rc<Object>| {
                 let (cpu, memory) = (usage.of("cpu", pod), usage.of("memory", pod));
-                metrics(kind_name, pod, &now, ("containers", containers(pod, cpu, memory)))
+                metrics(
+                    kind_name,
+                    pod,
+                    &now,
+                    ("containers", containers(pod, cpu, memory)),
+                )
             };
             pods.map(&mut of).collect()
         }
     };
     if target.name.is_empty() {
-        let list =
-            json!({ "kind": format!("{kind_name}List"), "apiVersion": format!("{GROUP}/{VERSION}"), "metadata": {}, "items": items });
+        let list = json!({ "kind": format!("{kind_name}List"), "apiVersion": format!("{GROUP}/{VERSION}"), "metadata": {}, "items": items });
         return Some(Answer::json(200, &list));
     }
-    Some(items.into_iter().next().map_or_else(no_such_path, |one| Answer::json(200, &one)))
+    Some(
+        items
+            .into_iter()
+            .next()
+            .map_or_else(no_such_path, |one| Answer::json(200, &one)),
+    )
 }
 
 fn used(cpu: i64, memory: i64) -> Value {
@@ -84,9 +114,18 @@ fn used(cpu: i64, memory: i64) -> Value {
 
 /// What a Pod uses is divided evenly among its containers.
 fn containers(pod: &Object, cpu: i64, memory: i64) -> Value {
-    let names: Vec<&str> = pod.pod().map_or_else(Vec::new, |body| body.spec.containers.iter().map(|one| one.name.as_str()).collect());
+    let names: Vec<&str> = pod.pod().map_or_else(Vec::new, |body| {
+        body.spec
+            .containers
+            .iter()
+            .map(|one| one.name.as_str())
+            .collect()
+    });
     let count = names.len().max(1) as i64;
-    names.iter().map(|name| json!({ "name": name, "usage": used(cpu / count, memory / count) })).collect()
+    names
+        .iter()
+        .map(|name| json!({ "name": name, "usage": used(cpu / count, memory / count) }))
+        .collect()
 }
 
 fn metrics(kind: &str, object: &Object, now: &str, (key, value): (&str, Value)) -> Value {

@@ -19,12 +19,18 @@ pub struct Shown {
 impl Shown {
     /// An object whose kind has been caught up with.
     pub fn of(sim: &Sim, managed: &ManagedHistory, object: &Object, value: Value) -> Shown {
-        Shown { value, managers: managed.text(sim.server(), object) }
+        Shown {
+            value,
+            managers: managed.text(sim.server(), object),
+        }
     }
 
     /// Something that is not stored as it is.
     pub fn plain(value: Value) -> Shown {
-        Shown { value, managers: String::new() }
+        Shown {
+            value,
+            managers: String::new(),
+        }
     }
 
     /// Its metadata as JSON.
@@ -32,7 +38,11 @@ impl Shown {
         let mut text = self.value["metadata"].to_string();
         if !self.managers.is_empty() && text.ends_with('}') {
             text.pop();
-            text.push_str(if text.len() > 1 { ",\"managedFields\":" } else { "\"managedFields\":" });
+            text.push_str(if text.len() > 1 {
+                ",\"managedFields\":"
+            } else {
+                "\"managedFields\":"
+            });
             text.push_str(&self.managers);
             text.push('}');
         }
@@ -41,12 +51,21 @@ impl Shown {
 
     /// The whole as JSON.
     pub fn text(&self) -> String {
-        let Some(map) = self.value.as_object() else { return self.value.to_string() };
+        let Some(map) = self.value.as_object() else {
+            return self.value.to_string();
+        };
         let field = |(key, value): (&String, &Value)| {
-            let value = if key == "metadata" { self.metadata() } else { value.to_string() };
+            let value = if key == "metadata" {
+                self.metadata()
+            } else {
+                value.to_string()
+            };
             format!("{}:{value}", Value::from(key.as_str()))
         };
-        format!("{{{}}}", map.iter().map(field).collect::<Vec<_>>().join(","))
+        format!(
+            "{{{}}}",
+            map.iter().map(field).collect::<Vec<_>>().join(",")
+        )
     }
 }
 
@@ -57,28 +76,56 @@ pub fn stored(cluster: &mut Cluster, key: &ObjectRef) -> Option<Shown> {
 }
 
 /// The objects of a kind in a namespace (empty: in all) that are selected, one if a name is given.
-pub fn objects(cluster: &mut Cluster, (kind, namespace, name): (Kind, &str, &str), selection: &ObjectSelector) -> Vec<Shown> {
+pub fn objects(
+    cluster: &mut Cluster,
+    (kind, namespace, name): (Kind, &str, &str),
+    selection: &ObjectSelector,
+) -> Vec<Shown> {
     let (sim, managed) = cluster.managed(kind);
     if !name.is_empty() {
-        let found = sim.seen(&ObjectRef::new(kind, namespace, name)).and_then(|object| selected(sim, managed, &object, selection));
+        let found = sim
+            .seen(&ObjectRef::new(kind, namespace, name))
+            .and_then(|object| selected(sim, managed, &object, selection));
         return found.into_iter().collect();
     }
     let listing = sim.seen_all(kind, (!namespace.is_empty()).then_some(namespace));
-    listing.filter_map(|object| selected(sim, managed, &object, selection)).collect()
+    listing
+        .filter_map(|object| selected(sim, managed, &object, selection))
+        .collect()
 }
 
-fn selected(sim: &Sim, managed: &ManagedHistory, object: &Object, selection: &ObjectSelector) -> Option<Shown> {
+fn selected(
+    sim: &Sim,
+    managed: &ManagedHistory,
+    object: &Object,
+    selection: &ObjectSelector,
+) -> Option<Shown> {
     let value = object.to_value();
-    (selection.is_empty() || selection.matches(&value)).then(|| Shown::of(sim, managed, object, value))
+    (selection.is_empty() || selection.matches(&value))
+        .then(|| Shown::of(sim, managed, object, value))
 }
 
 /// The same as it was at a version: what was written since is taken back.
-pub fn objects_at(cluster: &mut Cluster, version: u64, (kind, namespace): (Kind, &str), selection: &ObjectSelector) -> Vec<Shown> {
-    let here = |object: &Object| object.kind == kind && (namespace.is_empty() || object.meta.namespace == namespace);
+pub fn objects_at(
+    cluster: &mut Cluster,
+    version: u64,
+    (kind, namespace): (Kind, &str),
+    selection: &ObjectSelector,
+) -> Vec<Shown> {
+    let here = |object: &Object| {
+        object.kind == kind && (namespace.is_empty() || object.meta.namespace == namespace)
+    };
     let mut before: BTreeMap<ObjectRef, Option<Rc<Object>>> = BTreeMap::new();
     let (sim, managed) = cluster.managed(kind);
     for entry in sim.journal().from(entries_until(sim, version)).iter() {
-        let Record::Write { op, object, before: old } = &entry.record else { continue };
+        let Record::Write {
+            op,
+            object,
+            before: old,
+        } = &entry.record
+        else {
+            continue;
+        };
         if here(object) && !before.contains_key(&object.key()) {
             let old = if *op == Op::Added { None } else { old.clone() };
             before.insert(object.key(), old);
@@ -87,15 +134,20 @@ pub fn objects_at(cluster: &mut Cluster, version: u64, (kind, namespace): (Kind,
     if before.is_empty() {
         return objects(cluster, (kind, namespace, ""), selection);
     }
-    let listing = sim.server().listing(kind, (!namespace.is_empty()).then_some(namespace));
-    let mut all: BTreeMap<ObjectRef, Rc<Object>> = listing.map(|object| (object.key(), object)).collect();
+    let listing = sim
+        .server()
+        .listing(kind, (!namespace.is_empty()).then_some(namespace));
+    let mut all: BTreeMap<ObjectRef, Rc<Object>> =
+        listing.map(|object| (object.key(), object)).collect();
     for (key, old) in before {
         match old {
             Some(old) => drop(all.insert(key, old)),
             None => drop(all.remove(&key)),
         }
     }
-    all.values().filter_map(|object| selected(sim, managed, object, selection)).collect()
+    all.values()
+        .filter_map(|object| selected(sim, managed, object, selection))
+        .collect()
 }
 
 /// How many entries the journal had when the store was at this version.
@@ -109,7 +161,11 @@ pub fn entries_until(sim: &Sim, version: u64) -> usize {
     let (mut from, mut to) = (0, entries.len());
     while from < to {
         let middle = from.midpoint(to);
-        if newer(middle) { to = middle } else { from = middle + 1 }
+        if newer(middle) {
+            to = middle
+        } else {
+            from = middle + 1
+        }
     }
     from
 }

@@ -24,19 +24,40 @@ struct Operation {
 
 type Parameters = &'static [(&'static str, &'static str)];
 
-const DRY_RUN: (&str, &str) = ("dryRun", "With All the request is checked and answered, and nothing is written.");
+const DRY_RUN: (&str, &str) = (
+    "dryRun",
+    "With All the request is checked and answered, and nothing is written.",
+);
 const CHANGES: Parameters = &[
     DRY_RUN,
-    ("fieldManager", "The name that the fields are managed under."),
-    ("fieldValidation", "What becomes of unknown fields: Strict refuses them, Warn drops them with a warning, Ignore drops them."),
+    (
+        "fieldManager",
+        "The name that the fields are managed under.",
+    ),
+    (
+        "fieldValidation",
+        "What becomes of unknown fields: Strict refuses them, Warn drops them with a warning, Ignore drops them.",
+    ),
 ];
 const SELECTS: Parameters = &[
     ("labelSelector", "Only objects with these labels."),
-    ("fieldSelector", "Only objects whose fields have these values."),
+    (
+        "fieldSelector",
+        "Only objects whose fields have these values.",
+    ),
     ("limit", "How many objects a page has at most."),
-    ("continue", "Where the next page begins, as the page before has told."),
-    ("resourceVersion", "The version that is listed, or that a watch begins after."),
-    ("watch", "Tells what changes from now on, event by event, in place of a list."),
+    (
+        "continue",
+        "Where the next page begins, as the page before has told.",
+    ),
+    (
+        "resourceVersion",
+        "The version that is listed, or that a watch begins after.",
+    ),
+    (
+        "watch",
+        "Tells what changes from now on, event by event, in place of a list.",
+    ),
 ];
 
 const OPERATIONS: [Operation; 7] = [
@@ -64,7 +85,14 @@ const OPERATIONS: [Operation; 7] = [
         text: "Deletes all objects of the kind {} that are selected.",
         parameters: SELECTS,
     },
-    Operation { method: "get", of_all: false, id: "read", action: "get", text: "Reads an object of the kind {}.", parameters: &[] },
+    Operation {
+        method: "get",
+        of_all: false,
+        id: "read",
+        action: "get",
+        text: "Reads an object of the kind {}.",
+        parameters: &[],
+    },
     Operation {
         method: "put",
         of_all: false,
@@ -104,8 +132,15 @@ pub fn answer(sim: &Sim, path: &str) -> Option<Reply> {
         let paths: Map<String, Value> = discovery::group_versions(sim)
             .into_iter()
             .map(|(group, version)| {
-                let name = if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") };
-                let url = format!("/openapi/v3/{name}?hash={}", sim.server().definitions().served().count());
+                let name = if group.is_empty() {
+                    format!("api/{version}")
+                } else {
+                    format!("apis/{group}/{version}")
+                };
+                let url = format!(
+                    "/openapi/v3/{name}?hash={}",
+                    sim.server().definitions().served().count()
+                );
                 (name, json!({ "serverRelativeURL": url }))
             })
             .collect();
@@ -117,7 +152,9 @@ pub fn answer(sim: &Sim, path: &str) -> Option<Reply> {
         ["apis", group, version] => (*group, *version),
         _ => return None,
     };
-    let known = discovery::group_versions(sim).iter().any(|(g, v)| g == group && v == version);
+    let known = discovery::group_versions(sim)
+        .iter()
+        .any(|(g, v)| g == group && v == version);
     known.then(|| Answer::json(200, &document(sim, group, version)).into())
 }
 
@@ -132,7 +169,9 @@ pub fn everything(sim: &Sim) -> (Map<String, Value>, Map<String, Value>) {
         if let Value::Object(found) = document["components"]["schemas"].take() {
             for (name, one) in found {
                 // A struct that several groups use is named as a kind by one of them.
-                let known = all.get(&name).is_some_and(|known| known.get(NAMES).is_some());
+                let known = all
+                    .get(&name)
+                    .is_some_and(|known| known.get(NAMES).is_some());
                 if !known {
                     all.insert(name, one);
                 }
@@ -144,17 +183,32 @@ pub fn everything(sim: &Sim) -> (Map<String, Value>, Map<String, Value>) {
 
 fn document(sim: &Sim, group: &str, version: &str) -> Value {
     let (mut paths, mut schemas) = (Map::new(), Map::new());
-    let base = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
+    let base = if group.is_empty() {
+        format!("/api/{version}")
+    } else {
+        format!("/apis/{group}/{version}")
+    };
     let mut add_path = |plural: &str, namespaced: bool, kind: &str, stored: bool| {
-        let place = if namespaced { "/namespaces/{namespace}" } else { "" };
+        let place = if namespaced {
+            "/namespaces/{namespace}"
+        } else {
+            ""
+        };
         let scope = if namespaced { "Namespaced" } else { "" };
         for (tail, all) in [("", true), ("/{name}", false)] {
-            let of_path = OPERATIONS.iter().filter(|one| one.of_all == all && (stored || one.method == "get"));
+            let of_path = OPERATIONS
+                .iter()
+                .filter(|one| one.of_all == all && (stored || one.method == "get"));
             let operation = |one: &Operation| {
                 let parameters = one.parameters.iter().map(|(name, text)| {
                     json!({ "name": name, "in": "query", "description": text, "schema": { "type": "string", "uniqueItems": true } })
                 });
-                let id = format!("{}{}{}{scope}{kind}", one.id, capital(group.split('.').next().unwrap_or("")), capital(version));
+                let id = format!(
+                    "{}{}{}{scope}{kind}",
+                    one.id,
+                    capital(group.split('.').next().unwrap_or("")),
+                    capital(version)
+                );
                 let operation = json!({
                     "description": one.text.replace("{}", kind), "operationId": id, "parameters": parameters.collect::<Vec<_>>(),
                     "responses": { "200": { "description": "OK" } }, "x-kubernetes-action": one.action,
@@ -167,14 +221,24 @@ fn document(sim: &Sim, group: &str, version: &str) -> Value {
         }
     };
     let tables = openapi::tables();
-    for kind in kind::ALL.iter().filter(|kind| kind.info().group == group && kind.info().version == version) {
+    for kind in kind::ALL
+        .iter()
+        .filter(|kind| kind.info().group == group && kind.info().version == version)
+    {
         let info = kind.info();
         add_path(info.plural, info.namespaced, info.name, kind.is_stored());
         tables.kind((group, version, info.name), &mut schemas);
     }
-    for definition in sim.server().definitions().served().filter(|definition| definition.kind.info().group == group) {
+    for definition in sim
+        .server()
+        .definitions()
+        .served()
+        .filter(|definition| definition.kind.info().group == group)
+    {
         let info = definition.kind.info();
-        let Some(found) = definition.versions.iter().find(|one| one.name == version) else { continue };
+        let Some(found) = definition.versions.iter().find(|one| one.name == version) else {
+            continue;
+        };
         add_path(info.plural, info.namespaced, info.name, true);
         tables.custom(&found.schema, (group, version, info.name), &mut schemas);
     }

@@ -18,19 +18,37 @@ pub fn answer(sim: &Sim, request: &Request) -> Answer {
     let document = document(sim);
     let accepts = request.header("accept");
     if accepts.contains(PROTOBUF) || accepts.contains(ANSWERED) {
-        return Answer { content_type: ANSWERED, body: message(&document), ..Answer::json(200, &Value::Null) };
+        return Answer {
+            content_type: ANSWERED,
+            body: message(&document),
+            ..Answer::json(200, &Value::Null)
+        };
     }
     if accepts.is_empty() || accepts.contains("application/json") || accepts.contains("*/*") {
         return Answer::json(200, &document);
     }
-    failure(406, "NotAcceptable", &format!("only the following media types are accepted: application/json, {PROTOBUF}"))
+    failure(
+        406,
+        "NotAcceptable",
+        &format!("only the following media types are accepted: application/json, {PROTOBUF}"),
+    )
 }
 
 fn document(sim: &Sim) -> Value {
     let (schemas, mut paths) = everything(sim);
-    let definitions: Map<String, Value> = schemas.into_iter().map(|(name, schema)| (name, older(schema))).collect();
-    let operations = paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut);
-    for parameter in operations.filter_map(|one| one["parameters"].as_array_mut()).flatten().filter_map(Value::as_object_mut) {
+    let definitions: Map<String, Value> = schemas
+        .into_iter()
+        .map(|(name, schema)| (name, older(schema)))
+        .collect();
+    let operations = paths
+        .values_mut()
+        .filter_map(Value::as_object_mut)
+        .flat_map(Map::values_mut);
+    for parameter in operations
+        .filter_map(|one| one["parameters"].as_array_mut())
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
         // The type of a parameter stands beside its name.
         if let Some(Value::Object(schema)) = parameter.remove("schema") {
             parameter.extend(schema);
@@ -44,7 +62,10 @@ const KEEPS_UNKNOWN: &str = "x-kubernetes-preserve-unknown-fields";
 
 /// A schema without what kubectl would misread: the properties where others are kept too, and the type of what may be null.
 fn readable(map: &mut Map<String, Value>) {
-    let (keeps, nullable) = (map.get(KEEPS_UNKNOWN) == Some(&true.into()), map.get("nullable") == Some(&true.into()));
+    let (keeps, nullable) = (
+        map.get(KEEPS_UNKNOWN) == Some(&true.into()),
+        map.get("nullable") == Some(&true.into()),
+    );
     if keeps || nullable {
         map.remove("items");
         map.remove("properties");
@@ -53,11 +74,17 @@ fn readable(map: &mut Map<String, Value>) {
     if nullable || keeps && kind == "object" || kind == "array" && !map.contains_key("items") {
         map.remove("type");
     }
-    let is_nullable = |map: &Map<String, Value>, name: &Value| map["properties"][name.as_str().unwrap_or("")]["nullable"] == true;
+    let is_nullable = |map: &Map<String, Value>, name: &Value| {
+        map["properties"][name.as_str().unwrap_or("")]["nullable"] == true
+    };
     if map.get("properties").is_some_and(Value::is_object)
         && let Some(Value::Array(required)) = map.get("required")
     {
-        let required: Vec<Value> = required.iter().filter(|name| !is_nullable(map, name)).cloned().collect();
+        let required: Vec<Value> = required
+            .iter()
+            .filter(|name| !is_nullable(map, name))
+            .cloned()
+            .collect();
         if required.is_empty() {
             map.remove("required")
         } else {
@@ -69,16 +96,25 @@ fn readable(map: &mut Map<String, Value>) {
 /// A schema as v2 has it: other references, and a format for what is a number or a text.
 fn older(schema: Value) -> Value {
     match schema {
-        Value::Object(map) if map.get(KEEPS_UNKNOWN) == Some(&true.into()) && map.contains_key(NAMES) => {
+        Value::Object(map)
+            if map.get(KEEPS_UNKNOWN) == Some(&true.into()) && map.contains_key(NAMES) =>
+        {
             json!({ "type": "object", NAMES: map[NAMES] })
         }
         Value::Object(map)
-            if map.contains_key("oneOf") && !map.contains_key("type") && !map.contains_key(KEEPS_UNKNOWN)
+            if map.contains_key("oneOf")
+                && !map.contains_key("type")
+                && !map.contains_key(KEEPS_UNKNOWN)
                 || map.contains_key("x-kubernetes-int-or-string") =>
         {
             let mut kept = json!({ "type": "string" });
-            let custom = map.get("x-kubernetes-int-or-string").map(|_| Value::from("int-or-string"));
-            for (name, value) in [("description", map.get("description")), ("format", map.get("format").or(custom.as_ref()))] {
+            let custom = map
+                .get("x-kubernetes-int-or-string")
+                .map(|_| Value::from("int-or-string"));
+            for (name, value) in [
+                ("description", map.get("description")),
+                ("format", map.get("format").or(custom.as_ref())),
+            ] {
                 if let Some(value) = value {
                     kept[name] = value.clone();
                 }
@@ -88,23 +124,45 @@ fn older(schema: Value) -> Value {
         Value::Object(mut map) => {
             readable(&mut map);
             // A reference with something beside it.
-            if let Some(Value::Array(mut one)) =
-                map.remove("allOf").filter(|_| !map.contains_key("type") && !map.contains_key(KEEPS_UNKNOWN))
+            if let Some(Value::Array(mut one)) = map
+                .remove("allOf")
+                .filter(|_| !map.contains_key("type") && !map.contains_key(KEEPS_UNKNOWN))
             {
-                map.append(one.first_mut().and_then(Value::as_object_mut).unwrap_or(&mut Map::new()));
+                map.append(
+                    one.first_mut()
+                        .and_then(Value::as_object_mut)
+                        .unwrap_or(&mut Map::new()),
+                );
             }
             let one = |(key, value): (String, Value)| match (key.as_str(), &value) {
-                ("$ref", Value::String(name)) => (key, name.replace("#/components/schemas/", "#/definitions/").into()),
+                ("$ref", Value::String(name)) => (
+                    key,
+                    name.replace("#/components/schemas/", "#/definitions/")
+                        .into(),
+                ),
                 ("nullable" | "oneOf" | "anyOf" | "not", _) => (String::new(), Value::Null),
                 // Their keys are names, not words of a schema.
                 ("properties", Value::Object(_)) => {
-                    let Value::Object(named) = value else { return (key, value) };
-                    (key, named.into_iter().map(|(name, one)| (name, older(one))).collect())
+                    let Value::Object(named) = value else {
+                        return (key, value);
+                    };
+                    (
+                        key,
+                        named
+                            .into_iter()
+                            .map(|(name, one)| (name, older(one)))
+                            .collect(),
+                    )
                 }
                 ("default" | "enum" | "example", _) => (key, value),
                 _ => (key, older(value)),
             };
-            Value::Object(map.into_iter().map(one).filter(|(key, _)| !key.is_empty()).collect())
+            Value::Object(
+                map.into_iter()
+                    .map(one)
+                    .filter(|(key, _)| !key.is_empty())
+                    .collect(),
+            )
         }
         Value::Array(list) => list.into_iter().map(older).collect(),
         other => other,
@@ -161,7 +219,13 @@ fn message(document: &Value) -> Vec<u8> {
 /// The operations of a path: what they are called and do.
 fn path(operations: &Value) -> Vec<u8> {
     let mut out = Vec::new();
-    for (field, method) in [(2, "get"), (3, "put"), (4, "post"), (5, "delete"), (8, "patch")] {
+    for (field, method) in [
+        (2, "get"),
+        (3, "put"),
+        (4, "post"),
+        (5, "delete"),
+        (8, "patch"),
+    ] {
         let one = &operations[method];
         if one.is_null() {
             continue;
@@ -178,7 +242,12 @@ fn path(operations: &Value) -> Vec<u8> {
 
 /// Fields whose names begin with `x-`.
 fn put_extensions(out: &mut Vec<u8>, field: u64, value: &Value) {
-    for (name, one) in value.as_object().into_iter().flatten().filter(|(name, _)| name.starts_with("x-")) {
+    for (name, one) in value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| name.starts_with("x-"))
+    {
         // Their values are YAML, of which JSON is a part.
         let mut any = Vec::new();
         put(&mut any, 2, one.to_string().as_bytes());
@@ -233,24 +302,55 @@ mod tests {
     fn references_and_numbers_or_texts_are_those_of_v2() {
         let document = document(&Sim::new(ClusterConfig::default(), 1));
         let deployment = &document["definitions"]["io.k8s.api.apps.v1.Deployment"];
-        assert_eq!(deployment["properties"]["spec"]["$ref"], "#/definitions/io.k8s.api.apps.v1.DeploymentSpec");
-        assert_eq!(deployment["x-kubernetes-group-version-kind"][0]["kind"], "Deployment");
-        let rolling = &document["definitions"]["io.k8s.api.apps.v1.RollingUpdateDeployment"]["properties"]["maxSurge"];
-        assert_eq!(rolling["$ref"], "#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString");
-        assert_eq!(document["definitions"]["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]["format"], "int-or-string");
+        assert_eq!(
+            deployment["properties"]["spec"]["$ref"],
+            "#/definitions/io.k8s.api.apps.v1.DeploymentSpec"
+        );
+        assert_eq!(
+            deployment["x-kubernetes-group-version-kind"][0]["kind"],
+            "Deployment"
+        );
+        let rolling = &document["definitions"]["io.k8s.api.apps.v1.RollingUpdateDeployment"]["properties"]
+            ["maxSurge"];
+        assert_eq!(
+            rolling["$ref"],
+            "#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString"
+        );
+        assert_eq!(
+            document["definitions"]["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]["format"],
+            "int-or-string"
+        );
         assert!(!document.to_string().contains("#/components"));
         let pods = &document["paths"]["/api/v1/namespaces/{namespace}/pods"];
-        let watch = pods["get"]["parameters"].as_array().unwrap().iter().find(|one| one["name"] == "watch").unwrap();
-        assert_eq!((&pods["get"]["operationId"], &watch["type"]), (&json!("listCoreV1NamespacedPod"), &json!("string")));
-        assert!(pods["post"]["description"].as_str().unwrap().contains("Pod"));
+        let watch = pods["get"]["parameters"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["name"] == "watch")
+            .unwrap();
+        assert_eq!(
+            (&pods["get"]["operationId"], &watch["type"]),
+            (&json!("listCoreV1NamespacedPod"), &json!("string"))
+        );
+        assert!(
+            pods["post"]["description"]
+                .as_str()
+                .unwrap()
+                .contains("Pod")
+        );
         // What is only read has nothing else.
-        let statuses = document["paths"]["/api/v1/componentstatuses"].as_object().unwrap();
+        let statuses = document["paths"]["/api/v1/componentstatuses"]
+            .as_object()
+            .unwrap();
         assert!(statuses.keys().eq(["get"]));
     }
 
     #[test]
     fn a_message_has_fields_with_their_lengths() {
         let one = json!({ "type": "object", "properties": { "a": { "$ref": "b" } } });
-        assert_eq!(schema(&one), b"\xb2\x01\x08\x0a\x06object\xca\x01\x0a\x0a\x08\x0a\x01a\x12\x03\x0a\x01b");
+        assert_eq!(
+            schema(&one),
+            b"\xb2\x01\x08\x0a\x06object\xca\x01\x0a\x0a\x08\x0a\x01a\x12\x03\x0a\x01b"
+        );
     }
 }

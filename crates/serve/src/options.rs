@@ -21,7 +21,11 @@ pub fn refusal(request: &Request) -> Option<Answer> {
     for name in NUMBERS {
         let text = request.option(name);
         if !text.is_empty() && text.parse::<i64>().is_err() {
-            return Some(failure(400, "BadRequest", &format!("strconv.ParseInt: parsing {text:?}: invalid syntax")));
+            return Some(failure(
+                400,
+                "BadRequest",
+                &format!("strconv.ParseInt: parsing {text:?}: invalid syntax"),
+            ));
         }
     }
     let (kind, errors) = match request.method.as_str() {
@@ -29,19 +33,32 @@ pub fn refusal(request: &Request) -> Option<Answer> {
         "GET" | "HEAD" => ("ListOptions", list(request)),
         "POST" => ("CreateOptions", writes(request)),
         "PUT" => ("UpdateOptions", writes(request)),
-        "PATCH" => ("PatchOptions", patch(request).into_iter().chain(writes(request)).collect()),
+        "PATCH" => (
+            "PatchOptions",
+            patch(request).into_iter().chain(writes(request)).collect(),
+        ),
         "DELETE" => ("DeleteOptions", Vec::new()),
         _ => return None,
     };
     if let Some(Err(error)) = request.deletion() {
         return Some(Answer::error(error, None));
     }
-    let refused = || Answer::error(&ApiError::invalid_fields(&format!("{kind}.meta.k8s.io"), "", &errors), None);
+    let refused = || {
+        Answer::error(
+            &ApiError::invalid_fields(&format!("{kind}.meta.k8s.io"), "", &errors),
+            None,
+        )
+    };
     (!errors.is_empty()).then(refused)
 }
 
 fn error(field: &str, fault: ErrorType, value: impl Into<Value>, detail: &str) -> FieldError {
-    FieldError { field: field.to_owned(), fault, value: value.into().to_string(), detail: detail.to_owned() }
+    FieldError {
+        field: field.to_owned(),
+        fault,
+        value: value.into().to_string(),
+        detail: detail.to_owned(),
+    }
 }
 
 fn forbidden(field: &str, detail: &str) -> FieldError {
@@ -50,47 +67,79 @@ fn forbidden(field: &str, detail: &str) -> FieldError {
 
 fn unsupported(field: &str, value: impl Into<Value>, supported: &[&str]) -> FieldError {
     let list: Vec<String> = supported.iter().map(|word| format!("{word:?}")).collect();
-    error(field, ErrorType::NotSupported, value, &format!("supported values: {}", list.join(", ")))
+    error(
+        field,
+        ErrorType::NotSupported,
+        value,
+        &format!("supported values: {}", list.join(", ")),
+    )
 }
 
 fn list(request: &Request) -> Vec<FieldError> {
-    let (matched, version) = (request.option("resourceVersionMatch"), request.option("resourceVersion"));
+    let (matched, version) = (
+        request.option("resourceVersionMatch"),
+        request.option("resourceVersion"),
+    );
     let (field, mut errors) = ("resourceVersionMatch", Vec::new());
     if !matched.is_empty() {
         if version.is_empty() {
-            errors.push(forbidden(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+            errors.push(forbidden(
+                field,
+                "resourceVersionMatch is forbidden unless resourceVersion is provided",
+            ));
         }
         if !request.option("continue").is_empty() {
-            errors.push(forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
+            errors.push(forbidden(
+                field,
+                "resourceVersionMatch is forbidden when continue is provided",
+            ));
         }
         if !matches!(matched, EXACT | NOT_OLDER) {
             errors.push(unsupported(field, matched, &[EXACT, NOT_OLDER, ""]));
         }
         if (matched, version) == (EXACT, "0") {
-            errors.push(forbidden(field, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
+            errors.push(forbidden(
+                field,
+                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+            ));
         }
     }
     if request.has("sendInitialEvents") {
-        errors.push(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+        errors.push(forbidden(
+            "sendInitialEvents",
+            "sendInitialEvents is forbidden for list",
+        ));
     }
     errors
 }
 
 fn watch(request: &Request) -> Vec<FieldError> {
-    let (matched, initial) = (request.option("resourceVersionMatch"), request.has("sendInitialEvents"));
+    let (matched, initial) = (
+        request.option("resourceVersionMatch"),
+        request.has("sendInitialEvents"),
+    );
     let (field, mut errors) = ("resourceVersionMatch", Vec::new());
     if initial && matched != NOT_OLDER {
-        errors.push(forbidden(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+        errors.push(forbidden(
+            field,
+            "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+        ));
     }
     if !matched.is_empty() {
         if !initial {
-            errors.push(forbidden(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+            errors.push(forbidden(
+                field,
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+            ));
         }
         if matched != NOT_OLDER {
             errors.push(unsupported(field, matched, &[NOT_OLDER]));
         }
         if !request.option("continue").is_empty() {
-            errors.push(forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
+            errors.push(forbidden(
+                field,
+                "resourceVersionMatch is forbidden when continue is provided",
+            ));
         }
     }
     errors
@@ -98,17 +147,34 @@ fn watch(request: &Request) -> Vec<FieldError> {
 
 /// The options that all writes but deletions share.
 fn writes(request: &Request) -> Vec<FieldError> {
-    let (manager, unknown) = (request.option("fieldManager"), request.option("fieldValidation"));
+    let (manager, unknown) = (
+        request.option("fieldManager"),
+        request.option("fieldValidation"),
+    );
     let mut errors = Vec::new();
     if manager.len() > LONGEST_MANAGER {
-        errors.push(error("fieldManager", ErrorType::TooLong, "", "may not be more than 128 bytes"));
+        errors.push(error(
+            "fieldManager",
+            ErrorType::TooLong,
+            "",
+            "may not be more than 128 bytes",
+        ));
     }
     if manager.chars().any(char::is_control) {
-        errors.push(error("fieldManager", ErrorType::Invalid, manager, "should only contain printable characters"));
+        errors.push(error(
+            "fieldManager",
+            ErrorType::Invalid,
+            manager,
+            "should only contain printable characters",
+        ));
     }
     errors.extend(dry_run(stages(request)));
     if !matches!(unknown, "" | "Ignore" | "Warn" | "Strict") {
-        errors.push(unsupported("fieldValidation", unknown, &["Ignore", "Strict", "Warn"]));
+        errors.push(unsupported(
+            "fieldValidation",
+            unknown,
+            &["Ignore", "Strict", "Warn"],
+        ));
     }
     errors
 }
@@ -116,19 +182,36 @@ fn writes(request: &Request) -> Vec<FieldError> {
 fn patch(request: &Request) -> Option<FieldError> {
     if request.applies() {
         let nobody = request.option("fieldManager").is_empty();
-        return nobody.then(|| error("fieldManager", ErrorType::Required, "", "is required for apply patch"));
+        return nobody.then(|| {
+            error(
+                "fieldManager",
+                ErrorType::Required,
+                "",
+                "is required for apply patch",
+            )
+        });
     }
-    request.has("force").then(|| forbidden("force", "may not be specified for non-apply patch"))
+    request
+        .has("force")
+        .then(|| forbidden("force", "may not be specified for non-apply patch"))
 }
 
 /// The stages that the options of a path leave out.
 fn stages(request: &Request) -> Vec<Value> {
-    request.query.iter().filter(|(key, _)| key == "dryRun").map(|(_, stage)| stage.as_str().into()).collect()
+    request
+        .query
+        .iter()
+        .filter(|(key, _)| key == "dryRun")
+        .map(|(_, stage)| stage.as_str().into())
+        .collect()
 }
 
 /// A dry run must be of everything: a request that means to write nothing must not write.
 fn dry_run(stages: Vec<Value>) -> Option<FieldError> {
-    stages.iter().any(|stage| stage != "All").then(|| unsupported("dryRun", json!(stages), &["All"]))
+    stages
+        .iter()
+        .any(|stage| stage != "All")
+        .then(|| unsupported("dryRun", json!(stages), &["All"]))
 }
 
 /// How something is to be deleted.
@@ -177,17 +260,33 @@ pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiE
     for (field, kind) in FIELDS {
         if !fits(&body[field], kind) {
             let is = json_type(&body[field], false);
-            let problem = format!("json: cannot unmarshal {is} into Go struct field DeleteOptions.{field} of type {kind}");
-            let message = format!("DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: {problem}");
+            let problem = format!(
+                "json: cannot unmarshal {is} into Go struct field DeleteOptions.{field} of type {kind}"
+            );
+            let message = format!(
+                "DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: {problem}"
+            );
             return Err(ApiError::bad_request(message));
         }
     }
     let mut errors = Vec::new();
-    let (word, orphans) = (body["propagationPolicy"].as_str().unwrap_or(request.option("propagationPolicy")), &body["orphanDependents"]);
+    let (word, orphans) = (
+        body["propagationPolicy"]
+            .as_str()
+            .unwrap_or(request.option("propagationPolicy")),
+        &body["orphanDependents"],
+    );
     // The older name of two of them.
-    let orphans = orphans.as_bool().or_else(|| request.option("orphanDependents").parse().ok());
+    let orphans = orphans
+        .as_bool()
+        .or_else(|| request.option("orphanDependents").parse().ok());
     if orphans.is_some() && !word.is_empty() {
-        errors.push(error("propagationPolicy", ErrorType::Invalid, word, "orphanDependents and deletionPropagation cannot be both set"));
+        errors.push(error(
+            "propagationPolicy",
+            ErrorType::Invalid,
+            word,
+            "orphanDependents and deletionPropagation cannot be both set",
+        ));
     }
     let propagation = match (word, orphans) {
         ("Foreground", _) => Some(Propagation::Foreground),
@@ -195,7 +294,11 @@ pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiE
         ("Background", _) | ("", Some(false)) => Some(Propagation::Background),
         ("", None) => None,
         (other, _) => {
-            errors.push(unsupported("propagationPolicy", other, &["Foreground", "Background", "Orphan", "nil"]));
+            errors.push(unsupported(
+                "propagationPolicy",
+                other,
+                &["Foreground", "Background", "Orphan", "nil"],
+            ));
             None
         }
     };
@@ -204,11 +307,23 @@ pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiE
     let is_dry = !stages.is_empty();
     errors.extend(dry_run(stages));
     if !errors.is_empty() {
-        return Err(ApiError::invalid_fields("DeleteOptions.meta.k8s.io", "", &errors));
+        return Err(ApiError::invalid_fields(
+            "DeleteOptions.meta.k8s.io",
+            "",
+            &errors,
+        ));
     }
-    let grace_seconds = body["gracePeriodSeconds"].as_i64().or_else(|| request.option("gracePeriodSeconds").parse().ok());
+    let grace_seconds = body["gracePeriodSeconds"]
+        .as_i64()
+        .or_else(|| request.option("gracePeriodSeconds").parse().ok());
     let wanted = |field: &str| body["preconditions"][field].as_str().map(str::to_owned);
-    Ok(DeletionOptions { is_dry, grace_seconds, propagation, uid: wanted("uid"), version: wanted("resourceVersion") })
+    Ok(DeletionOptions {
+        is_dry,
+        grace_seconds,
+        propagation,
+        uid: wanted("uid"),
+        version: wanted("resourceVersion"),
+    })
 }
 
 #[cfg(test)]
@@ -217,8 +332,14 @@ mod tests {
 
     fn message(method: &str, options: &str) -> String {
         let answer = refusal(&Request::new(method, &format!("/api/v1/pods?{options}")));
-        let status: Value = answer.map_or(Value::Null, |answer| serde_json::from_slice(&answer.body).unwrap());
-        format!("{} {}", status["code"], status["message"].as_str().unwrap_or(""))
+        let status: Value = answer.map_or(Value::Null, |answer| {
+            serde_json::from_slice(&answer.body).unwrap()
+        });
+        format!(
+            "{} {}",
+            status["code"],
+            status["message"].as_str().unwrap_or("")
+        )
     }
 
     #[test]
@@ -226,7 +347,10 @@ mod tests {
         for (method, options) in [
             ("GET", "limit=5"),
             ("GET", "resourceVersion=5&resourceVersionMatch=Exact"),
-            ("GET", "watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan"),
+            (
+                "GET",
+                "watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan",
+            ),
             ("POST", "dryRun=All&fieldManager=me&fieldValidation=Strict"),
             ("PATCH", ""),
             ("DELETE", "gracePeriodSeconds=0"),
@@ -235,7 +359,11 @@ mod tests {
         }
         let many = "m".repeat(129);
         for (method, options, wanted) in [
-            ("GET", "limit=x", "400 strconv.ParseInt: parsing \"x\": invalid syntax"),
+            (
+                "GET",
+                "limit=x",
+                "400 strconv.ParseInt: parsing \"x\": invalid syntax",
+            ),
             (
                 "GET",
                 "resourceVersionMatch=Exact",

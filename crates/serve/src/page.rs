@@ -8,7 +8,10 @@ pub fn answer(folder: Option<&Path>, path: &str) -> Option<Answer> {
     let name = path.strip_prefix("/page")?.trim_start_matches('/');
     let name = Path::new(if name.is_empty() { "index.html" } else { name });
     // Nothing beside the folder is reached.
-    if !name.components().all(|part| matches!(part, Component::Normal(_))) {
+    if !name
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)))
+    {
         return None;
     }
     let body = std::fs::read(folder?.join(name)).ok()?;
@@ -22,7 +25,12 @@ pub fn answer(folder: Option<&Path>, path: &str) -> Option<Answer> {
         Some("yaml") => "text/yaml",
         _ => "application/octet-stream",
     };
-    Some(Answer { code: 200, content_type, body, warnings: Vec::new() })
+    Some(Answer {
+        code: 200,
+        content_type,
+        body,
+        warnings: Vec::new(),
+    })
 }
 
 #[cfg(test)]
@@ -33,8 +41,17 @@ mod tests {
     #[test]
     fn only_files_of_the_folder_are_served() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        assert_eq!(answer(Some(folder), "/page/src/page.rs").map(|answer| answer.code), Some(200));
-        for path in ["/page/../i18n/Cargo.toml", "/page//etc/passwd", "/page/nope", "/page/src", "/page"] {
+        assert_eq!(
+            answer(Some(folder), "/page/src/page.rs").map(|answer| answer.code),
+            Some(200)
+        );
+        for path in [
+            "/page/../i18n/Cargo.toml",
+            "/page//etc/passwd",
+            "/page/nope",
+            "/page/src",
+            "/page",
+        ] {
             assert!(answer(Some(folder), path).is_none(), "{path}");
         }
         assert!(answer(None, "/page/lib.rs").is_none());

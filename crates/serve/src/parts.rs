@@ -8,7 +8,9 @@ use super::request::{Request, Target};
 use super::status::{Answer, failure, no_such_path, not_allowed};
 use super::write::{apply, body, change, deletion, written};
 use super::{convert, discovery};
-use apiserver::{ApiError, ApiServer, ClientWrite, Name, ObjectScale, Patch, Subresource, Written, check_uid};
+use apiserver::{
+    ApiError, ApiServer, ClientWrite, Name, ObjectScale, Patch, Subresource, Written, check_uid,
+};
 use k8s_model::{Kind, Object, ObjectRef};
 use kubectl::Session;
 use serde_json::{Value, json};
@@ -24,15 +26,33 @@ pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
     match (target.part.as_str(), kind) {
         ("status", _) if reads => super::read::get(cluster, request, kind, target),
         ("status", _) => change_part(cluster, request, (kind, target), Subresource::Status).into(),
-        ("resize" | "ephemeralcontainers", Kind::Pod) if reads => super::read::get(cluster, request, kind, target),
-        ("ephemeralcontainers", Kind::Pod) => change_part(cluster, request, (kind, target), Subresource::EphemeralContainers).into(),
-        ("resize", Kind::Pod) => change_part(cluster, request, (kind, target), Subresource::Resize).into(),
+        ("resize" | "ephemeralcontainers", Kind::Pod) if reads => {
+            super::read::get(cluster, request, kind, target)
+        }
+        ("ephemeralcontainers", Kind::Pod) => change_part(
+            cluster,
+            request,
+            (kind, target),
+            Subresource::EphemeralContainers,
+        )
+        .into(),
+        ("resize", Kind::Pod) => {
+            change_part(cluster, request, (kind, target), Subresource::Resize).into()
+        }
         ("scale", _) => scale(cluster, request, kind, target).into(),
-        ("eviction", Kind::Pod) if request.method == "POST" => evict(cluster, request, target).into(),
+        ("eviction", Kind::Pod) if request.method == "POST" => {
+            evict(cluster, request, target).into()
+        }
         ("binding", Kind::Pod) if request.method == "POST" => bind(cluster, request, target).into(),
-        ("finalize", Kind::Namespace) if request.method == "PUT" => finalize(cluster, request, target).into(),
-        ("approval", Kind::CertificateSigningRequest) if reads => super::read::get(cluster, request, kind, target),
-        ("approval", Kind::CertificateSigningRequest) => change_part(cluster, request, (kind, target), Subresource::Approval).into(),
+        ("finalize", Kind::Namespace) if request.method == "PUT" => {
+            finalize(cluster, request, target).into()
+        }
+        ("approval", Kind::CertificateSigningRequest) if reads => {
+            super::read::get(cluster, request, kind, target)
+        }
+        ("approval", Kind::CertificateSigningRequest) => {
+            change_part(cluster, request, (kind, target), Subresource::Approval).into()
+        }
         ("portforward", Kind::Pod) => {
             let message = "port-forward is not simulated: containers do not run, so that nothing listens behind a port";
             failure(400, "BadRequest", message).into()
@@ -41,43 +61,84 @@ pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         ("exec" | "attach", Kind::Pod) if matches!(request.method.as_str(), "GET" | "POST") => {
             super::terminal::open(cluster, request, target)
         }
-        ("token", Kind::ServiceAccount) if request.method == "POST" => super::token::create(cluster, request, target).into(),
+        ("token", Kind::ServiceAccount) if request.method == "POST" => {
+            super::token::create(cluster, request, target).into()
+        }
         _ => not_allowed().into(),
     }
 }
 
 /// A patch of a part, or its replacement.
-fn change_part(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, &Target), part: Subresource) -> Answer {
+fn change_part(
+    cluster: &mut Cluster,
+    request: &Request,
+    (kind, target): (Kind, &Target),
+    part: Subresource,
+) -> Answer {
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
     let change = match request.method.as_str() {
-        "PATCH" if request.applies() && part == Subresource::Status => return apply(cluster, request, (kind, target), part),
-        "PATCH" if convert::is_other(&target.api_version(), kind) => converted(cluster, request, &key, (part, target)),
+        "PATCH" if request.applies() && part == Subresource::Status => {
+            return apply(cluster, request, (kind, target), part);
+        }
+        "PATCH" if convert::is_other(&target.api_version(), kind) => {
+            converted(cluster, request, &key, (part, target))
+        }
         "PATCH" => change(request),
-        "PUT" => body(request, kind, target).and_then(|object| replacement(cluster, &object, &key, part)),
+        "PUT" => {
+            body(request, kind, target).and_then(|object| replacement(cluster, &object, &key, part))
+        }
         _ => return not_allowed(),
     };
     let (how, change) = match change {
         Ok(change) => change,
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
-    let verb = if request.method == "PUT" { "update" } else { "patch" };
-    let (result, warnings) = cluster.send(request, verb, part, ClientWrite::Patch(Name::of(&key), how, change));
+    let verb = if request.method == "PUT" {
+        "update"
+    } else {
+        "patch"
+    };
+    let (result, warnings) = cluster.send(
+        request,
+        verb,
+        part,
+        ClientWrite::Patch(Name::of(&key), how, change),
+    );
     written(cluster, request, (kind, target), 200, result, warnings)
 }
 
 /// Refuses what was made of another version than the stored one.
 fn check_version(cluster: &Cluster, object: &Value, key: &ObjectRef) -> Result<(), ApiError> {
     let version = object["metadata"]["resourceVersion"].as_str().unwrap_or("");
-    let stored = cluster.sim.get(key).map(|stored| stored.meta.resource_version.to_string());
+    let stored = cluster
+        .sim
+        .get(key)
+        .map(|stored| stored.meta.resource_version.to_string());
     let stale = !version.is_empty() && stored.is_some_and(|stored| stored != version);
-    if stale { Err(ApiError::conflict(key.kind, &key.name)) } else { Ok(()) }
+    if stale {
+        Err(ApiError::conflict(key.kind, &key.name))
+    } else {
+        Ok(())
+    }
 }
 
 /// A replacement of a part as a patch: only that part of the object counts.
-fn replacement(cluster: &Cluster, object: &Value, key: &ObjectRef, part: Subresource) -> Result<(Patch, Value), ApiError> {
+fn replacement(
+    cluster: &Cluster,
+    object: &Value,
+    key: &ObjectRef,
+    part: Subresource,
+) -> Result<(Patch, Value), ApiError> {
     check_version(cluster, object, key)?;
-    let field = if matches!(part, Subresource::Status | Subresource::Approval) { "status" } else { "spec" };
-    Ok((Patch::Json, json!([{ "op": "add", "path": format!("/{field}"), "value": object[field] }])))
+    let field = if matches!(part, Subresource::Status | Subresource::Approval) {
+        "status"
+    } else {
+        "spec"
+    };
+    Ok((
+        Patch::Json,
+        json!([{ "op": "add", "path": format!("/{field}"), "value": object[field] }]),
+    ))
 }
 
 /// A patch of another version than the stored one, as a replacement of the part.
@@ -88,7 +149,10 @@ fn converted(
     (part, target): (Subresource, &Target),
 ) -> Result<(Patch, Value), ApiError> {
     let (how, change) = change(request)?;
-    let stored = cluster.sim.get(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
+    let stored = cluster
+        .sim
+        .get(key)
+        .ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
     let mut value = stored.to_value();
     convert::shown(&target.api_version(), key.kind, &mut value);
     let mut value = how.merged(key.kind, value, &change)?;
@@ -99,7 +163,9 @@ fn converted(
 fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
     let error = |error: &ApiError| Answer::error(error, Some((kind, &target.name)));
-    let Some(stored) = cluster.sim.get(&key).cloned() else { return error(&ApiError::not_found(kind, &target.name)) };
+    let Some(stored) = cluster.sim.get(&key).cloned() else {
+        return error(&ApiError::not_found(kind, &target.name));
+    };
     let current = scale_object(cluster.sim.server(), &stored);
     let wanted = match request.method.as_str() {
         "GET" | "HEAD" => {
@@ -116,21 +182,46 @@ fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) 
         }),
         _ => return not_allowed(),
     };
-    let wanted = match wanted.and_then(|wanted| check_scale_preconditions(&stored, &wanted).map(|()| wanted)) {
+    let wanted = match wanted
+        .and_then(|wanted| check_scale_preconditions(&stored, &wanted).map(|()| wanted))
+    {
         Ok(wanted) => wanted,
         Err(refusal) => return error(&refusal),
     };
     let replicas = wanted["spec"]["replicas"].as_i64().unwrap_or(0);
-    let verb = if request.method == "PUT" { "update" } else { "patch" };
-    let (result, warnings) = cluster.send(request, verb, Subresource::Scale, ClientWrite::Scale(Name::of(&key), replicas));
+    let verb = if request.method == "PUT" {
+        "update"
+    } else {
+        "patch"
+    };
+    let (result, warnings) = cluster.send(
+        request,
+        verb,
+        Subresource::Scale,
+        ClientWrite::Scale(Name::of(&key), replicas),
+    );
     let object = match result {
-        Ok(Written { object: Some(object), .. }) => object,
+        Ok(Written {
+            object: Some(object),
+            ..
+        }) => object,
         Ok(_) => stored,
-        Err(refusal) => return Answer { warnings, ..error(&refusal) },
+        Err(refusal) => {
+            return Answer {
+                warnings,
+                ..error(&refusal)
+            };
+        }
     };
     match scale_object(cluster.sim.server(), &object) {
-        Ok(scale) => Answer { warnings, ..Answer::json(200, &scale) },
-        Err(refusal) => Answer { warnings, ..error(&refusal) },
+        Ok(scale) => Answer {
+            warnings,
+            ..Answer::json(200, &scale)
+        },
+        Err(refusal) => Answer {
+            warnings,
+            ..error(&refusal)
+        },
     }
 }
 
@@ -147,16 +238,35 @@ fn check_scale_preconditions(stored: &Object, wanted: &Value) -> Result<(), ApiE
 
 /// The `Scale` of an object; fields that are zero are left out.
 fn scale_object(server: &ApiServer, object: &Object) -> Result<Value, ApiError> {
-    let ObjectScale { replicas, status_replicas, selector } = server.scale_of(object)?;
+    let ObjectScale {
+        replicas,
+        status_replicas,
+        selector,
+    } = server.scale_of(object)?;
     let meta = &object.to_value()["metadata"];
-    let own = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
-    let meta: serde_json::Map<String, Value> = own.iter().map(|key| ((*key).to_owned(), meta[*key].clone())).collect();
-    let spec = if replicas == 0 { json!({}) } else { json!({ "replicas": replicas }) };
+    let own = [
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+    ];
+    let meta: serde_json::Map<String, Value> = own
+        .iter()
+        .map(|key| ((*key).to_owned(), meta[*key].clone()))
+        .collect();
+    let spec = if replicas == 0 {
+        json!({})
+    } else {
+        json!({ "replicas": replicas })
+    };
     let mut status = json!({ "replicas": status_replicas });
     if !selector.is_empty() {
         status["selector"] = selector.into();
     }
-    Ok(json!({ "kind": "Scale", "apiVersion": SCALE_VERSION, "metadata": meta, "spec": spec, "status": status }))
+    Ok(
+        json!({ "kind": "Scale", "apiVersion": SCALE_VERSION, "metadata": meta, "spec": spec, "status": status }),
+    )
 }
 
 /// What is posted about the object of a path: of this kind, under its name.
@@ -164,19 +274,27 @@ fn named(request: &Request, kind: &str, version: &str, name: &str) -> Result<Val
     let body = request.posted(kind, version)?;
     let said = body["metadata"]["name"].as_str().unwrap_or("");
     if !name.is_empty() && said != name {
-        return Err(ApiError::bad_request(format!("name in URL does not match name in {kind} object")));
+        return Err(ApiError::bad_request(format!(
+            "name in URL does not match name in {kind} object"
+        )));
     }
     Ok(body)
 }
 
 fn evict(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
-    let how = named(request, "Eviction", "policy/v1", &target.name).and_then(|_| deletion(cluster, request, &key));
+    let how = named(request, "Eviction", "policy/v1", &target.name)
+        .and_then(|_| deletion(cluster, request, &key));
     let how = match how {
         Ok(how) => how,
         Err(error) => return Answer::error(&error, Some((Kind::Pod, &target.name))),
     };
-    let (result, warnings) = cluster.send(request, "create", Subresource::Main, ClientWrite::Evict(Name::of(&key), how.into()));
+    let (result, warnings) = cluster.send(
+        request,
+        "create",
+        Subresource::Main,
+        ClientWrite::Evict(Name::of(&key), how.into()),
+    );
     written(cluster, request, (Kind::Pod, target), 201, result, warnings)
 }
 
@@ -190,26 +308,65 @@ pub fn bind(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer
         Err(error) => return Answer::error(&error, Some((Kind::Pod, &target.name))),
     };
     let text = |path: &str| body.pointer(path).and_then(Value::as_str).unwrap_or("");
-    let name = if target.name.is_empty() { text("/metadata/name") } else { target.name.as_str() };
+    let name = if target.name.is_empty() {
+        text("/metadata/name")
+    } else {
+        target.name.as_str()
+    };
     let node = text("/target/name");
     if node.is_empty() || !matches!(text("/target/kind"), "" | "Node") {
-        let message = format!("Binding {name:?} is invalid: target: a Node with a name is required");
+        let message =
+            format!("Binding {name:?} is invalid: target: a Node with a name is required");
         return Answer::error(&ApiError::invalid(message), None);
     }
-    let (key, target) = (ObjectRef::new(Kind::Pod, &target.namespace, name), Target { name: name.to_owned(), ..target.clone() });
-    let (result, warnings) = cluster.send(request, "create", Subresource::Main, ClientWrite::Bind(Name::of(&key), node.to_owned()));
-    written(cluster, request, (Kind::Pod, &target), 201, result, warnings)
+    let (key, target) = (
+        ObjectRef::new(Kind::Pod, &target.namespace, name),
+        Target {
+            name: name.to_owned(),
+            ..target.clone()
+        },
+    );
+    let (result, warnings) = cluster.send(
+        request,
+        "create",
+        Subresource::Main,
+        ClientWrite::Bind(Name::of(&key), node.to_owned()),
+    );
+    written(
+        cluster,
+        request,
+        (Kind::Pod, &target),
+        201,
+        result,
+        warnings,
+    )
 }
 
 /// The finalizers of a namespace's spec: only that of the server is known.
 fn finalize(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     let key = ObjectRef::new(Kind::Namespace, "", &target.name);
-    let held = match body(request, Kind::Namespace, target).and_then(|body| check_version(cluster, &body, &key).map(|()| body)) {
-        Ok(body) => body["spec"]["finalizers"].as_array().is_some_and(|list| list.iter().any(|one| one == "kubernetes")),
+    let held = match body(request, Kind::Namespace, target)
+        .and_then(|body| check_version(cluster, &body, &key).map(|()| body))
+    {
+        Ok(body) => body["spec"]["finalizers"]
+            .as_array()
+            .is_some_and(|list| list.iter().any(|one| one == "kubernetes")),
         Err(error) => return Answer::error(&error, Some((Kind::Namespace, &target.name))),
     };
-    let (result, warnings) = cluster.send(request, "update", Subresource::Main, ClientWrite::Finalize(Name::of(&key), held));
-    written(cluster, request, (Kind::Namespace, target), 200, result, warnings)
+    let (result, warnings) = cluster.send(
+        request,
+        "update",
+        Subresource::Main,
+        ClientWrite::Finalize(Name::of(&key), held),
+    );
+    written(
+        cluster,
+        request,
+        (Kind::Namespace, target),
+        200,
+        result,
+        warnings,
+    )
 }
 
 /// The log of a container, as `kubectl logs` has it.
@@ -219,10 +376,22 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
         return Answer::error(&error, Some((Kind::Pod, &target.name))).into();
     }
     if cluster.sim.get(&key).is_none() {
-        return Answer::error(&ApiError::not_found(Kind::Pod, &target.name), Some((Kind::Pod, &target.name))).into();
+        return Answer::error(
+            &ApiError::not_found(Kind::Pod, &target.name),
+            Some((Kind::Pod, &target.name)),
+        )
+        .into();
     }
-    let mut words = vec!["logs".to_owned(), target.name.clone(), format!("--namespace={}", target.namespace)];
-    for (option, flag) in [("container", "container"), ("tailLines", "tail"), ("sinceTime", "since-time")] {
+    let mut words = vec![
+        "logs".to_owned(),
+        target.name.clone(),
+        format!("--namespace={}", target.namespace),
+    ];
+    for (option, flag) in [
+        ("container", "container"),
+        ("tailLines", "tail"),
+        ("sinceTime", "since-time"),
+    ] {
         let value = request.option(option);
         if !value.is_empty() {
             words.push(format!("--{flag}={value}"));
@@ -237,14 +406,22 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
         }
     }
     if request.on("timestamps") || !request.option("limitBytes").is_empty() {
-        return failure(400, "BadRequest", "logs are not simulated with timestamps or a limit of bytes").into();
+        return failure(
+            400,
+            "BadRequest",
+            "logs are not simulated with timestamps or a limit of bytes",
+        )
+        .into();
     }
     let session = Session::unnoted(&mut cluster.sim, &words);
     match session.exit {
         Some(0) => Answer::text(session.stdout).into(),
         Some(_) => {
             let message = session.stderr.trim_end();
-            let message = message.strip_prefix("error: ").or_else(|| message.split_once("): ").map(|(_, rest)| rest)).unwrap_or(message);
+            let message = message
+                .strip_prefix("error: ")
+                .or_else(|| message.split_once("): ").map(|(_, rest)| rest))
+                .unwrap_or(message);
             failure(400, "BadRequest", message).into()
         }
         None => {

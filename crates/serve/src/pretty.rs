@@ -9,10 +9,18 @@ use serde_json::Value;
 
 /// Whether a client reads more easily than it parses: it says so, or it is one that a person sits before.
 pub fn is_wanted(request: &Request) -> bool {
-    let person = || ["curl", "Wget", "Mozilla/5.0"].iter().any(|name| request.header("user-agent").starts_with(name));
+    let person = || {
+        ["curl", "Wget", "Mozilla/5.0"]
+            .iter()
+            .any(|name| request.header("user-agent").starts_with(name))
+    };
     match request.path.trim_end_matches('/') {
         "" | "/version" => true,
-        path if path == "/api" || path == "/apis" || path.starts_with("/api/") || path.starts_with("/apis/") => {
+        path if path == "/api"
+            || path == "/apis"
+            || path.starts_with("/api/")
+            || path.starts_with("/apis/") =>
+        {
             match request.option("pretty") {
                 "" => person(),
                 word => matches!(word, "1" | "t" | "T" | "true" | "TRUE" | "True"),
@@ -25,7 +33,11 @@ pub fn is_wanted(request: &Request) -> bool {
 /// The same answer in YAML.
 pub fn as_yaml(answer: Answer) -> Answer {
     match serde_json::from_slice::<Value>(&answer.body) {
-        Ok(value) => Answer { content_type: "application/yaml", body: yaml::print(&value).into_bytes(), ..answer },
+        Ok(value) => Answer {
+            content_type: "application/yaml",
+            body: yaml::print(&value).into_bytes(),
+            ..answer
+        },
         Err(_) => answer,
     }
 }

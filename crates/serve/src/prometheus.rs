@@ -18,10 +18,23 @@ const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /// What a request is counted as, about a kind if it is about one.
-pub fn labels(cluster: &Cluster, request: &Request, about: Option<(Kind, &Target)>) -> RequestLabels {
-    let method = METHODS.into_iter().find(|method| *method == request.method).unwrap_or("other");
+pub fn labels(
+    cluster: &Cluster,
+    request: &Request,
+    about: Option<(Kind, &Target)>,
+) -> RequestLabels {
+    let method = METHODS
+        .into_iter()
+        .find(|method| *method == request.method)
+        .unwrap_or("other");
     let dry_run = if request.is_dry() { "All" } else { "" };
-    let Some((kind, target)) = about else { return RequestLabels { verb: method, dry_run, ..RequestLabels::default() } };
+    let Some((kind, target)) = about else {
+        return RequestLabels {
+            verb: method,
+            dry_run,
+            ..RequestLabels::default()
+        };
+    };
     let part = discovery::has_part(&cluster.sim, kind, &target.version, &target.part);
     let (reads, all) = (matches!(method, "GET" | "HEAD"), target.name.is_empty());
     let verb = match method {
@@ -37,9 +50,22 @@ pub fn labels(cluster: &Cluster, request: &Request, about: Option<(Kind, &Target
         () if !target.namespace.is_empty() => "namespace",
         () => "cluster",
     };
-    let subresource = if part { target.part.clone() } else { String::new() };
-    let [group, version, resource] = [&target.group, &target.version, &target.resource].map(String::clone);
-    RequestLabels { group, version, resource, subresource, scope, verb, dry_run }
+    let subresource = if part {
+        target.part.clone()
+    } else {
+        String::new()
+    };
+    let [group, version, resource] =
+        [&target.group, &target.version, &target.resource].map(String::clone);
+    RequestLabels {
+        group,
+        version,
+        resource,
+        subresource,
+        scope,
+        verb,
+        dry_run,
+    }
 }
 
 /// A request that is answered piece by piece, with what it is counted as.
@@ -69,11 +95,19 @@ struct Page(String);
 
 impl Page {
     /// A metric with its values, each by its labels.
-    fn metric(&mut self, (name, kind, help): (&str, &str, &str), values: impl IntoIterator<Item = (String, u64)>) {
+    fn metric(
+        &mut self,
+        (name, kind, help): (&str, &str, &str),
+        values: impl IntoIterator<Item = (String, u64)>,
+    ) {
         // Writing to a text does not fail.
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
         for (labels, value) in values {
-            let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };
+            let labels = if labels.is_empty() {
+                labels
+            } else {
+                format!("{{{labels}}}")
+            };
             let _ = writeln!(self.0, "{name}{labels} {value}");
         }
     }
@@ -96,38 +130,114 @@ pub fn answer(cluster: &Cluster) -> Answer {
         open.iter().map(|(labels, count)| (labels.text(), *count)),
     );
     let requests = counts.requests.iter().map(|((labels, code), count)| {
-        let text = format!("code=\"{code}\",dry_run={:?},{}", labels.dry_run, labels.text());
+        let text = format!(
+            "code=\"{code}\",dry_run={:?},{}",
+            labels.dry_run,
+            labels.text()
+        );
         (text, *count)
     });
     page.metric(
-        ("apiserver_request_total", "counter", "Requests that were answered, by what they asked for and the code of the answer."),
+        (
+            "apiserver_request_total",
+            "counter",
+            "Requests that were answered, by what they asked for and the code of the answer.",
+        ),
         requests,
     );
-    let custom = sim.server().definitions().served().map(|definition| definition.kind);
-    let kinds: Vec<Kind> = kind::ALL.iter().copied().filter(|kind| kind.is_stored()).chain(custom).collect();
+    let custom = sim
+        .server()
+        .definitions()
+        .served()
+        .map(|definition| definition.kind);
+    let kinds: Vec<Kind> = kind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| kind.is_stored())
+        .chain(custom)
+        .collect();
     let count = |kind: Kind| sim.server().count(kind) as u64;
     page.metric(
-        ("apiserver_resource_objects", "gauge", "Stored objects by resource."),
-        kinds.iter().map(|kind| (format!("group={:?},resource={:?}", kind.info().group, kind.info().plural), count(*kind))),
+        (
+            "apiserver_resource_objects",
+            "gauge",
+            "Stored objects by resource.",
+        ),
+        kinds.iter().map(|kind| {
+            (
+                format!(
+                    "group={:?},resource={:?}",
+                    kind.info().group,
+                    kind.info().plural
+                ),
+                count(*kind),
+            )
+        }),
     );
     page.metric(
-        ("apiserver_storage_objects", "gauge", "Stored objects by resource, under the older name of the metric."),
-        kinds.iter().map(|kind| (format!("resource={:?}", kind.group_resource()), count(*kind))),
+        (
+            "apiserver_storage_objects",
+            "gauge",
+            "Stored objects by resource, under the older name of the metric.",
+        ),
+        kinds.iter().map(|kind| {
+            (
+                format!("resource={:?}", kind.group_resource()),
+                count(*kind),
+            )
+        }),
     );
     let version = discovery::version();
     let word = |field: &str| version[field].as_str().unwrap_or("").to_owned();
-    let build = format!("git_version={:?},major={:?},minor={:?}", word("gitVersion"), word("major"), word("minor"));
-    page.metric(("kubernetes_build_info", "gauge", "Always 1; its labels name the version of Kubernetes."), [(build, 1)]);
+    let build = format!(
+        "git_version={:?},major={:?},minor={:?}",
+        word("gitVersion"),
+        word("major"),
+        word("minor")
+    );
+    page.metric(
+        (
+            "kubernetes_build_info",
+            "gauge",
+            "Always 1; its labels name the version of Kubernetes.",
+        ),
+        [(build, 1)],
+    );
     let one = |value: u64| [(String::new(), value)];
     page.metric(
-        ("loopscope_resource_version", "counter", "Writes to the store since the simulated cluster began."),
+        (
+            "loopscope_resource_version",
+            "counter",
+            "Writes to the store since the simulated cluster began.",
+        ),
         one(sim.server().version()),
     );
-    page.metric(("loopscope_tasks_total", "counter", "Tasks that the simulation has run."), one(cluster.tasks));
     page.metric(
-        ("loopscope_virtual_time_seconds", "gauge", "Virtual seconds since the simulated cluster began."),
+        (
+            "loopscope_tasks_total",
+            "counter",
+            "Tasks that the simulation has run.",
+        ),
+        one(cluster.tasks),
+    );
+    page.metric(
+        (
+            "loopscope_virtual_time_seconds",
+            "gauge",
+            "Virtual seconds since the simulated cluster began.",
+        ),
         one(sim.now().0 / k8s_model::time::SECOND),
     );
-    page.metric(("process_start_time_seconds", "gauge", "When the server started, in seconds since 1970."), one(counts.started));
-    Answer { content_type: TEXT, ..Answer::text(page.0) }
+    page.metric(
+        (
+            "process_start_time_seconds",
+            "gauge",
+            "When the server started, in seconds since 1970.",
+        ),
+        one(counts.started),
+    );
+    Answer {
+        content_type: TEXT,
+        ..Answer::text(page.0)
+    }
 }

@@ -35,7 +35,10 @@ struct Field {
 fn table() -> &'static Table {
     static READ: OnceLock<Table> = OnceLock::new();
     READ.get_or_init(|| {
-        let mut table = Table { kinds: BTreeMap::new(), messages: BTreeMap::new() };
+        let mut table = Table {
+            kinds: BTreeMap::new(),
+            messages: BTreeMap::new(),
+        };
         let mut name = "";
         for line in TABLE.lines() {
             let mut words = line.split(' ');
@@ -47,12 +50,19 @@ fn table() -> &'static Table {
             } else if let Some(message) = first.strip_prefix('>') {
                 name = message;
                 table.messages.insert(name, Vec::new());
-            } else if let (Ok(number), Some(fields)) = (first.parse(), table.messages.get_mut(name)) {
+            } else if let (Ok(number), Some(fields)) = (first.parse(), table.messages.get_mut(name))
+            {
                 let (json, kind) = (next(), next());
                 let omits = kind.ends_with('~');
                 let kind = kind.trim_end_matches('~');
                 let pointer = kind.starts_with('*');
-                fields.push(Field { number, json, kind: kind.trim_start_matches('*'), pointer, omits });
+                fields.push(Field {
+                    number,
+                    json,
+                    kind: kind.trim_start_matches('*'),
+                    pointer,
+                    omits,
+                });
             }
         }
         table
@@ -61,7 +71,9 @@ fn table() -> &'static Table {
 
 /// Reads an object out of its envelope.
 pub fn object(bytes: &[u8]) -> Result<Value, String> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")?;
+    let rest = bytes.strip_prefix(MAGIC).ok_or(
+        "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
+    )?;
     let (mut version, mut kind, mut raw) = ("", "", &[][..]);
     for (number, wire) in fields(rest)? {
         match (number, wire) {
@@ -80,8 +92,11 @@ pub fn object(bytes: &[u8]) -> Result<Value, String> {
     }
     let known = &table().kinds;
     // Options are of every group.
-    let message = known.get(&(version, kind)).or_else(|| known.get(&("meta.k8s.io/v1", kind)));
-    let message = message.ok_or_else(|| format!("no kind {kind:?} is registered for version {version:?}"))?;
+    let message = known
+        .get(&(version, kind))
+        .or_else(|| known.get(&("meta.k8s.io/v1", kind)));
+    let message =
+        message.ok_or_else(|| format!("no kind {kind:?} is registered for version {version:?}"))?;
     let mut object = Map::new();
     object.insert("apiVersion".to_owned(), version.into());
     object.insert("kind".to_owned(), kind.into());
@@ -102,12 +117,19 @@ fn fields(mut bytes: &[u8]) -> Result<Vec<(u64, Wire<'_>)>, String> {
         let tag = varint(&mut bytes)?;
         let wire = match tag & 7 {
             0 => Wire::Number(varint(&mut bytes)?),
-            1 => Wire::Number(u64::from_le_bytes(cut(&mut bytes, 8)?.try_into().map_err(|_| end())?)),
+            1 => Wire::Number(u64::from_le_bytes(
+                cut(&mut bytes, 8)?.try_into().map_err(|_| end())?,
+            )),
             2 => {
                 let length = varint(&mut bytes)?;
-                Wire::Bytes(cut(&mut bytes, usize::try_from(length).map_err(|_| end())?)?)
+                Wire::Bytes(cut(
+                    &mut bytes,
+                    usize::try_from(length).map_err(|_| end())?,
+                )?)
             }
-            5 => Wire::Number(u64::from(u32::from_le_bytes(cut(&mut bytes, 4)?.try_into().map_err(|_| end())?))),
+            5 => Wire::Number(u64::from(u32::from_le_bytes(
+                cut(&mut bytes, 4)?.try_into().map_err(|_| end())?,
+            ))),
             other => return Err(format!("proto: illegal wireType {other}")),
         };
         found.push((tag >> 3, wire));
@@ -142,13 +164,22 @@ fn utf8(bytes: &[u8]) -> Result<&str, String> {
 }
 
 /// Reads a message into an object.
-fn read(message: &str, bytes: &[u8], object: &mut Map<String, Value>, depth: usize) -> Result<(), String> {
+fn read(
+    message: &str,
+    bytes: &[u8],
+    object: &mut Map<String, Value>,
+    depth: usize,
+) -> Result<(), String> {
     if depth > MOST_DEPTH {
         return Err("proto: messages are nested too deep".to_owned());
     }
-    let Some(known) = table().messages.get(message) else { return Ok(()) };
+    let Some(known) = table().messages.get(message) else {
+        return Ok(());
+    };
     for (number, wire) in fields(bytes)? {
-        let Some(field) = known.iter().find(|field| field.number == number) else { continue };
+        let Some(field) = known.iter().find(|field| field.number == number) else {
+            continue;
+        };
         if let (Some(element), Wire::Bytes(entry)) = (field.kind.strip_prefix('{'), wire) {
             let (mut key, mut value) = (String::new(), zero(element));
             for (number, wire) in fields(entry)? {
@@ -166,7 +197,9 @@ fn read(message: &str, bytes: &[u8], object: &mut Map<String, Value>, depth: usi
             if let Some(list) = list.as_array_mut() {
                 list.push(value);
             }
-        } else if let (true, Wire::Bytes(inner), Some(name)) = (field.json == "-", wire, field.kind.strip_prefix('>')) {
+        } else if let (true, Wire::Bytes(inner), Some(name)) =
+            (field.json == "-", wire, field.kind.strip_prefix('>'))
+        {
             read(name, inner, object, depth + 1)?;
         } else {
             let value = leaf(field.kind, wire, depth)?;
@@ -211,11 +244,15 @@ fn leaf(kind: &str, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
             }
         }
         ("r", Wire::Bytes(inner)) => {
-            let raw = fields(inner)?.into_iter().find_map(|(number, wire)| match (number, wire) {
-                (1, Wire::Bytes(bytes)) => Some(bytes),
-                _ => None,
-            });
-            raw.map_or(Ok(Value::Null), |raw| serde_json::from_slice(raw).map_err(|e| e.to_string()))?
+            let raw = fields(inner)?
+                .into_iter()
+                .find_map(|(number, wire)| match (number, wire) {
+                    (1, Wire::Bytes(bytes)) => Some(bytes),
+                    _ => None,
+                });
+            raw.map_or(Ok(Value::Null), |raw| {
+                serde_json::from_slice(raw).map_err(|e| e.to_string())
+            })?
         }
         ("A" | "B" | "S", Wire::Bytes(inner)) => schema_or_more(kind, inner, depth)?,
         ("l", Wire::Bytes(inner)) => {
@@ -238,7 +275,11 @@ fn leaf(kind: &str, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
 
 /// A number as Go writes it in JSON: without a fraction if it has none.
 fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 1e15 { (value as i64).into() } else { value.into() }
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        (value as i64).into()
+    } else {
+        value.into()
+    }
 }
 
 /// `JSONSchemaPropsOrArray`, `JSONSchemaPropsOrBool` or `JSONSchemaPropsOrStringArray` of a CustomResourceDefinition.
@@ -261,18 +302,22 @@ fn schema_or_more(kind: &str, bytes: &[u8], depth: usize) -> Result<Value, Strin
 }
 
 fn text_of(bytes: &[u8], wanted: u64) -> Result<&str, String> {
-    let found = fields(bytes)?.into_iter().find_map(|(number, wire)| match wire {
-        Wire::Bytes(text) if number == wanted => Some(text),
-        _ => None,
-    });
+    let found = fields(bytes)?
+        .into_iter()
+        .find_map(|(number, wire)| match wire {
+            Wire::Bytes(text) if number == wanted => Some(text),
+            _ => None,
+        });
     found.map_or(Ok(""), utf8)
 }
 
 fn number_of(bytes: &[u8], wanted: u64) -> Result<i64, String> {
-    let found = fields(bytes)?.into_iter().find_map(|(number, wire)| match wire {
-        Wire::Number(value) if number == wanted => Some(value),
-        _ => None,
-    });
+    let found = fields(bytes)?
+        .into_iter()
+        .find_map(|(number, wire)| match wire {
+            Wire::Number(value) if number == wanted => Some(value),
+            _ => None,
+        });
     Ok(found.unwrap_or(0) as i64)
 }
 
@@ -307,7 +352,11 @@ mod tests {
     fn an_eviction_is_read_with_its_options() {
         let meta = [put(1, b"web-0"), put(2, b""), put(3, b"far"), put(8, b"")].concat();
         let options = [&[1 << 3, 30], put(4, b"Foreground").as_slice()].concat();
-        let found = object(&envelope("policy/v1", "Eviction", &[put(1, &meta), put(2, &options)].concat()));
+        let found = object(&envelope(
+            "policy/v1",
+            "Eviction",
+            &[put(1, &meta), put(2, &options)].concat(),
+        ));
         let wanted = json!({
             "apiVersion": "policy/v1", "kind": "Eviction", "metadata": { "name": "web-0", "namespace": "far" },
             "deleteOptions": { "gracePeriodSeconds": 30, "propagationPolicy": "Foreground" },
@@ -320,9 +369,16 @@ mod tests {
         let entry = [put(1, b"cpu"), put(2, &put(1, b"100m"))].concat();
         let port = [2 << 3, 0, 3 << 3, 80].to_vec();
         let container = [put(1, b"app"), put(6, &port), put(8, &put(2, &entry))].concat();
-        let found = object(&envelope("v1", "Pod", &put(2, &put(2, &container)))).unwrap_or_default();
-        assert_eq!(found["spec"]["containers"][0]["resources"], json!({ "requests": { "cpu": "100m" } }));
-        assert_eq!(found["spec"]["containers"][0]["ports"], json!([{ "containerPort": 80 }]));
+        let found =
+            object(&envelope("v1", "Pod", &put(2, &put(2, &container)))).unwrap_or_default();
+        assert_eq!(
+            found["spec"]["containers"][0]["resources"],
+            json!({ "requests": { "cpu": "100m" } })
+        );
+        assert_eq!(
+            found["spec"]["containers"][0]["ports"],
+            json!([{ "containerPort": 80 }])
+        );
     }
 
     #[test]

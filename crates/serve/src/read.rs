@@ -27,7 +27,11 @@ pub fn get(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target
         if kind == Kind::ComponentStatus {
             return failure(500, "", &format!("Component not found: {}", target.name)).into();
         }
-        return Answer::error(&ApiError::not_found(kind, &target.name), Some((kind, &target.name))).into();
+        return Answer::error(
+            &ApiError::not_found(kind, &target.name),
+            Some((kind, &target.name)),
+        )
+        .into();
     };
     let form = Representation::new(&cluster.sim, request, kind, target.api_version());
     Answer::json_text(200, form.object(&cluster.sim, object)).into()
@@ -37,11 +41,15 @@ pub fn get(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target
 pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Reply {
     let watches = request.on("watch");
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
-    if let Some(error) = cluster.forbids(request, if watches { "watch" } else { "list" }, &key, "") {
+    if let Some(error) = cluster.forbids(request, if watches { "watch" } else { "list" }, &key, "")
+    {
         return Answer::error(&error, Some((kind, &target.name))).into();
     }
     if watches && !kind.is_stored() {
-        let message = format!("watch is not supported on resources of kind {:?}", kind.info().plural);
+        let message = format!(
+            "watch is not supported on resources of kind {:?}",
+            kind.info().plural
+        );
         return failure(405, "MethodNotAllowed", &message).into();
     }
     let selection = match selection(&cluster.sim, request, kind, &target.api_version()) {
@@ -53,7 +61,13 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
     }
     let form = Representation::new(&cluster.sim, request, kind, target.api_version());
     if watches {
-        let (watch, receiver) = WatchStream::open(cluster, request, (kind, &target.namespace, &target.name), selection, form);
+        let (watch, receiver) = WatchStream::open(
+            cluster,
+            request,
+            (kind, &target.namespace, &target.name),
+            selection,
+            form,
+        );
         cluster.open.push(Box::new(watch));
         return Reply::Stream("application/json", receiver, Vec::new());
     }
@@ -67,9 +81,18 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
 }
 
 /// The selectors of a request for objects of a kind.
-pub fn selection(sim: &Sim, request: &Request, kind: Kind, api_version: &str) -> Result<ObjectSelector, ApiError> {
-    let parsed = ObjectSelector::parse(Some(request.option("labelSelector")), Some(request.option("fieldSelector")));
-    let selection = parsed.and_then(|parsed| parsed.for_kind(sim.server().definitions(), kind, api_version));
+pub fn selection(
+    sim: &Sim,
+    request: &Request,
+    kind: Kind,
+    api_version: &str,
+) -> Result<ObjectSelector, ApiError> {
+    let parsed = ObjectSelector::parse(
+        Some(request.option("labelSelector")),
+        Some(request.option("fieldSelector")),
+    );
+    let selection =
+        parsed.and_then(|parsed| parsed.for_kind(sim.server().definitions(), kind, api_version));
     selection.map_err(ApiError::bad_request)
 }
 
@@ -83,7 +106,9 @@ fn wrong_version(sim: &Sim, request: &Request) -> Option<Answer> {
         return Some(failure(
             400,
             "BadRequest",
-            &format!("invalid resource version {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"),
+            &format!(
+                "invalid resource version {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
+            ),
         ));
     };
     let current = sim.server().version();
@@ -112,25 +137,56 @@ struct Page {
 
 impl Page {
     fn of(sim: &Sim, request: &Request) -> Result<Page, Answer> {
-        let (current, limit) = (sim.server().version(), request.option("limit").parse().unwrap_or(0));
-        let (token, asked) = (request.option("continue"), request.option("resourceVersion"));
+        let (current, limit) = (
+            sim.server().version(),
+            request.option("limit").parse().unwrap_or(0),
+        );
+        let (token, asked) = (
+            request.option("continue"),
+            request.option("resourceVersion"),
+        );
         if token.is_empty() {
             let exact = request.option("resourceVersionMatch") == "Exact";
-            let version = asked.parse().ok().filter(|version| exact && *version > 0).unwrap_or(current);
-            return Ok(Page { version, after: None, limit });
+            let version = asked
+                .parse()
+                .ok()
+                .filter(|version| exact && *version > 0)
+                .unwrap_or(current);
+            return Ok(Page {
+                version,
+                after: None,
+                limit,
+            });
         }
-        let invalid = |problem: &str| failure(400, "BadRequest", &format!("continue key is not valid: {problem}"));
+        let invalid = |problem: &str| {
+            failure(
+                400,
+                "BadRequest",
+                &format!("continue key is not valid: {problem}"),
+            )
+        };
         if !matches!(asked, "" | "0") {
-            return Err(failure(400, "BadRequest", "specifying resource version is not allowed when using continue"));
+            return Err(failure(
+                400,
+                "BadRequest",
+                "specifying resource version is not allowed when using continue",
+            ));
         }
-        let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|error| invalid(&error.to_string()))?;
-        let token: Token = serde_json::from_slice(&bytes).map_err(|error| invalid(&error.to_string()))?;
+        let bytes = URL_SAFE_NO_PAD
+            .decode(token)
+            .map_err(|error| invalid(&error.to_string()))?;
+        let token: Token =
+            serde_json::from_slice(&bytes).map_err(|error| invalid(&error.to_string()))?;
         if token.v > current {
             let message = "The provided continue parameter is too old to display a consistent list result. You must start a new list \
                            without the continue parameter.";
             return Err(failure(410, "Expired", message));
         }
-        Ok(Page { version: token.v, after: Some(token.last), limit })
+        Ok(Page {
+            version: token.v,
+            after: Some(token.last),
+            limit,
+        })
     }
 
     /// Cuts a list to the page; what is said of the rest, whose length is told if nothing was selected.
@@ -143,7 +199,10 @@ impl Page {
         }
         let left = items.len() - self.limit;
         items.truncate(self.limit);
-        let token = Token { v: self.version, last: items.last().map(place).unwrap_or_default() };
+        let token = Token {
+            v: self.version,
+            last: items.last().map(place).unwrap_or_default(),
+        };
         let mut more = json!({ "continue": URL_SAFE_NO_PAD.encode(serde_json::to_vec(&token).unwrap_or_default()) });
         if count {
             more["remainingItemCount"] = left.into();
@@ -153,6 +212,11 @@ impl Page {
 }
 
 fn place(item: &Shown) -> (String, String) {
-    let text = |key: &str| item.value["metadata"][key].as_str().unwrap_or("").to_owned();
+    let text = |key: &str| {
+        item.value["metadata"][key]
+            .as_str()
+            .unwrap_or("")
+            .to_owned()
+    };
     (text("namespace"), text("name"))
 }

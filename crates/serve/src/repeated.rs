@@ -13,7 +13,12 @@ use std::fmt;
 pub fn read(body: &[u8], merges: bool) -> Result<(Value, BTreeSet<String>), serde_json::Error> {
     let (mut path, mut repeated) = (String::new(), BTreeSet::new());
     let mut json = serde_json::Deserializer::from_slice(body);
-    let value = Node { path: &mut path, repeated: &mut repeated, merges }.deserialize(&mut json)?;
+    let value = Node {
+        path: &mut path,
+        repeated: &mut repeated,
+        merges,
+    }
+    .deserialize(&mut json)?;
     json.end()?;
     Ok((value, repeated))
 }
@@ -58,7 +63,11 @@ impl<'de> Visitor<'de> for Node<'_> {
         let (mut list, length) = (Vec::new(), self.path.len());
         loop {
             self.path.push_str(&format!("[{}]", list.len()));
-            let item = items.next_element_seed(Node { path: self.path, repeated: self.repeated, merges: self.merges })?;
+            let item = items.next_element_seed(Node {
+                path: self.path,
+                repeated: self.repeated,
+                merges: self.merges,
+            })?;
             self.path.truncate(length);
             match item {
                 Some(item) => list.push(item),
@@ -74,11 +83,19 @@ impl<'de> Visitor<'de> for Node<'_> {
                 self.path.push('.');
             }
             self.path.push_str(&name);
-            let value = fields.next_value_seed(Node { path: self.path, repeated: self.repeated, merges: self.merges })?;
+            let value = fields.next_value_seed(Node {
+                path: self.path,
+                repeated: self.repeated,
+                merges: self.merges,
+            })?;
             match map.get_mut(&name) {
                 Some(first) => {
                     self.repeated.insert(self.path.clone());
-                    if self.merges { join(first, value) } else { *first = value }
+                    if self.merges {
+                        join(first, value)
+                    } else {
+                        *first = value
+                    }
                 }
                 None => drop(map.insert(name, value)),
             }

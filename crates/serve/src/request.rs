@@ -12,7 +12,13 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// What an answer may be.
-const SERVED: [&str; 5] = ["application/json", YAML, "application/*", "*/*", "text/plain"];
+const SERVED: [&str; 5] = [
+    "application/json",
+    YAML,
+    "application/*",
+    "*/*",
+    "text/plain",
+];
 const YAML: &str = "application/yaml";
 /// So many bytes of a body that cannot be read are shown.
 const SUMMARY: usize = 30;
@@ -43,16 +49,27 @@ impl Request {
     /// Splits path and options of a request line.
     pub fn new(method: &str, target: &str) -> Request {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let options = query.split('&').filter(|part| !part.is_empty()).map(|part| {
-            let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            (decoded(key, true), decoded(value, true))
-        });
-        Request { method: method.to_owned(), path: decoded(path, false), query: options.collect(), ..Request::default() }
+        let options = query
+            .split('&')
+            .filter(|part| !part.is_empty())
+            .map(|part| {
+                let (key, value) = part.split_once('=').unwrap_or((part, ""));
+                (decoded(key, true), decoded(value, true))
+            });
+        Request {
+            method: method.to_owned(),
+            path: decoded(path, false),
+            query: options.collect(),
+            ..Request::default()
+        }
     }
 
     /// An option, empty if it is not given.
     pub fn option(&self, name: &str) -> &str {
-        self.query.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+        self.query
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value)
     }
 
     /// Whether an option is on.
@@ -62,7 +79,9 @@ impl Request {
 
     /// Whether an option is given, whatever it says.
     pub fn has(&self, name: &str) -> bool {
-        self.query.iter().any(|(key, value)| key == name && !value.is_empty())
+        self.query
+            .iter()
+            .any(|(key, value)| key == name && !value.is_empty())
     }
 
     /// Whether it is a server-side apply.
@@ -72,47 +91,84 @@ impl Request {
 
     /// How something is to be deleted, if it asks for that: by its options, and by its body.
     pub fn deletion(&self) -> Option<&Result<DeletionOptions, ApiError>> {
-        let evicts = self.method == "POST" && self.path.trim_end_matches('/').ends_with("/eviction");
-        (evicts || self.method == "DELETE").then(|| self.deletion.get_or_init(|| options::deletion(self, evicts)))
+        let evicts =
+            self.method == "POST" && self.path.trim_end_matches('/').ends_with("/eviction");
+        (evicts || self.method == "DELETE").then(|| {
+            self.deletion
+                .get_or_init(|| options::deletion(self, evicts))
+        })
     }
 
     /// A header, empty if there is none.
     pub fn header(&self, name: &str) -> &str {
-        self.headers.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+        self.headers
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value)
     }
 
     /// The type of the body, without its parameters.
     pub fn content_type(&self) -> &str {
-        self.header("content-type").split(';').next().unwrap_or("").trim()
+        self.header("content-type")
+            .split(';')
+            .next()
+            .unwrap_or("")
+            .trim()
     }
 
     /// Whether nothing is to be written: by an option of the path, or by the options that a deletion or an eviction has in its body.
     pub fn is_dry(&self) -> bool {
-        self.option("dryRun") == "All" || self.deletion().is_some_and(|how| how.as_ref().is_ok_and(|how| how.is_dry))
+        self.option("dryRun") == "All"
+            || self
+                .deletion()
+                .is_some_and(|how| how.as_ref().is_ok_and(|how| how.is_dry))
     }
 
     /// Whom it is made as, if it impersonates somebody.
     pub fn user(&self) -> Option<UserInfo> {
         let name = self.header("impersonate-user");
-        let groups = self.headers.iter().filter(|(key, _)| key == "impersonate-group").map(|(_, value)| value.as_str().into());
+        let groups = self
+            .headers
+            .iter()
+            .filter(|(key, _)| key == "impersonate-group")
+            .map(|(_, value)| value.as_str().into());
         let mut extra: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (key, value) in self.headers.iter().filter_map(|(key, value)| Some((key.strip_prefix(EXTRA)?, value))) {
-            extra.entry(decoded(key, false).as_str().into()).or_default().push(value.as_str().into());
+        for (key, value) in self
+            .headers
+            .iter()
+            .filter_map(|(key, value)| Some((key.strip_prefix(EXTRA)?, value)))
+        {
+            extra
+                .entry(decoded(key, false).as_str().into())
+                .or_default()
+                .push(value.as_str().into());
         }
-        let user = || UserInfo { uid: self.header(UID).into(), extra, ..UserInfo::new(name, groups.collect()) };
+        let user = || UserInfo {
+            uid: self.header(UID).into(),
+            extra,
+            ..UserInfo::new(name, groups.collect())
+        };
         (!name.is_empty()).then(user)
     }
 
     /// Whether it says more about whom it is made as than who that is.
     pub fn impersonates_nobody(&self) -> bool {
-        let more = |key: &String| key == "impersonate-group" || key == UID || key.starts_with(EXTRA);
+        let more =
+            |key: &String| key == "impersonate-group" || key == UID || key.starts_with(EXTRA);
         self.header("impersonate-user").is_empty() && self.headers.iter().any(|(key, _)| more(key))
     }
 
     /// The name that its fields are managed under: `fieldManager`, or the client's.
     pub fn manager(&self) -> &str {
-        let client = self.header("user-agent").split('/').next().filter(|name| !name.is_empty()).unwrap_or("unknown");
-        Some(self.option("fieldManager")).filter(|name| !name.is_empty()).unwrap_or(client)
+        let client = self
+            .header("user-agent")
+            .split('/')
+            .next()
+            .filter(|name| !name.is_empty())
+            .unwrap_or("unknown");
+        Some(self.option("fieldManager"))
+            .filter(|name| !name.is_empty())
+            .unwrap_or(client)
     }
 
     /// What happens to unknown fields.
@@ -137,25 +193,52 @@ impl Request {
     /// The body of a request to `/loopscope/…` as an object of JSON, whatever type it is said to have: curl calls it a form.
     pub fn own_object(&self, kind: &str) -> Result<Value, ApiError> {
         let form = "application/json".to_owned();
-        let others = self.headers.iter().filter(|(name, _)| name != "content-type").cloned();
+        let others = self
+            .headers
+            .iter()
+            .filter(|(name, _)| name != "content-type")
+            .cloned();
         let headers = others.chain([("content-type".to_owned(), form)]).collect();
-        Request { headers, body: self.body.clone(), ..Request::default() }.object(kind)
+        Request {
+            headers,
+            body: self.body.clone(),
+            ..Request::default()
+        }
+        .object(kind)
     }
 
     fn read(&self, kind: &str, merges: bool) -> Result<Value, ApiError> {
         let unreadable = |problem: &str| {
             let summary = summary(&self.body);
-            ApiError::bad_request(format!("the object provided is unrecognized (must be of type {kind}): {problem} ({summary})"))
+            ApiError::bad_request(format!(
+                "the object provided is unrecognized (must be of type {kind}): {problem} ({summary})"
+            ))
         };
-        let unversioned = |problem: &str| unreadable(&format!("couldn't get version/kind; json parse error: {problem}"));
+        let unversioned = |problem: &str| {
+            unreadable(&format!(
+                "couldn't get version/kind; json parse error: {problem}"
+            ))
+        };
         let value: Value = match self.content_type() {
-            "" | "application/json" | "*/*" => repeated::read(&self.body, merges).map_err(|e| unversioned(&e.to_string()))?.0,
-            "application/vnd.kubernetes.protobuf" => super::protobuf::object(&self.body).map_err(|problem| unreadable(&problem))?,
-            form if form.ends_with("yaml") => self.document().map_err(|problem| unversioned(&problem))?,
+            "" | "application/json" | "*/*" => {
+                repeated::read(&self.body, merges)
+                    .map_err(|e| unversioned(&e.to_string()))?
+                    .0
+            }
+            "application/vnd.kubernetes.protobuf" => {
+                super::protobuf::object(&self.body).map_err(|problem| unreadable(&problem))?
+            }
+            form if form.ends_with("yaml") => {
+                self.document().map_err(|problem| unversioned(&problem))?
+            }
             other => return Err(ApiError::unsupported_body(other)),
         };
         // Text, a number or a list is no object.
-        if value.is_object() { Ok(value) } else { Err(unversioned("the body is no object")) }
+        if value.is_object() {
+            Ok(value)
+        } else {
+            Err(unversioned("the body is no object"))
+        }
     }
 
     /// Fields that stand twice in the body.
@@ -163,11 +246,20 @@ impl Request {
         let is_yaml = self.applies() || self.content_type().ends_with("yaml");
         if is_yaml {
             let yaml = manifest::repeated(&self.body);
-            return yaml.map(|(line, key)| DuplicateField::Yaml(line, key)).into_iter().collect();
+            return yaml
+                .map(|(line, key)| DuplicateField::Yaml(line, key))
+                .into_iter()
+                .collect();
         }
-        let is_json = matches!(self.content_type(), "" | "*/*") || self.content_type().ends_with("json");
-        let read = if is_json { repeated::read(&self.body, false).ok() } else { None };
-        read.map(|(_, paths)| paths.into_iter().map(DuplicateField::Json).collect()).unwrap_or_default()
+        let is_json =
+            matches!(self.content_type(), "" | "*/*") || self.content_type().ends_with("json");
+        let read = if is_json {
+            repeated::read(&self.body, false).ok()
+        } else {
+            None
+        };
+        read.map(|(_, paths)| paths.into_iter().map(DuplicateField::Json).collect())
+            .unwrap_or_default()
     }
 
     /// The configuration that a server-side apply sends.
@@ -177,7 +269,9 @@ impl Request {
             Ok(_) => "the body is no object".to_owned(),
             Err(problem) => problem,
         };
-        Err(ApiError::bad_request(format!("error decoding YAML: {problem}")))
+        Err(ApiError::bad_request(format!(
+            "error decoding YAML: {problem}"
+        )))
     }
 
     /// The body as YAML; JSON is read too.
@@ -186,13 +280,29 @@ impl Request {
             return Ok(value);
         }
         let parsed = manifest::parse(&self.body);
-        let problem = || parsed.diagnostics.first().map_or("the document is empty".to_owned(), |problem| problem.fault.to_string());
-        parsed.documents.into_iter().next().map(|document| document.value).ok_or_else(problem)
+        let problem = || {
+            parsed
+                .diagnostics
+                .first()
+                .map_or("the document is empty".to_owned(), |problem| {
+                    problem.fault.to_string()
+                })
+        };
+        parsed
+            .documents
+            .into_iter()
+            .next()
+            .map(|document| document.value)
+            .ok_or_else(problem)
     }
 
     /// The body as an object, where there is one.
     pub fn object_if_any(&self, kind: &str) -> Result<Value, ApiError> {
-        if self.body.is_empty() { Ok(Value::Null) } else { self.object(kind) }
+        if self.body.is_empty() {
+            Ok(Value::Null)
+        } else {
+            self.object(kind)
+        }
     }
 
     /// The body of a request that is about an object: of this kind, if it names one.
@@ -209,7 +319,10 @@ impl Request {
 
     /// Whether the answer is to be YAML: that is the first form that is served of those that the client takes.
     pub fn wants_yaml(&self) -> bool {
-        let mut forms = self.header("accept").split(',').map(|part| part.split(';').next().unwrap_or("").trim());
+        let mut forms = self
+            .header("accept")
+            .split(',')
+            .map(|part| part.split(';').next().unwrap_or("").trim());
         forms.find(|form| SERVED.contains(form)) == Some(YAML)
     }
 
@@ -221,7 +334,12 @@ impl Request {
             let mut words = part.split(';').map(str::trim);
             let media = words.next().unwrap_or("");
             let words: Vec<(&str, &str)> = words.filter_map(|word| word.split_once('=')).collect();
-            let word = |name: &str| words.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value);
+            let word = |name: &str| {
+                words
+                    .iter()
+                    .find(|(key, _)| *key == name)
+                    .map_or("", |(_, value)| value)
+            };
             if !SERVED.contains(&media) {
                 continue;
             }
@@ -229,13 +347,21 @@ impl Request {
             // A shape in another version than the one that is served is none: the client names what it takes instead.
             match (word("as"), word("g"), word("v")) {
                 ("Table", META, "v1") => return Accepts::Table,
-                ("PartialObjectMetadata" | "PartialObjectMetadataList", META, "v1") => return Accepts::Metadata,
-                ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2") => return Accepts::Aggregated,
+                ("PartialObjectMetadata" | "PartialObjectMetadataList", META, "v1") => {
+                    return Accepts::Metadata;
+                }
+                ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2") => {
+                    return Accepts::Aggregated;
+                }
                 ("", ..) => return Accepts::Object,
                 _ => {}
             }
         }
-        if any { Accepts::Object } else { Accepts::Nothing }
+        if any {
+            Accepts::Object
+        } else {
+            Accepts::Nothing
+        }
     }
 }
 
@@ -256,11 +382,20 @@ pub enum Accepts {
 
 /// How a body begins that could not be read: what may be JSON as it is, anything else byte by byte.
 fn summary(body: &[u8]) -> String {
-    let (first, more) = (&body[..body.len().min(SUMMARY)], if body.len() > SUMMARY { " ..." } else { "" });
+    let (first, more) = (
+        &body[..body.len().min(SUMMARY)],
+        if body.len() > SUMMARY { " ..." } else { "" },
+    );
     match first {
         [] => "<empty>".to_owned(),
         [b'{', ..] => String::from_utf8_lossy(first).into_owned() + more,
-        _ => first.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + more,
+        _ => {
+            first
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+                + more
+        }
     }
 }
 
@@ -270,7 +405,10 @@ fn decoded(text: &str, option: bool) -> String {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        let hex = (byte == b'%').then(|| text.get(at + 1..at + 3)).flatten().and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let hex = (byte == b'%')
+            .then(|| text.get(at + 1..at + 3))
+            .flatten()
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
         match (hex, byte) {
             (Some(decoded), _) => {
                 out.push(decoded);
@@ -321,13 +459,25 @@ impl Target {
             [] => ("", String::new()),
             [name, part @ ..] => (*name, part.join("/")),
         };
-        let [group, version, namespace, resource, name] = [group, version, namespace, resource, name].map(str::to_owned);
-        Some(Target { group, version, namespace, resource, name, part })
+        let [group, version, namespace, resource, name] =
+            [group, version, namespace, resource, name].map(str::to_owned);
+        Some(Target {
+            group,
+            version,
+            namespace,
+            resource,
+            name,
+            part,
+        })
     }
 
     /// `apps/v1`, `v1`
     pub fn api_version(&self) -> String {
-        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+        if self.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
     }
 }
 
@@ -337,25 +487,53 @@ mod tests {
 
     fn words(path: &str) -> [String; 6] {
         let target = Target::parse(path).unwrap_or_default();
-        [target.group, target.version, target.namespace, target.resource, target.name, target.part]
+        [
+            target.group,
+            target.version,
+            target.namespace,
+            target.resource,
+            target.name,
+            target.part,
+        ]
     }
 
     #[test]
     fn a_path_names_group_namespace_object_and_part() {
         assert_eq!(words("/api/v1/pods"), ["", "v1", "", "pods", "", ""]);
-        assert_eq!(words("/api/v1/namespaces"), ["", "v1", "", "namespaces", "", ""]);
-        assert_eq!(words("/api/v1/namespaces/far"), ["", "v1", "", "namespaces", "far", ""]);
-        assert_eq!(words("/api/v1/namespaces/far/finalize"), ["", "v1", "", "namespaces", "far", "finalize"]);
-        assert_eq!(words("/api/v1/namespaces/far/pods/web-0/log"), ["", "v1", "far", "pods", "web-0", "log"]);
-        assert_eq!(words("/apis/apps/v1/namespaces/far/deployments/web/scale"), ["apps", "v1", "far", "deployments", "web", "scale"]);
-        assert_eq!(words("/apis/apps/v1/deployments"), ["apps", "v1", "", "deployments", "", ""]);
+        assert_eq!(
+            words("/api/v1/namespaces"),
+            ["", "v1", "", "namespaces", "", ""]
+        );
+        assert_eq!(
+            words("/api/v1/namespaces/far"),
+            ["", "v1", "", "namespaces", "far", ""]
+        );
+        assert_eq!(
+            words("/api/v1/namespaces/far/finalize"),
+            ["", "v1", "", "namespaces", "far", "finalize"]
+        );
+        assert_eq!(
+            words("/api/v1/namespaces/far/pods/web-0/log"),
+            ["", "v1", "far", "pods", "web-0", "log"]
+        );
+        assert_eq!(
+            words("/apis/apps/v1/namespaces/far/deployments/web/scale"),
+            ["apps", "v1", "far", "deployments", "web", "scale"]
+        );
+        assert_eq!(
+            words("/apis/apps/v1/deployments"),
+            ["apps", "v1", "", "deployments", "", ""]
+        );
         assert_eq!(Target::parse("/apis/apps/v1"), None);
         assert_eq!(Target::parse("/"), None);
     }
 
     #[test]
     fn options_are_decoded_and_broken_ones_are_kept() {
-        let request = Request::new("GET", "/api/v1/pods?labelSelector=app%3Dweb%2Ctier+in+(a)&watch=1&x=%zz%");
+        let request = Request::new(
+            "GET",
+            "/api/v1/pods?labelSelector=app%3Dweb%2Ctier+in+(a)&watch=1&x=%zz%",
+        );
         assert_eq!(request.option("labelSelector"), "app=web,tier in (a)");
         assert!(request.on("watch"));
         assert_eq!(request.option("x"), "%zz%");
@@ -365,16 +543,41 @@ mod tests {
     #[test]
     fn an_answer_has_the_first_form_that_is_served() {
         let accepts = |text: &str| {
-            let request = Request { headers: vec![("accept".to_owned(), text.to_owned())], ..Request::default() };
+            let request = Request {
+                headers: vec![("accept".to_owned(), text.to_owned())],
+                ..Request::default()
+            };
             request.accepts()
         };
-        assert_eq!(accepts("application/json;as=Table;v=v1;g=meta.k8s.io,application/json"), Accepts::Table);
-        assert_eq!(accepts("application/vnd.kubernetes.protobuf,application/json"), Accepts::Object);
-        assert_eq!(accepts("application/vnd.kubernetes.protobuf"), Accepts::Nothing);
+        assert_eq!(
+            accepts("application/json;as=Table;v=v1;g=meta.k8s.io,application/json"),
+            Accepts::Table
+        );
+        assert_eq!(
+            accepts("application/vnd.kubernetes.protobuf,application/json"),
+            Accepts::Object
+        );
+        assert_eq!(
+            accepts("application/vnd.kubernetes.protobuf"),
+            Accepts::Nothing
+        );
         assert_eq!(accepts(""), Accepts::Object);
         // Other versions of a shape are not served.
-        assert_eq!(accepts("application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"), Accepts::Object);
-        assert_eq!(accepts("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"), Accepts::Aggregated);
-        assert_eq!(accepts("application/json;as=Table;v=v1beta1;g=meta.k8s.io"), Accepts::Nothing);
+        assert_eq!(
+            accepts(
+                "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+            ),
+            Accepts::Object
+        );
+        assert_eq!(
+            accepts(
+                "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+            ),
+            Accepts::Aggregated
+        );
+        assert_eq!(
+            accepts("application/json;as=Table;v=v1beta1;g=meta.k8s.io"),
+            Accepts::Nothing
+        );
     }
 }

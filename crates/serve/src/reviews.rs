@@ -16,8 +16,9 @@ const ADMINISTRATOR: &str = "kubernetes-admin";
 
 /// Answers a review.
 pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Option<Answer> {
-    let (_, _, kind, _) =
-        REVIEWS.iter().find(|review| review.0 == target.group && review.1 == target.resource && target.version == "v1")?;
+    let (_, _, kind, _) = REVIEWS.iter().find(|review| {
+        review.0 == target.group && review.1 == target.resource && target.version == "v1"
+    })?;
     if request.method != "POST" || !target.name.is_empty() {
         return Some(not_allowed());
     }
@@ -31,16 +32,27 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
     body["status"] = match *kind {
         "SelfSubjectReview" => {
             let user = user.unwrap_or_else(administrator);
-            let mut told = json!({ "username": user.name.as_str(), "groups": texts(user.groups.iter()) });
+            let mut told =
+                json!({ "username": user.name.as_str(), "groups": texts(user.groups.iter()) });
             user.tell_more(&mut told);
             json!({ "userInfo": told })
         }
         "TokenReview" => token(cluster, body["spec"]["token"].as_str().unwrap_or("")),
-        "SelfSubjectRulesReview" => rules(cluster, user, body["spec"]["namespace"].as_str().unwrap_or("")),
+        "SelfSubjectRulesReview" => rules(
+            cluster,
+            user,
+            body["spec"]["namespace"].as_str().unwrap_or(""),
+        ),
         "SelfSubjectAccessReview" => access(cluster, user, &body["spec"], &target.namespace),
         _ => {
             let spec = &body["spec"];
-            let groups = spec["groups"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect();
+            let groups = spec["groups"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(Into::into)
+                .collect();
             let user = UserInfo::new(spec["user"].as_str().unwrap_or(""), groups);
             access(cluster, Some(user), spec, &target.namespace)
         }
@@ -60,7 +72,13 @@ pub struct IssuedToken<'t> {
 
 impl fmt::Display for IssuedToken<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "loopscope.{}.{}.{}", self.namespace, self.name, self.until.seconds())
+        write!(
+            f,
+            "loopscope.{}.{}.{}",
+            self.namespace,
+            self.name,
+            self.until.seconds()
+        )
     }
 }
 
@@ -68,7 +86,11 @@ impl IssuedToken<'_> {
     fn read(text: &str) -> Option<IssuedToken<'_>> {
         let (account, until) = text.strip_prefix("loopscope.")?.rsplit_once('.')?;
         let (namespace, name) = account.split_once('.')?;
-        Some(IssuedToken { namespace, name, until: Timestamp::new(until.parse().ok()?) })
+        Some(IssuedToken {
+            namespace,
+            name,
+            until: Timestamp::new(until.parse().ok()?),
+        })
     }
 }
 
@@ -76,12 +98,24 @@ impl IssuedToken<'_> {
 fn token(cluster: &Cluster, text: &str) -> Value {
     let now = cluster.sim.server().wall_at(cluster.sim.now());
     let valid = IssuedToken::read(text).filter(|token| token.until.seconds() > now.seconds());
-    let account = |token: IssuedToken<'_>| cluster.sim.get(&ObjectRef::new(Kind::ServiceAccount, token.namespace, token.name)).cloned();
+    let account = |token: IssuedToken<'_>| {
+        cluster
+            .sim
+            .get(&ObjectRef::new(
+                Kind::ServiceAccount,
+                token.namespace,
+                token.name,
+            ))
+            .cloned()
+    };
     match valid.and_then(account) {
         Some(account) => {
             let (namespace, name) = (&account.meta.namespace, &account.meta.name);
-            let groups =
-                ["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}"), "system:authenticated".to_owned()];
+            let groups = [
+                "system:serviceaccounts".to_owned(),
+                format!("system:serviceaccounts:{namespace}"),
+                "system:authenticated".to_owned(),
+            ];
             let user = json!({ "username": format!("system:serviceaccount:{namespace}:{name}"), "uid": account.meta.uid.to_string(), "groups": groups });
             json!({ "authenticated": true, "user": user })
         }
@@ -101,14 +135,32 @@ fn access(cluster: &Cluster, user: Option<UserInfo>, spec: &Value, namespace: &s
     let user = user.unwrap_or_else(administrator);
     let attributes = &spec["resourceAttributes"];
     let text = |key: &str| attributes[key].as_str().unwrap_or("");
-    let resource =
-        if text("subresource").is_empty() { text("resource").to_owned() } else { format!("{}/{}", text("resource"), text("subresource")) };
-    let namespace = if namespace.is_empty() { text("namespace") } else { namespace };
+    let resource = if text("subresource").is_empty() {
+        text("resource").to_owned()
+    } else {
+        format!("{}/{}", text("resource"), text("subresource"))
+    };
+    let namespace = if namespace.is_empty() {
+        text("namespace")
+    } else {
+        namespace
+    };
     let path = &spec["nonResourceAttributes"];
     let asked = if path.is_object() {
-        Asked { verb: path["verb"].as_str().unwrap_or(""), url: path["path"].as_str().unwrap_or(""), ..Asked::default() }
+        Asked {
+            verb: path["verb"].as_str().unwrap_or(""),
+            url: path["path"].as_str().unwrap_or(""),
+            ..Asked::default()
+        }
     } else {
-        Asked { verb: text("verb"), group: text("group"), resource: &resource, namespace, name: text("name"), url: "" }
+        Asked {
+            verb: text("verb"),
+            group: text("group"),
+            resource: &resource,
+            namespace,
+            name: text("name"),
+            url: "",
+        }
     };
     match cluster.sim.server().allows(&user, &asked) {
         Ok(()) => json!({ "allowed": true }),
@@ -118,12 +170,17 @@ fn access(cluster: &Cluster, user: Option<UserInfo>, spec: &Value, namespace: &s
 }
 
 fn rules(cluster: &Cluster, user: Option<UserInfo>, namespace: &str) -> Value {
-    let (all, problems) = cluster.sim.server().rules_of(&user.unwrap_or_else(administrator), namespace);
+    let (all, problems) = cluster
+        .sim
+        .server()
+        .rules_of(&user.unwrap_or_else(administrator), namespace);
     let about = |rule: &&PolicyRule| rule.urls.is_empty();
     let resources: Vec<Value> = all.iter().filter(about).map(resource_rule).collect();
-    let paths = all.iter().filter(|rule| !about(rule)).map(|rule| json!({ "verbs": rule.verbs, "nonResourceURLs": rule.urls }));
-    let mut status =
-        json!({ "resourceRules": resources, "nonResourceRules": paths.collect::<Vec<_>>(), "incomplete": !problems.is_empty() });
+    let paths = all
+        .iter()
+        .filter(|rule| !about(rule))
+        .map(|rule| json!({ "verbs": rule.verbs, "nonResourceURLs": rule.urls }));
+    let mut status = json!({ "resourceRules": resources, "nonResourceRules": paths.collect::<Vec<_>>(), "incomplete": !problems.is_empty() });
     if !problems.is_empty() {
         status["evaluationError"] = problems.join(", ").into();
     }
@@ -131,7 +188,8 @@ fn rules(cluster: &Cluster, user: Option<UserInfo>, namespace: &str) -> Value {
 }
 
 fn resource_rule(rule: &PolicyRule) -> Value {
-    let mut value = json!({ "verbs": rule.verbs, "apiGroups": rule.groups, "resources": rule.resources });
+    let mut value =
+        json!({ "verbs": rule.verbs, "apiGroups": rule.groups, "resources": rule.resources });
     if !rule.names.is_empty() {
         value["resourceNames"] = json!(rule.names);
     }

@@ -6,7 +6,9 @@ use super::cluster::{Cluster, Reply};
 use super::prometheus::Labelled;
 use super::request::{Accepts, Request, Target};
 use super::status::{Answer, failure, no_such_path, no_such_resource, not_allowed};
-use super::{convert, discovery, metrics, openapi, openapi_v2, options, parts, read, reviews, write};
+use super::{
+    convert, discovery, metrics, openapi, openapi_v2, options, parts, read, reviews, write,
+};
 use crate::prometheus;
 use cluster::Sim;
 use k8s_model::{Kind, kind};
@@ -19,10 +21,18 @@ pub const MAX_BODY: usize = 3 * 1024 * 1024;
 pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
     let open = cluster.open.len();
     let target = Target::parse(&request.path);
-    let about = target.as_ref().and_then(|target| Some((kind_of(&cluster.sim, target)?, target)));
+    let about = target
+        .as_ref()
+        .and_then(|target| Some((kind_of(&cluster.sim, target)?, target)));
     let labels = prometheus::labels(cluster, request, about);
     let mut reply = dispatch(cluster, request, target.as_ref());
-    let warning = about.and_then(|(kind, target)| cluster.sim.server().definitions().deprecation(kind, &target.version));
+    let warning = about.and_then(|(kind, target)| {
+        cluster
+            .sim
+            .server()
+            .definitions()
+            .deprecation(kind, &target.version)
+    });
     let (code, warnings) = match &mut reply {
         Reply::Whole(answer) => (answer.code, Some(&mut answer.warnings)),
         Reply::Stream(_, _, warnings) => (200, Some(warnings)),
@@ -37,7 +47,10 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
     if cluster.open.len() > open
         && let Some(inner) = cluster.open.pop()
     {
-        cluster.open.push(Box::new(Labelled { labels: labels.clone(), inner }));
+        cluster.open.push(Box::new(Labelled {
+            labels: labels.clone(),
+            inner,
+        }));
     }
     cluster.counts.count(labels, code);
     reply
@@ -57,12 +70,17 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
         "/version" => return Answer::json(200, &discovery::version()).into(),
         "" => return Answer::json(200, &json!({ "paths": discovery::paths(&cluster.sim) })).into(),
         "/openapi/v2" => return openapi_v2::answer(&cluster.sim, request).into(),
-        path if path.starts_with("/openapi/v3") => return openapi::answer(&cluster.sim, path).unwrap_or_else(|| no_such_path().into()),
+        path if path.starts_with("/openapi/v3") => {
+            return openapi::answer(&cluster.sim, path).unwrap_or_else(|| no_such_path().into());
+        }
         path if path == "/page" || path.starts_with("/page/") => {
-            return super::page::answer(cluster.page.as_deref(), path).unwrap_or_else(no_such_path).into();
+            return super::page::answer(cluster.page.as_deref(), path)
+                .unwrap_or_else(no_such_path)
+                .into();
         }
         path if path.starts_with("/loopscope/") => {
-            return super::control::answer(cluster, request).unwrap_or_else(|| no_such_path().into());
+            return super::control::answer(cluster, request)
+                .unwrap_or_else(|| no_such_path().into());
         }
         _ => {}
     }
@@ -71,12 +89,20 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
     }
     if let Some(found) = discovery::answer(&cluster.sim, request) {
         let reads = matches!(request.method.as_str(), "GET" | "HEAD");
-        return if reads { found.into() } else { not_allowed().into() };
+        return if reads {
+            found.into()
+        } else {
+            not_allowed().into()
+        };
     }
-    let Some(target) = target else { return no_such_path().into() };
+    let Some(target) = target else {
+        return no_such_path().into();
+    };
     // A command in a container and a log have options of their own.
-    if !matches!(target.part.as_str(), "attach" | "exec" | "log" | "portforward")
-        && let Some(refusal) = options::refusal(request)
+    if !matches!(
+        target.part.as_str(),
+        "attach" | "exec" | "log" | "portforward"
+    ) && let Some(refusal) = options::refusal(request)
     {
         return refusal.into();
     }
@@ -89,24 +115,39 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
     if target.resource == "bindings" && target.group.is_empty() && target.name.is_empty() {
         return parts::bind(cluster, request, target).into();
     }
-    let Some(kind) = kind_of(&cluster.sim, target) else { return no_such_resource(request, target).into() };
+    let Some(kind) = kind_of(&cluster.sim, target) else {
+        return no_such_resource(request, target).into();
+    };
     let reads = matches!(request.method.as_str(), "GET" | "HEAD");
     if !reads && !kind.is_stored() {
         return not_allowed().into();
     }
-    if target.namespace.is_empty() && kind.info().namespaced && (!target.name.is_empty() || !reads) {
+    if target.namespace.is_empty() && kind.info().namespaced && (!target.name.is_empty() || !reads)
+    {
         return no_such_path().into();
     }
-    match (request.method.as_str(), target.part.as_str(), target.name.as_str()) {
+    match (
+        request.method.as_str(),
+        target.part.as_str(),
+        target.name.as_str(),
+    ) {
         ("GET" | "HEAD", "", "") => read::list(cluster, request, kind, target),
-        ("GET" | "HEAD", "", _) if request.on("watch") => read::list(cluster, request, kind, target),
+        ("GET" | "HEAD", "", _) if request.on("watch") => {
+            read::list(cluster, request, kind, target)
+        }
         ("GET" | "HEAD", "", _) => read::get(cluster, request, kind, target),
         ("POST", "", "") => write::create(cluster, request, kind, target).into(),
-        ("PUT", "", name) if !name.is_empty() => write::update(cluster, request, kind, target).into(),
-        ("PATCH", "", name) if !name.is_empty() => write::patch(cluster, request, kind, target).into(),
+        ("PUT", "", name) if !name.is_empty() => {
+            write::update(cluster, request, kind, target).into()
+        }
+        ("PATCH", "", name) if !name.is_empty() => {
+            write::patch(cluster, request, kind, target).into()
+        }
         ("DELETE", "", "") => write::delete_all(cluster, request, kind, target).into(),
         ("DELETE", "", _) => write::delete(cluster, request, kind, target).into(),
-        (_, part, name) if !part.is_empty() && !name.is_empty() => parts::answer(cluster, request, kind, target),
+        (_, part, name) if !part.is_empty() && !name.is_empty() => {
+            parts::answer(cluster, request, kind, target)
+        }
         _ => not_allowed().into(),
     }
 }
@@ -115,14 +156,20 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
 fn kind_of(sim: &Sim, target: &Target) -> Option<Kind> {
     let built_in = kind::ALL.iter().copied().find(|kind| {
         let info = kind.info();
-        info.plural == target.resource && info.group == target.group && info.version == target.version
+        info.plural == target.resource
+            && info.group == target.group
+            && info.version == target.version
     });
-    let other = || convert::named(&target.group, &target.version, &target.resource).map(|alias| alias.kind);
+    let other =
+        || convert::named(&target.group, &target.version, &target.resource).map(|alias| alias.kind);
     built_in.or_else(other).or_else(|| {
         let mut served = sim.server().definitions().served();
         let found = served.find(|definition| {
             let info = definition.kind.info();
-            let version = definition.versions.iter().any(|version| version.name == target.version);
+            let version = definition
+                .versions
+                .iter()
+                .any(|version| version.name == target.version);
             info.plural == target.resource && info.group == target.group && version
         });
         found.map(|definition| definition.kind)

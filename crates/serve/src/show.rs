@@ -46,7 +46,11 @@ impl Representation {
             return self.table(sim, vec![object], version, &Value::Null, true);
         }
         convert::shown(&self.api_version, self.kind, &mut object.value);
-        if self.accepts == Accepts::Metadata { metadata(&object) } else { object.text() }
+        if self.accepts == Accepts::Metadata {
+            metadata(&object)
+        } else {
+            object.text()
+        }
     }
 
     /// One object of a watch.
@@ -72,8 +76,12 @@ impl Representation {
                     "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": meta,
                 } }],
             }),
-            Accepts::Metadata => json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": meta }),
-            _ => json!({ "kind": self.kind.name(), "apiVersion": self.api_version, "metadata": meta }),
+            Accepts::Metadata => {
+                json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": meta })
+            }
+            _ => {
+                json!({ "kind": self.kind.name(), "apiVersion": self.api_version, "metadata": meta })
+            }
         }
     }
 
@@ -90,28 +98,61 @@ impl Representation {
         join(&mut meta, more);
         if self.accepts == Accepts::Metadata {
             let items: Vec<String> = items.iter().map(metadata).collect();
-            return whole("PartialObjectMetadataList", "meta.k8s.io/v1", &meta, &format!("\"items\":[{}]", items.join(",")));
+            return whole(
+                "PartialObjectMetadataList",
+                "meta.k8s.io/v1",
+                &meta,
+                &format!("\"items\":[{}]", items.join(",")),
+            );
         }
         if !self.kind.is_custom() {
             // Items of a typed list do not say what they are.
-            for item in items.iter_mut().filter_map(|item| item.value.as_object_mut()) {
+            for item in items
+                .iter_mut()
+                .filter_map(|item| item.value.as_object_mut())
+            {
                 item.remove("kind");
                 item.remove("apiVersion");
             }
         }
         let items: Vec<String> = items.iter().map(Shown::text).collect();
-        whole(&format!("{}List", self.kind.name()), &self.api_version, &meta, &format!("\"items\":[{}]", items.join(",")))
+        whole(
+            &format!("{}List", self.kind.name()),
+            &self.api_version,
+            &meta,
+            &format!("\"items\":[{}]", items.join(",")),
+        )
     }
 
-    fn table(&self, sim: &Sim, objects: Vec<Shown>, version: Value, more: &Value, columns: bool) -> String {
+    fn table(
+        &self,
+        sim: &Sim,
+        objects: Vec<Shown>,
+        version: Value,
+        more: &Value,
+        columns: bool,
+    ) -> String {
         let now = sim.server().wall_at(sim.now()).seconds();
         let (plain, cells) = printers::columns(self.kind.name());
         let titles = self.custom.titles(self.kind);
-        let titles = titles.unwrap_or_else(|| plain.iter().map(|(title, wide)| ((*title).to_owned(), *wide)).collect());
-        let definitions: Vec<Value> = titles.iter().map(|(title, wide)| column(title, *wide)).collect();
+        let titles = titles.unwrap_or_else(|| {
+            plain
+                .iter()
+                .map(|(title, wide)| ((*title).to_owned(), *wide))
+                .collect()
+        });
+        let definitions: Vec<Value> = titles
+            .iter()
+            .map(|(title, wide)| column(title, *wide))
+            .collect();
         let rows = objects.into_iter().map(|mut object| {
             let own = self.custom.cells(self.kind, &object.value, now);
-            let cells = own.unwrap_or_else(|| cells(TableRow { object: &object.value, now }));
+            let cells = own.unwrap_or_else(|| {
+                cells(TableRow {
+                    object: &object.value,
+                    now,
+                })
+            });
             let shown = match self.include.as_str() {
                 "None" => "null".to_owned(),
                 "Object" => {
@@ -124,8 +165,15 @@ impl Representation {
         });
         let mut meta = json!({ "resourceVersion": version });
         join(&mut meta, more);
-        let definitions = if columns { Value::Array(definitions) } else { Value::Null };
-        let rows = format!("\"columnDefinitions\":{definitions},\"rows\":[{}]", rows.collect::<Vec<_>>().join(","));
+        let definitions = if columns {
+            Value::Array(definitions)
+        } else {
+            Value::Null
+        };
+        let rows = format!(
+            "\"columnDefinitions\":{definitions},\"rows\":[{}]",
+            rows.collect::<Vec<_>>().join(",")
+        );
         whole("Table", "meta.k8s.io/v1", &meta, &rows)
     }
 }
@@ -156,5 +204,8 @@ fn column(title: &str, wide: bool) -> Value {
 }
 
 fn metadata(object: &Shown) -> String {
-    format!("{{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{}}}", object.metadata())
+    format!(
+        "{{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{}}}",
+        object.metadata()
+    )
 }

@@ -15,16 +15,33 @@ const LONGEST_NAME: usize = 100;
 
 /// `GET` lists, `PUT` keeps, `POST` restores, `DELETE` forgets.
 pub fn answer(cluster: &mut Cluster, method: &str, name: &str) -> Answer {
-    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) && name.len() <= LONGEST_NAME;
+    let is_name = name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        && name.len() <= LONGEST_NAME;
     match (method, name) {
         ("GET", "") => {
-            let all = cluster.snapshots.iter().map(|(name, kept)| json!({ "name": name, "seconds": kept.sim.now().seconds() }));
+            let all = cluster
+                .snapshots
+                .iter()
+                .map(|(name, kept)| json!({ "name": name, "seconds": kept.sim.now().seconds() }));
             Answer::json(200, &all.collect())
         }
         (_, "") => not_allowed(),
-        _ if !is_name => failure(400, "BadRequest", "the name of a snapshot has letters, digits, -, _ and . only"),
-        ("PUT", _) if cluster.snapshots.len() >= MOST_SNAPSHOTS && !cluster.snapshots.contains_key(name) => {
-            failure(429, "TooManyRequests", "no more than 100 snapshots are kept: delete one first")
+        _ if !is_name => failure(
+            400,
+            "BadRequest",
+            "the name of a snapshot has letters, digits, -, _ and . only",
+        ),
+        ("PUT", _)
+            if cluster.snapshots.len() >= MOST_SNAPSHOTS
+                && !cluster.snapshots.contains_key(name) =>
+        {
+            failure(
+                429,
+                "TooManyRequests",
+                "no more than 100 snapshots are kept: delete one first",
+            )
         }
         ("PUT", _) => {
             let kept = cluster.snapshot();
@@ -38,22 +55,39 @@ pub fn answer(cluster: &mut Cluster, method: &str, name: &str) -> Answer {
             }
             None => no_such_path(),
         },
-        ("DELETE", _) => cluster.snapshots.remove(name).map_or_else(no_such_path, |_| Answer::json(200, &json!({ "name": name }))),
+        ("DELETE", _) => cluster
+            .snapshots
+            .remove(name)
+            .map_or_else(no_such_path, |_| {
+                Answer::json(200, &json!({ "name": name }))
+            }),
         _ => not_allowed(),
     }
 }
 
 /// Starts a server of its own on a free port, whose cluster has the history of this one; its clock stands unless `speed` says otherwise.
 pub fn fork(cluster: &mut Cluster, request: &Request) -> Answer {
-    let body = match if request.body.is_empty() { Ok(serde_json::Value::Null) } else { request.own_object("Fork") } {
+    let body = match if request.body.is_empty() {
+        Ok(serde_json::Value::Null)
+    } else {
+        request.own_object("Fork")
+    } {
         Ok(body) => body,
         Err(error) => return Answer::error(&error, None),
     };
     if cluster.forks.len() >= MOST_FORKS {
-        return failure(429, "TooManyRequests", "no more than 16 servers are forked off one");
+        return failure(
+            429,
+            "TooManyRequests",
+            "no more than 16 servers are forked off one",
+        );
     }
     let speed = body["speed"].as_f64().unwrap_or(0.0);
-    let pace = if speed > 0.0 { ClockPace::Real(speed.clamp(0.01, 10_000.0)) } else { ClockPace::Held };
+    let pace = if speed > 0.0 {
+        ClockPace::Real(speed.clamp(0.01, 10_000.0))
+    } else {
+        ClockPace::Held
+    };
     let record = String::from_utf8_lossy(&tell::whole(cluster).body).into_owned();
     match cluster.starter.as_ref().map(|start| start(record, pace)) {
         Some(Ok((address, server))) => {

@@ -28,12 +28,22 @@ impl Answer {
 
     /// An object that is JSON already.
     pub fn json_text(code: u16, text: String) -> Answer {
-        Answer { code, content_type: "application/json", body: text.into_bytes(), warnings: Vec::new() }
+        Answer {
+            code,
+            content_type: "application/json",
+            body: text.into_bytes(),
+            warnings: Vec::new(),
+        }
     }
 
     /// Text.
     pub fn text(text: impl Into<String>) -> Answer {
-        Answer { code: 200, content_type: "text/plain", body: text.into().into_bytes(), warnings: Vec::new() }
+        Answer {
+            code: 200,
+            content_type: "text/plain",
+            body: text.into().into_bytes(),
+            warnings: Vec::new(),
+        }
     }
 
     /// A refusal; `about` is the kind and the name of the object that the request is about.
@@ -81,7 +91,10 @@ fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
             if !invalid.name.is_empty() {
                 details["name"] = invalid.name.as_str().into();
             }
-            let (kind, group) = invalid.group_kind.split_once('.').unwrap_or((&invalid.group_kind, ""));
+            let (kind, group) = invalid
+                .group_kind
+                .split_once('.')
+                .unwrap_or((&invalid.group_kind, ""));
             details["kind"] = kind.into();
             if !group.is_empty() {
                 details["group"] = group.into();
@@ -103,7 +116,10 @@ fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
     if error.reason != StatusReason::Unknown {
         status["reason"] = format!("{:?}", error.reason).into();
     }
-    if details.as_object().is_some_and(|details| !details.is_empty()) {
+    if details
+        .as_object()
+        .is_some_and(|details| !details.is_empty())
+    {
         status["details"] = details;
     }
     status
@@ -134,23 +150,50 @@ pub fn deleted(kind: Kind, name: &str, uid: &str) -> Answer {
     if !info.group.is_empty() {
         details["group"] = info.group.into();
     }
-    Answer::json(200, &json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details }))
+    Answer::json(
+        200,
+        &json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details }),
+    )
 }
 
 /// Nothing is served there.
 pub fn no_such_path() -> Answer {
-    failure(404, "NotFound", "the server could not find the requested resource")
+    failure(
+        404,
+        "NotFound",
+        "the server could not find the requested resource",
+    )
 }
 
 /// There is no such resource; said as a client would of a plain answer without words.
 pub fn no_such_resource(request: &Request, target: &Target) -> Answer {
-    let group = if target.group.is_empty() { String::new() } else { format!(".{}", target.group) };
-    let name = if target.name.is_empty() { String::new() } else { format!(" {}", target.name) };
-    let what = format!("{} {}{group}{name}", request.method.to_lowercase(), target.resource);
-    failure(404, "NotFound", &format!("the server could not find the requested resource ({what})"))
+    let group = if target.group.is_empty() {
+        String::new()
+    } else {
+        format!(".{}", target.group)
+    };
+    let name = if target.name.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", target.name)
+    };
+    let what = format!(
+        "{} {}{group}{name}",
+        request.method.to_lowercase(),
+        target.resource
+    );
+    failure(
+        404,
+        "NotFound",
+        &format!("the server could not find the requested resource ({what})"),
+    )
 }
 
 /// It is served, but not this method.
 pub fn not_allowed() -> Answer {
-    failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+    failure(
+        405,
+        "MethodNotAllowed",
+        "the server does not allow this method on the requested resource",
+    )
 }

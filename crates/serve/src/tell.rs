@@ -32,8 +32,13 @@ enum Sink {
 /// Tells a page what has been done so far and what is done then, as server-sent events.
 pub fn follow(cluster: &mut Cluster) -> Reply {
     let (sender, receiver) = mpsc::channel(BUFFER + cluster.log.len());
-    let mut subscriber = RecordSubscriber { sink: Sink::Page(sender), sent: 0, at: Time(0) };
-    if subscriber.send(&record::head(cluster.seed, &cluster.sim.config)) && subscriber.feed(cluster) {
+    let mut subscriber = RecordSubscriber {
+        sink: Sink::Page(sender),
+        sent: 0,
+        at: Time(0),
+    };
+    if subscriber.send(&record::head(cluster.seed, &cluster.sim.config)) && subscriber.feed(cluster)
+    {
         cluster.open.push(Box::new(subscriber));
     }
     Reply::Stream("text/event-stream", receiver, Vec::new())
@@ -51,7 +56,11 @@ pub fn whole(cluster: &Cluster) -> Answer {
 pub fn keep(cluster: &mut Cluster, path: &Path) -> std::io::Result<()> {
     let mut file = File::create(path)?;
     writeln!(file, "{}", record::head(cluster.seed, &cluster.sim.config))?;
-    cluster.open.push(Box::new(RecordSubscriber { sink: Sink::File(file), sent: 0, at: Time(0) }));
+    cluster.open.push(Box::new(RecordSubscriber {
+        sink: Sink::File(file),
+        sent: 0,
+        at: Time(0),
+    }));
     Ok(())
 }
 
@@ -60,7 +69,9 @@ impl OpenRequest for RecordSubscriber {
         (self.sent, self.at) = (0, Time(0));
         let emptied = match &mut self.sink {
             Sink::Page(_) => true,
-            Sink::File(file) => !cluster.record_failed && file.set_len(0).and_then(|()| file.rewind()).is_ok(),
+            Sink::File(file) => {
+                !cluster.record_failed && file.set_len(0).and_then(|()| file.rewind()).is_ok()
+            }
         };
         let head = record::head(cluster.seed, &cluster.sim.config);
         let goes_on = emptied && self.send(&head) && self.send_new(cluster);
@@ -68,7 +79,10 @@ impl OpenRequest for RecordSubscriber {
     }
 
     fn keep(&mut self, cluster: &mut Cluster) {
-        if matches!(self.sink, Sink::File(_)) && !cluster.record_failed && self.sent < cluster.log.len() {
+        if matches!(self.sink, Sink::File(_))
+            && !cluster.record_failed
+            && self.sent < cluster.log.len()
+        {
             let goes_on = self.send_new(cluster);
             self.goes_on(goes_on, cluster);
         }
@@ -107,8 +121,12 @@ impl RecordSubscriber {
 
     fn send(&mut self, line: &str) -> bool {
         match &mut self.sink {
-            Sink::Page(sender) => sender.try_send(format!("data: {line}\n\n").into_bytes()).is_ok(),
-            Sink::File(file) => writeln!(file, "{line}").inspect_err(|error| eprintln!("error: the record ends here: {error}")).is_ok(),
+            Sink::Page(sender) => sender
+                .try_send(format!("data: {line}\n\n").into_bytes())
+                .is_ok(),
+            Sink::File(file) => writeln!(file, "{line}")
+                .inspect_err(|error| eprintln!("error: the record ends here: {error}"))
+                .is_ok(),
         }
     }
 }

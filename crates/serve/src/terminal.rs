@@ -41,27 +41,53 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
     if let Some(error) = cluster.forbids(request, "create", &key, &target.part) {
         return refused(&error);
     }
-    let Some(pod) = cluster.sim.get(&key).cloned() else { return refused(&ApiError::not_found(Kind::Pod, &target.name)) };
+    let Some(pod) = cluster.sim.get(&key).cloned() else {
+        return refused(&ApiError::not_found(Kind::Pod, &target.name));
+    };
     let container = match reached(&pod, request.option("container")) {
         Ok(container) => container,
         // The connection has been upgraded when the server hears this from the kubelet.
-        Err(error) if error.reason == StatusReason::InternalError => return ended(&refusal(&error.message)),
+        Err(error) if error.reason == StatusReason::InternalError => {
+            return ended(&refusal(&error.message));
+        }
         Err(error) => return refused(&error),
     };
     let attaches = target.part == "attach";
-    let mut command: Vec<String> = request.query.iter().filter(|(name, _)| name == "command").map(|(_, word)| word.clone()).collect();
+    let mut command: Vec<String> = request
+        .query
+        .iter()
+        .filter(|(name, _)| name == "command")
+        .map(|(_, word)| word.clone())
+        .collect();
     if attaches {
         command = process(&pod, container);
     }
     if command.is_empty() {
-        return failure(400, "BadRequest", "you must specify at least one command for the container").into();
+        return failure(
+            400,
+            "BadRequest",
+            "you must specify at least one command for the container",
+        )
+        .into();
     }
     let (output, receiver) = mpsc::channel(BUFFER);
     let (sender, input) = mpsc::channel(BUFFER);
     let (stdin, tty) = (request.on("stdin"), request.on("tty"));
-    let streams = Streams { output, shows_stderr: request.on("stderr"), tty };
+    let streams = Streams {
+        output,
+        shows_stderr: request.on("stderr"),
+        tty,
+    };
     let id = cluster.next_remote();
-    let mut terminal = Terminal { id, state: State::Ended, streams, input, line: Line::default(), lines: VecDeque::new(), prompted: false };
+    let mut terminal = Terminal {
+        id,
+        state: State::Ended,
+        streams,
+        input,
+        line: Line::default(),
+        lines: VecDeque::new(),
+        prompted: false,
+    };
     let start = RemoteStart {
         namespace: target.namespace.clone(),
         pod: target.name.clone(),
@@ -72,9 +98,17 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
     };
     // What a command reads is complete before it runs, unless it is a shell that somebody types to.
     match (stdin, tty || is_shell(&start.command)) {
-        (false, _) if attaches => terminal.state = State::Listening(Box::new(listening(cluster, &pod, container))),
+        (false, _) if attaches => {
+            terminal.state = State::Listening(Box::new(listening(cluster, &pod, container)))
+        }
         (false, _) => terminal.start(cluster, start),
-        (true, true) => terminal.start(cluster, RemoteStart { stdin: Stdin::Lines, ..start }),
+        (true, true) => terminal.start(
+            cluster,
+            RemoteStart {
+                stdin: Stdin::Lines,
+                ..start
+            },
+        ),
         (true, false) => terminal.state = State::Reading(start, Vec::new()),
     }
     if terminal.feed(cluster) {
@@ -86,14 +120,33 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
 /// A connection that ends as soon as it is there.
 fn ended(status: &Value) -> Reply {
     let ((output, receiver), (sender, _)) = (mpsc::channel(1), mpsc::channel(1));
-    Streams { output, shows_stderr: false, tty: false }.end(status);
+    Streams {
+        output,
+        shows_stderr: false,
+        tty: false,
+    }
+    .end(status);
     Reply::Socket(receiver, sender)
 }
 
 /// Who attaches without writing sees what the container prints from now on.
 fn listening(cluster: &mut Cluster, pod: &Object, container: usize) -> Session {
-    let name = pod.body::<Pod>().spec.every_container().nth(container).map_or("", |(_, container)| container.name.as_str());
-    let words = ["logs", &pod.meta.name, "--namespace", &pod.meta.namespace, "--container", name, "--follow", "--tail=0"];
+    let name = pod
+        .body::<Pod>()
+        .spec
+        .every_container()
+        .nth(container)
+        .map_or("", |(_, container)| container.name.as_str());
+    let words = [
+        "logs",
+        &pod.meta.name,
+        "--namespace",
+        &pod.meta.namespace,
+        "--container",
+        name,
+        "--follow",
+        "--tail=0",
+    ];
     Session::unnoted(&mut cluster.sim, &words.map(str::to_owned))
 }
 
@@ -153,13 +206,18 @@ impl Terminal {
             ([channel::STDIN, typed @ ..], State::Reading(_, text)) => {
                 text.extend_from_slice(typed);
                 if text.len() > MAX_BODY {
-                    self.end(&refusal(&format!("stdin is too long: at most {MAX_BODY} bytes")));
+                    self.end(&refusal(&format!(
+                        "stdin is too long: at most {MAX_BODY} bytes"
+                    )));
                 }
             }
             ([channel::STDIN, typed @ ..], _) => self.typed(cluster, typed),
             ([channel::CLOSE, channel::STDIN, ..], State::Reading(start, text)) => {
                 let stdin = Stdin::Text(String::from_utf8_lossy(text).into_owned());
-                let start = RemoteStart { stdin, ..start.clone() };
+                let start = RemoteStart {
+                    stdin,
+                    ..start.clone()
+                };
                 self.start(cluster, start);
             }
             ([channel::CLOSE, channel::STDIN, ..], _) => {
@@ -325,8 +383,8 @@ impl Line {
         if !self.escape.is_empty() {
             self.escape.push(byte);
             // `ESC [ … letter`, `ESC O letter`, `ESC letter`.
-            let goes_on =
-                matches!((self.escape.len(), byte), (2, b'[' | b'O')) || (self.escape.len() > 2 && !(0x40..=0x7e).contains(&byte));
+            let goes_on = matches!((self.escape.len(), byte), (2, b'[' | b'O'))
+                || (self.escape.len() > 2 && !(0x40..=0x7e).contains(&byte));
             if !goes_on {
                 self.escape.clear();
             }
@@ -340,7 +398,9 @@ impl Line {
             }
             0x04 if self.bytes.is_empty() => (Vec::new(), Key::End),
             0x15 => {
-                let shown = String::from_utf8_lossy(&std::mem::take(&mut self.bytes)).chars().count();
+                let shown = String::from_utf8_lossy(&std::mem::take(&mut self.bytes))
+                    .chars()
+                    .count();
                 (b"\x08 \x08".repeat(shown), Key::None)
             }
             0x08 | 0x7f => {
@@ -385,12 +445,18 @@ mod tests {
         assert_eq!(lines("ls\r", true), ("ls\r\n".to_owned(), vec![line("ls")]));
         assert_eq!(lines("lé\x7f\x7fok\r", true).1, [line("ok")]);
         assert_eq!(lines("a\x1b[A\x1bOB\x1bxb\r", true).1, [line("ab")]);
-        assert_eq!(lines("abc\x15d\x03e\r\x04", true).1, [Key::Interrupt, line("e"), Key::End]);
+        assert_eq!(
+            lines("abc\x15d\x03e\r\x04", true).1,
+            [Key::Interrupt, line("e"), Key::End]
+        );
         assert_eq!(lines("a\x04\r", true).1, [line("a")]);
     }
 
     #[test]
     fn without_a_tty_only_line_breaks_count() {
-        assert_eq!(lines("a\x03b\r\nc", false), (String::new(), vec![Key::Line("a\x03b\r".to_owned())]));
+        assert_eq!(
+            lines("a\x03b\r\nc", false),
+            (String::new(), vec![Key::Line("a\x03b\r".to_owned())])
+        );
     }
 }

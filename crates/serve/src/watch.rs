@@ -47,17 +47,41 @@ impl WatchStream {
         form: Representation,
     ) -> (WatchStream, Receiver<Vec<u8>>) {
         let asked: u64 = request.option("resourceVersion").parse().unwrap_or(0);
-        let initial = request.on("sendInitialEvents") || (asked == 0 && request.option("sendInitialEvents").is_empty());
-        let objects = if initial { super::objects::objects(cluster, (kind, namespace, name), &selection) } else { Vec::new() };
+        let initial = request.on("sendInitialEvents")
+            || (asked == 0 && request.option("sendInitialEvents").is_empty());
+        let objects = if initial {
+            super::objects::objects(cluster, (kind, namespace, name), &selection)
+        } else {
+            Vec::new()
+        };
         // All initial events fit, and a last one that says why it ends: they are sent before anybody can read.
         let (sender, receiver) = mpsc::channel(BUFFER + objects.len() + 1);
-        let lasts = request.option("timeoutSeconds").parse().ok().filter(|seconds| *seconds > 0).map_or(LASTS, Duration::from_secs);
+        let lasts = request
+            .option("timeoutSeconds")
+            .parse()
+            .ok()
+            .filter(|seconds| *seconds > 0)
+            .map_or(LASTS, Duration::from_secs);
         let bookmarks = request.on("allowWatchBookmarks");
-        let seen = if initial { cluster.sim.journal().len() } else { entries_until(&cluster.sim, asked) };
+        let seen = if initial {
+            cluster.sim.journal().len()
+        } else {
+            entries_until(&cluster.sim, asked)
+        };
         let (namespace, name) = (namespace.to_owned(), name.to_owned());
         let now = super::clock::now();
         let bookmark = bookmarks.then(|| now + BOOKMARKS);
-        let mut watch = WatchStream { kind, namespace, name, selection, form, seen, sender, until: now + lasts, bookmark };
+        let mut watch = WatchStream {
+            kind,
+            namespace,
+            name,
+            selection,
+            form,
+            seen,
+            sender,
+            until: now + lasts,
+            bookmark,
+        };
         for object in objects {
             watch.tell(&cluster.sim, "ADDED", object);
         }
@@ -73,12 +97,19 @@ impl WatchStream {
         let mut open = true;
         while let (true, Some(entry)) = (open, cluster.sim.journal().get(self.seen)) {
             self.seen += 1;
-            let apiserver::journal::Record::Write { op, object, before } = &entry.record else { continue };
+            let apiserver::journal::Record::Write { op, object, before } = &entry.record else {
+                continue;
+            };
             if object.kind != self.kind || !self.is_about(object) {
                 continue;
             }
             let value = object.to_value();
-            let (is, was) = (self.selection.matches(&value), before.as_deref().is_some_and(|old| self.selection.matches(&old.to_value())));
+            let (is, was) = (
+                self.selection.matches(&value),
+                before
+                    .as_deref()
+                    .is_some_and(|old| self.selection.matches(&old.to_value())),
+            );
             // An object that is no longer selected is gone for this client, and one that now is, is new.
             let what = match (op, is, was) {
                 (Op::Deleted, _, true) | (Op::Modified, false, true) => "DELETED",
@@ -100,7 +131,8 @@ impl WatchStream {
     }
 
     fn is_about(&self, object: &Object) -> bool {
-        (self.namespace.is_empty() || object.meta.namespace == self.namespace) && (self.name.is_empty() || object.meta.name == self.name)
+        (self.namespace.is_empty() || object.meta.namespace == self.namespace)
+            && (self.name.is_empty() || object.meta.name == self.name)
     }
 
     fn tell(&mut self, sim: &Sim, what: &str, object: Shown) -> bool {
@@ -116,7 +148,11 @@ impl WatchStream {
     /// False if the reader is gone, or so slow that it must begin again, which the last event says.
     fn send(&mut self, event: String) -> bool {
         let slow = self.sender.capacity() == 1;
-        let text = if slow { expired("the client has not read the events that came before") } else { event };
+        let text = if slow {
+            expired("the client has not read the events that came before")
+        } else {
+            event
+        };
         self.sender.try_send((text + "\n").into_bytes()).is_ok() && !slow
     }
 }
@@ -129,7 +165,10 @@ fn expired(problem: &str) -> String {
 
 impl OpenRequest for WatchStream {
     fn restored(&mut self, cluster: &mut Cluster) -> bool {
-        self.send(expired(&format!("the history now ends at {}", cluster.sim.server().version())));
+        self.send(expired(&format!(
+            "the history now ends at {}",
+            cluster.sim.server().version()
+        )));
         false
     }
 
@@ -145,23 +184,49 @@ mod tests {
     use controller_runtime::cluster::ClusterConfig;
 
     fn watch(cluster: &mut Cluster, options: &str) -> (WatchStream, Receiver<Vec<u8>>) {
-        let request = Request::new("GET", &format!("/api/v1/configmaps?watch=1&resourceVersion=1&{options}"));
+        let request = Request::new(
+            "GET",
+            &format!("/api/v1/configmaps?watch=1&resourceVersion=1&{options}"),
+        );
         let form = Representation::new(&cluster.sim, &request, Kind::ConfigMap, "v1".to_owned());
-        WatchStream::open(cluster, &request, (Kind::ConfigMap, "nowhere", ""), ObjectSelector::default(), form)
+        WatchStream::open(
+            cluster,
+            &request,
+            (Kind::ConfigMap, "nowhere", ""),
+            ObjectSelector::default(),
+            form,
+        )
     }
 
     #[test]
     fn who_asks_for_bookmarks_hears_how_far_the_cluster_is() {
         let mut cluster = Cluster::new(ClusterConfig::default(), 1, ClockPace::Held);
-        let ((mut marked, mut reader), (mut plain, mut other)) = (watch(&mut cluster, "allowWatchBookmarks=true"), watch(&mut cluster, ""));
-        assert!(marked.feed(&mut cluster) && reader.try_recv().is_err(), "not before its time");
+        let ((mut marked, mut reader), (mut plain, mut other)) = (
+            watch(&mut cluster, "allowWatchBookmarks=true"),
+            watch(&mut cluster, ""),
+        );
+        assert!(
+            marked.feed(&mut cluster) && reader.try_recv().is_err(),
+            "not before its time"
+        );
         // A minute later.
         marked.bookmark = Some(super::super::clock::now());
         assert!(marked.feed(&mut cluster) && plain.feed(&mut cluster));
         let told: Value = serde_json::from_slice(&reader.try_recv().unwrap()).unwrap();
-        assert_eq!((&told["type"], &told["object"]["kind"]), (&json!("BOOKMARK"), &json!("ConfigMap")));
-        assert_eq!(told["object"]["metadata"]["resourceVersion"], cluster.sim.server().version().to_string());
-        assert!(marked.bookmark.is_some_and(|next| next > super::super::clock::now()), "and again a minute later");
+        assert_eq!(
+            (&told["type"], &told["object"]["kind"]),
+            (&json!("BOOKMARK"), &json!("ConfigMap"))
+        );
+        assert_eq!(
+            told["object"]["metadata"]["resourceVersion"],
+            cluster.sim.server().version().to_string()
+        );
+        assert!(
+            marked
+                .bookmark
+                .is_some_and(|next| next > super::super::clock::now()),
+            "and again a minute later"
+        );
         assert!(plain.bookmark.is_none() && other.try_recv().is_err());
     }
 }

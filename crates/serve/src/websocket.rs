@@ -3,7 +3,10 @@
 use super::route::MAX_BODY;
 use futures_util::{SinkExt, StreamExt};
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use hyper::header::{
+    CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
+    SEC_WEBSOCKET_PROTOCOL, UPGRADE,
+};
 use hyper::upgrade::OnUpgrade;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -30,33 +33,63 @@ pub struct Upgrade {
 impl Upgrade {
     /// The upgrade that a request asks for, if it asks for one that is spoken.
     pub fn of(request: &mut Request<Incoming>) -> Option<Upgrade> {
-        let text = |name: &HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
+        let text = |name: &HeaderName| {
+            request
+                .headers()
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or("")
+        };
         if !text(&UPGRADE).eq_ignore_ascii_case("websocket") {
             return None;
         }
-        let offered: Vec<&str> = text(&SEC_WEBSOCKET_PROTOCOL).split(',').map(str::trim).collect();
+        let offered: Vec<&str> = text(&SEC_WEBSOCKET_PROTOCOL)
+            .split(',')
+            .map(str::trim)
+            .collect();
         let protocol = *PROTOCOLS.iter().find(|name| offered.contains(name))?;
         let key = derive_accept_key(text(&SEC_WEBSOCKET_KEY).as_bytes());
-        Some(Upgrade { connection: hyper::upgrade::on(request), key, protocol })
+        Some(Upgrade {
+            connection: hyper::upgrade::on(request),
+            key,
+            protocol,
+        })
     }
 
     /// Accepts it; messages go both ways from then on. `typed` tells the cluster that one has come.
-    pub fn accept(self, output: Receiver<Vec<u8>>, input: Sender<Vec<u8>>, typed: impl Fn() -> bool + 'static) -> Response<()> {
+    pub fn accept(
+        self,
+        output: Receiver<Vec<u8>>,
+        input: Sender<Vec<u8>>,
+        typed: impl Fn() -> bool + 'static,
+    ) -> Response<()> {
         let mut response = Response::new(());
         *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
         let headers = response.headers_mut();
         headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
         headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
-        headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(self.protocol));
+        headers.insert(
+            SEC_WEBSOCKET_PROTOCOL,
+            HeaderValue::from_static(self.protocol),
+        );
         if let Ok(key) = HeaderValue::from_str(&self.key) {
             headers.insert(SEC_WEBSOCKET_ACCEPT, key);
         }
         let connection = self.connection;
         tokio::task::spawn_local(async move {
             // A client that breaks off is none of the server's concern.
-            let Ok(connection) = connection.await else { return };
-            let config = WebSocketConfig::default().max_message_size(Some(MAX_BODY)).max_frame_size(Some(MAX_BODY));
-            let socket = WebSocketStream::from_raw_socket(TokioIo::new(connection), Role::Server, Some(config)).await;
+            let Ok(connection) = connection.await else {
+                return;
+            };
+            let config = WebSocketConfig::default()
+                .max_message_size(Some(MAX_BODY))
+                .max_frame_size(Some(MAX_BODY));
+            let socket = WebSocketStream::from_raw_socket(
+                TokioIo::new(connection),
+                Role::Server,
+                Some(config),
+            )
+            .await;
             pass_messages(socket, output, input, typed).await;
         });
         response

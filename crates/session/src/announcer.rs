@@ -52,23 +52,41 @@ impl Announcer {
 
     /// Announces news while the clock runs: a failure, that the cluster has settled, and, with `all`, the newest decision.
     /// `progress` returns the status of the workloads. True when there is a new notice.
-    pub fn announce(&mut self, all: bool, run: &Run, marks: &JournalMarks, progress: impl FnOnce() -> Message) -> bool {
+    pub fn announce(
+        &mut self,
+        all: bool,
+        run: &Run,
+        marks: &JournalMarks,
+        progress: impl FnOnce() -> Message,
+    ) -> bool {
         let (happened, epoch, settled) = (run.happened(), run.epoch, run.sim().last_change());
         let before = self.announced;
         if before.epoch != epoch || before.entries > happened {
             // After a jump what lies behind is not news.
-            self.announced = Announced { entries: happened, epoch, ..before };
+            self.announced = Announced {
+                entries: happened,
+                epoch,
+                ..before
+            };
             return false;
         }
         let journal = run.journal().first(happened);
         let new = journal.from(before.entries);
-        let bad = match marks.last_bad().filter(|at| (before.entries..happened).contains(at)) {
+        let bad = match marks
+            .last_bad()
+            .filter(|at| (before.entries..happened).contains(at))
+        {
             // What is repeated lies before the last failure of all.
-            None if run.in_past() => new.iter().rposition(words::is_bad).map(|at| before.entries + at),
+            None if run.in_past() => new
+                .iter()
+                .rposition(words::is_bad)
+                .map(|at| before.entries + at),
             bad => bad,
         };
         if let Some(bad) = bad {
-            self.say(stuck_because(run, bad).unwrap_or_else(|| words::narrate(journal.first(bad + 1))));
+            self.say(
+                stuck_because(run, bad).unwrap_or_else(|| words::narrate(journal.first(bad + 1))),
+            );
         } else if settled != before.settled && run.sim().now() >= quiet_from(run.sim()) {
             self.announced.settled = settled;
             self.say(match stuck(run) {
@@ -80,7 +98,10 @@ impl Announcer {
         } else {
             return false;
         }
-        self.announced.entries = marks.scanned().clamp(before.entries, happened).max(bad.map_or(0, |bad| bad + 1));
+        self.announced.entries = marks
+            .scanned()
+            .clamp(before.entries, happened)
+            .max(bad.map_or(0, |bad| bad + 1));
         true
     }
 }
@@ -90,7 +111,10 @@ const MAX_WORKLOADS_ASKED: usize = 20;
 
 /// The first workload that is stuck.
 fn stuck(run: &Run) -> Option<Message> {
-    let keys: Vec<ObjectRef> = adapt::roots(run.sim()).map(|object| object.key()).take(MAX_WORKLOADS_ASKED).collect();
+    let keys: Vec<ObjectRef> = adapt::roots(run.sim())
+        .map(|object| object.key())
+        .take(MAX_WORKLOADS_ASKED)
+        .collect();
     standing::first_stuck(run.sim(), &keys)
 }
 
@@ -114,25 +138,34 @@ mod tests {
         let said = |state: &mut State, all: bool| {
             state.picture();
             state.marks();
-            if state.announce(all) { state.announcer.notice().to_string() } else { String::new() }
+            if state.announce(all) {
+                state.announcer.notice().to_string()
+            } else {
+                String::new()
+            }
         };
         said(&mut state, false);
         state.update(TimelineMsg::Seconds(1));
         assert_eq!(said(&mut state, false), "");
         assert!(
-            said(&mut state, true).contains("-controller: ") || state.announcer.notice().contains("kubelet"),
+            said(&mut state, true).contains("-controller: ")
+                || state.announcer.notice().contains("kubelet"),
             "{}",
             state.announcer.notice()
         );
         state.update(TimelineMsg::Seconds(10));
         let settled = said(&mut state, true);
-        assert!(settled.starts_with("Stable since 00:0") && settled.ends_with(": All Pods are Ready"), "{settled}");
+        assert!(
+            settled.starts_with("Stable since 00:0") && settled.ends_with(": All Pods are Ready"),
+            "{settled}"
+        );
         state.update(TimelineMsg::Seconds(10));
         assert_eq!(said(&mut state, true), "");
-        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into(),
+        ));
         state.update(TimelineMsg::Seconds(20));
-        let stuck =
-            "Deployment nginx-deployment: Rollout waiting: 0 of 2 new Pods are ready. Image nginx:nonexistent cannot be pulled (Pod ";
+        let stuck = "Deployment nginx-deployment: Rollout waiting: 0 of 2 new Pods are ready. Image nginx:nonexistent cannot be pulled (Pod ";
         let told = said(&mut state, false);
         assert!(told.starts_with(stuck), "{told}");
         // Nothing more happens, and nothing is well.

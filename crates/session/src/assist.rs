@@ -38,18 +38,32 @@ fn row(line: &str) -> Option<Row<'_>> {
         return None;
     }
     let (key, value) = match rest.split_once(':') {
-        Some((key, value)) if value.is_empty() || value.starts_with(' ') => (key, Some(value.trim())),
+        Some((key, value)) if value.is_empty() || value.starts_with(' ') => {
+            (key, Some(value.trim()))
+        }
         _ => (rest, None),
     };
-    Some(Row { at, dash, key: key.trim_matches(['"', '\'']), value })
+    Some(Row {
+        at,
+        dash,
+        key: key.trim_matches(['"', '\'']),
+        value,
+    })
 }
 
 /// The lines of the document around a line, and that line's place among them.
 fn document(text: &str, line: usize) -> (Vec<&str>, usize) {
     let all: Vec<&str> = text.split('\n').collect();
     let at = line.saturating_sub(1).min(all.len().saturating_sub(1));
-    let from = all[..at].iter().rposition(|line| line.starts_with("---")).map_or(0, |at| at + 1);
-    let to = all[at..].iter().skip(1).position(|line| line.starts_with("---")).map_or(all.len(), |end| at + 1 + end);
+    let from = all[..at]
+        .iter()
+        .rposition(|line| line.starts_with("---"))
+        .map_or(0, |at| at + 1);
+    let to = all[at..]
+        .iter()
+        .skip(1)
+        .position(|line| line.starts_with("---"))
+        .map_or(all.len(), |end| at + 1 + end);
     (all[from..to].to_vec(), at - from)
 }
 
@@ -73,14 +87,22 @@ fn parents<'a>(lines: &[&'a str], column: usize, dash: Option<usize>) -> Vec<&'a
 }
 
 fn top<'a>(lines: &[&'a str], name: &str) -> &'a str {
-    let found = lines.iter().filter_map(|line| row(line)).find(|row| row.at == 0 && row.key == name);
-    found.and_then(|row| row.value).unwrap_or("").trim_matches(['"', '\''])
+    let found = lines
+        .iter()
+        .filter_map(|line| row(line))
+        .find(|row| row.at == 0 && row.key == name);
+    found
+        .and_then(|row| row.value)
+        .unwrap_or("")
+        .trim_matches(['"', '\''])
 }
 
 /// The struct within lists, maps and pointers.
 fn element(kind: &'static str) -> &'static str {
     let inner = kind.trim_start_matches('*');
-    list_element(inner).or(map_element(inner)).map_or(inner, |inner| inner.trim_start_matches('*'))
+    list_element(inner)
+        .or(map_element(inner))
+        .map_or(inner, |inner| inner.trim_start_matches('*'))
 }
 
 fn follow(lines: &[&str], path: &[&str]) -> Option<&'static str> {
@@ -97,7 +119,10 @@ fn spoken(schema: &Schema, kind: &str) -> String {
     if let Some(inner) = kind.strip_prefix("[]") {
         return format!("[]{}", spoken(schema, inner));
     }
-    if let Some((_, inner)) = kind.strip_prefix("map[").and_then(|rest| rest.split_once(']')) {
+    if let Some((_, inner)) = kind
+        .strip_prefix("map[")
+        .and_then(|rest| rest.split_once(']'))
+    {
         return format!("map of {}", spoken(schema, inner));
     }
     let plain = schema.scalar(kind).unwrap_or(kind);
@@ -126,7 +151,11 @@ fn fields(kind: &str, out: &mut Vec<Completion>) {
         if field.required {
             detail.push_str(", required");
         }
-        out.push(Completion { name: field.json.into(), detail, tail });
+        out.push(Completion {
+            name: field.json.into(),
+            detail,
+            tail,
+        });
     }
 }
 
@@ -134,15 +163,25 @@ fn fields(kind: &str, out: &mut Vec<Completion>) {
 pub fn offers(text: &str, line: usize, column: usize) -> Vec<Completion> {
     let (lines, at) = document(text, line);
     let before: String = lines[at].chars().take(column).collect();
-    let here = row(&before).unwrap_or(Row { at: before.len(), dash: None, key: "", value: None });
+    let here = row(&before).unwrap_or(Row {
+        at: before.len(),
+        dash: None,
+        key: "",
+        value: None,
+    });
     let mut out = Vec::new();
-    let value = |name: &str| Completion { name: name.into(), detail: String::new(), tail: "" };
+    let value = |name: &str| Completion {
+        name: name.into(),
+        detail: String::new(),
+        tail: "",
+    };
     if let Some(begun) = here.value {
         match here.key {
             "kind" if here.at == 0 => out.extend(kind::all().map(|kind| value(kind.name()))),
             "apiVersion" => out.extend(kind::all().map(|kind| value(&kind.api_version()))),
             key => {
-                let kind = follow(&lines, &parents(&lines[..at], here.at, here.dash)).and_then(|of| schema().field(of, key));
+                let kind = follow(&lines, &parents(&lines[..at], here.at, here.dash))
+                    .and_then(|of| schema().field(of, key));
                 if kind.is_some_and(|field| field.kind.trim_start_matches('*') == "bool") {
                     out.extend(["true", "false"].map(value));
                 }
@@ -154,8 +193,17 @@ pub fn offers(text: &str, line: usize, column: usize) -> Vec<Completion> {
         match follow(&lines, &path) {
             Some(kind) => fields(kind, &mut out),
             None if here.at == 0 => {
-                let all = [("apiVersion", ": "), ("kind", ": "), ("metadata", ":\n  "), ("spec", ":\n  ")];
-                out.extend(all.map(|(name, tail)| Completion { name: name.into(), detail: String::new(), tail }));
+                let all = [
+                    ("apiVersion", ": "),
+                    ("kind", ": "),
+                    ("metadata", ":\n  "),
+                    ("spec", ":\n  "),
+                ];
+                out.extend(all.map(|(name, tail)| Completion {
+                    name: name.into(),
+                    detail: String::new(),
+                    tail,
+                }));
             }
             None => {}
         }
@@ -178,34 +226,92 @@ pub fn about(text: &str, line: usize, column: usize) -> Option<(String, String)>
     path.push(here.key);
     let required = if field.required { ", required" } else { "" };
     let path = path.join(".");
-    let ends = |end: &str| path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('.'));
-    let said = FIELD_HELP.iter().find(|(end, _)| ends(end)).map(|(_, words)| [" · ", words].concat()).unwrap_or_default();
+    let ends = |end: &str| {
+        path.strip_suffix(end)
+            .is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    };
+    let said = FIELD_HELP
+        .iter()
+        .find(|(end, _)| ends(end))
+        .map(|(_, words)| [" · ", words].concat())
+        .unwrap_or_default();
     let kind = spoken(schema(), field.kind);
     Some((path, [&kind, required, &said].concat()))
 }
 
 /// Help for the fields of the examples, with their defaults.
 const FIELD_HELP: [(&str, &str); 20] = [
-    ("strategy.rollingUpdate.maxSurge", "Pods that an update may add beyond replicas; 25% unless said"),
-    ("strategy.rollingUpdate.maxUnavailable", "Pods that an update may do without; 25% unless said"),
-    ("strategy.type", "RollingUpdate replaces Pods step by step, Recreate all at once; RollingUpdate unless said"),
-    ("updateStrategy.rollingUpdate.partition", "Only ordinals from this one on are updated; 0 unless said"),
+    (
+        "strategy.rollingUpdate.maxSurge",
+        "Pods that an update may add beyond replicas; 25% unless said",
+    ),
+    (
+        "strategy.rollingUpdate.maxUnavailable",
+        "Pods that an update may do without; 25% unless said",
+    ),
+    (
+        "strategy.type",
+        "RollingUpdate replaces Pods step by step, Recreate all at once; RollingUpdate unless said",
+    ),
+    (
+        "updateStrategy.rollingUpdate.partition",
+        "Only ordinals from this one on are updated; 0 unless said",
+    ),
     ("spec.replicas", "Pods there are to be; 1 unless said"),
     ("spec.selector", "What belongs to it, by its labels"),
-    ("minReadySeconds", "A Pod counts as available when it has been ready for so long; 0 unless said"),
-    ("progressDeadlineSeconds", "A rollout that gets no further for so long has failed; 600 unless said"),
-    ("revisionHistoryLimit", "Old revisions that are kept to roll back to; 10 unless said"),
-    ("podManagementPolicy", "OrderedReady waits for each Pod before the next, Parallel for none; OrderedReady unless said"),
-    ("readinessProbe", "While it fails, no Service sends the container traffic"),
-    ("livenessProbe", "When it fails often enough, the container is started again"),
-    ("readinessProbe.initialDelaySeconds", "Seconds from the start to the first probe; 0 unless said"),
-    ("spec.terminationGracePeriodSeconds", "Seconds a container has to end before it is killed; 30 unless said"),
-    ("containers.resources.requests", "What a node must have free to take the Pod"),
-    ("spec.storageClassName", "The class of the volume; a claim without one gets the default class"),
-    ("volumeClaimTemplates", "One claim of each is made for every ordinal"),
-    ("spec.clusterIP", "None gives each Pod a name of its own; an address is chosen unless said"),
+    (
+        "minReadySeconds",
+        "A Pod counts as available when it has been ready for so long; 0 unless said",
+    ),
+    (
+        "progressDeadlineSeconds",
+        "A rollout that gets no further for so long has failed; 600 unless said",
+    ),
+    (
+        "revisionHistoryLimit",
+        "Old revisions that are kept to roll back to; 10 unless said",
+    ),
+    (
+        "podManagementPolicy",
+        "OrderedReady waits for each Pod before the next, Parallel for none; OrderedReady unless said",
+    ),
+    (
+        "readinessProbe",
+        "While it fails, no Service sends the container traffic",
+    ),
+    (
+        "livenessProbe",
+        "When it fails often enough, the container is started again",
+    ),
+    (
+        "readinessProbe.initialDelaySeconds",
+        "Seconds from the start to the first probe; 0 unless said",
+    ),
+    (
+        "spec.terminationGracePeriodSeconds",
+        "Seconds a container has to end before it is killed; 30 unless said",
+    ),
+    (
+        "containers.resources.requests",
+        "What a node must have free to take the Pod",
+    ),
+    (
+        "spec.storageClassName",
+        "The class of the volume; a claim without one gets the default class",
+    ),
+    (
+        "volumeClaimTemplates",
+        "One claim of each is made for every ordinal",
+    ),
+    (
+        "spec.clusterIP",
+        "None gives each Pod a name of its own; an address is chosen unless said",
+    ),
     ("minAvailable", "Pods that an eviction must leave"),
-    ("backoffLimit", "Pods that may fail before the Job does; 6 unless said"),
+    (
+        "backoffLimit",
+        "Pods that may fail before the Job does; 6 unless said",
+    ),
 ];
 
 #[cfg(test)]
@@ -215,7 +321,10 @@ mod tests {
     const TEXT: &str = "apiVersion: v1\nkind: Pod\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\nspec:\n  repl\n  template:\n    spec:\n      containers:\n      - name: x\n        imag\n      - im\n      hostNetwork: \n        \n";
 
     fn names(line: usize, column: usize) -> Vec<String> {
-        offers(TEXT, line, column).into_iter().map(|offer| offer.name).collect()
+        offers(TEXT, line, column)
+            .into_iter()
+            .map(|offer| offer.name)
+            .collect()
     }
 
     #[test]
@@ -226,27 +335,64 @@ mod tests {
         assert_eq!(names(16, 19), ["false", "true"]);
         assert!(names(10, 2).contains(&"strategy".to_string()));
         assert_eq!(offers(TEXT, 9, 6)[0].detail, "integer");
-        assert_eq!(offers(TEXT, 11, 4).iter().find(|offer| offer.name == "metadata").map(|offer| offer.tail), Some(":\n  "));
+        assert_eq!(
+            offers(TEXT, 11, 4)
+                .iter()
+                .find(|offer| offer.name == "metadata")
+                .map(|offer| offer.tail),
+            Some(":\n  ")
+        );
     }
 
     #[test]
     fn what_a_field_does_is_said_with_its_kind() {
         let text = "apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 3\n  strategy:\n    rollingUpdate:\n      maxSurge: 1\n";
-        assert_eq!(about(text, 7, 8).unwrap().1, "IntOrString · Pods that an update may add beyond replicas; 25% unless said");
-        assert_eq!(about(text, 4, 4).unwrap().1, "integer · Pods there are to be; 1 unless said");
+        assert_eq!(
+            about(text, 7, 8).unwrap().1,
+            "IntOrString · Pods that an update may add beyond replicas; 25% unless said"
+        );
+        assert_eq!(
+            about(text, 4, 4).unwrap().1,
+            "integer · Pods there are to be; 1 unless said"
+        );
     }
 
     #[test]
     fn kinds_and_versions_are_offered() {
-        assert_eq!(offers("kind: Dep", 1, 9).first().map(|offer| offer.name.as_str()), Some("Deployment"));
-        assert!(offers("", 1, 0).iter().any(|offer| offer.name == "apiVersion"));
-        assert!(offers("apiVersion: ba", 1, 14).iter().any(|offer| offer.name == "batch/v1"));
+        assert_eq!(
+            offers("kind: Dep", 1, 9)
+                .first()
+                .map(|offer| offer.name.as_str()),
+            Some("Deployment")
+        );
+        assert!(
+            offers("", 1, 0)
+                .iter()
+                .any(|offer| offer.name == "apiVersion")
+        );
+        assert!(
+            offers("apiVersion: ba", 1, 14)
+                .iter()
+                .any(|offer| offer.name == "batch/v1")
+        );
     }
 
     #[test]
     fn a_field_says_its_path_and_type() {
-        assert_eq!(about(TEXT, 12, 8), Some(("spec.template.spec.containers".into(), "[]Container, required".into())));
-        assert_eq!(about(TEXT, 13, 9), Some(("spec.template.spec.containers.name".into(), "string, required".into())));
+        assert_eq!(
+            about(TEXT, 12, 8),
+            Some((
+                "spec.template.spec.containers".into(),
+                "[]Container, required".into()
+            ))
+        );
+        assert_eq!(
+            about(TEXT, 13, 9),
+            Some((
+                "spec.template.spec.containers.name".into(),
+                "string, required".into()
+            ))
+        );
         assert_eq!(about(TEXT, 13, 14), None);
         assert_eq!(about(TEXT, 99, 14), None);
     }

@@ -42,13 +42,26 @@ impl Breakpoint {
     /// Reads a condition; the error says what can be written.
     pub fn parse(text: &str) -> Result<Breakpoint, Message> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        let (subject, rest) = words.split_first().ok_or_else(|| msg::breakpoint_empty("pod not ready"))?;
+        let (subject, rest) = words
+            .split_first()
+            .ok_or_else(|| msg::breakpoint_empty("pod not ready"))?;
         let text = words.join(" ");
         if subject.eq_ignore_ascii_case("event") {
-            let [reason] = rest else { return Err(msg::breakpoint_event("event FailedScheduling")) };
-            return Ok(Breakpoint { text, kind: Kind::Event, name: None, when: When::Said((*reason).into()) });
+            let [reason] = rest else {
+                return Err(msg::breakpoint_event("event FailedScheduling"));
+            };
+            return Ok(Breakpoint {
+                text,
+                kind: Kind::Event,
+                name: None,
+                when: When::Said((*reason).into()),
+            });
         }
-        let (kind, name) = subject.split_once('/').map_or((*subject, None), |(kind, name)| (kind, Some(name.to_string())));
+        let (kind, name) = subject
+            .split_once('/')
+            .map_or((*subject, None), |(kind, name)| {
+                (kind, Some(name.to_string()))
+            });
         let lower = kind.to_ascii_lowercase();
         let kind = Kind::from_word(&lower).ok_or_else(|| msg::breakpoint_kind(kind))?;
         let when = match rest {
@@ -57,31 +70,57 @@ impl Breakpoint {
             ["changed"] => When::Did(Op::Modified),
             ["not", "ready"] => When::NotReady,
             [condition] if condition.starts_with("condition=") => {
-                let (name, value) = condition[10..].split_once('=').unwrap_or((&condition[10..], "True"));
+                let (name, value) = condition[10..]
+                    .split_once('=')
+                    .unwrap_or((&condition[10..], "True"));
                 When::Condition(name.into(), value.into())
             }
             _ => return Err(msg::breakpoint_unknown("condition=Ready=False")),
         };
-        Ok(Breakpoint { text, kind, name, when })
+        Ok(Breakpoint {
+            text,
+            kind,
+            name,
+            when,
+        })
     }
 
     /// Whether a journal entry meets the condition.
     pub fn hit(&self, entry: &Entry) -> bool {
-        let Record::Write { op, object, before } = &entry.record else { return false };
-        if object.kind != self.kind || self.name.as_ref().is_some_and(|name| *name != *object.meta.name) {
+        let Record::Write { op, object, before } = &entry.record else {
+            return false;
+        };
+        if object.kind != self.kind
+            || self
+                .name
+                .as_ref()
+                .is_some_and(|name| *name != *object.meta.name)
+        {
             return false;
         }
-        let has = |object: &Object, name: &str, value: &str| condition(object, name).is_some_and(|found| found.eq_ignore_ascii_case(value));
+        let has = |object: &Object, name: &str, value: &str| {
+            condition(object, name).is_some_and(|found| found.eq_ignore_ascii_case(value))
+        };
         match &self.when {
             When::Did(wanted) => op == wanted,
             // A count that is written later is no occurrence, and neither is the end of an Event.
             When::Said(reason) => {
                 let late = *op == Op::Deleted || entry.why == Why::Said { reason: LATE_COUNT };
-                matches!(&object.body, Body::Event(event) if event.reason.eq_ignore_ascii_case(reason)) && !late
+                matches!(&object.body, Body::Event(event) if event.reason.eq_ignore_ascii_case(reason))
+                    && !late
             }
-            When::NotReady => before.as_ref().is_some_and(|before| has(before, "Ready", "True")) && !has(object, "Ready", "True"),
+            When::NotReady => {
+                before
+                    .as_ref()
+                    .is_some_and(|before| has(before, "Ready", "True"))
+                    && !has(object, "Ready", "True")
+            }
             When::Condition(name, value) => {
-                has(object, name, value) && !before.as_ref().is_some_and(|before| has(before, name, value)) && *op != Op::Deleted
+                has(object, name, value)
+                    && !before
+                        .as_ref()
+                        .is_some_and(|before| has(before, name, value))
+                    && *op != Op::Deleted
             }
         }
     }
@@ -91,7 +130,11 @@ impl Breakpoint {
 fn condition(object: &Object, name: &str) -> Option<String> {
     let value = object.to_value();
     let all = value.pointer("/status/conditions")?.as_array()?;
-    let found = all.iter().find(|one| one["type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case(name)))?;
+    let found = all.iter().find(|one| {
+        one["type"]
+            .as_str()
+            .is_some_and(|kind| kind.eq_ignore_ascii_case(name))
+    })?;
     found["status"].as_str().map(str::to_string)
 }
 
@@ -105,7 +148,11 @@ mod tests {
     use crate::timeline::TimelineMsg;
 
     fn stopped(state: &State) -> Option<(&str, String)> {
-        state.timeline.stopped.as_ref().map(|stop| (stop.text.as_str(), stop.words.to_string()))
+        state
+            .timeline
+            .stopped
+            .as_ref()
+            .map(|stop| (stop.text.as_str(), stop.words.to_string()))
     }
 
     fn run(lines: &[&str], then: &str) -> State {
@@ -122,14 +169,30 @@ mod tests {
 
     #[test]
     fn the_clock_stops_where_a_condition_holds_and_says_why() {
-        let state = run(&["pod deleted", "event SuccessfulDelete"], "kubectl scale deployment nginx-deployment --replicas=1");
+        let state = run(
+            &["pod deleted", "event SuccessfulDelete"],
+            "kubectl scale deployment nginx-deployment --replicas=1",
+        );
         let (text, words) = stopped(&state).expect("it stopped");
         assert_eq!(text, "event SuccessfulDelete", "{words}");
-        assert!(!state.timeline.playing && state.timeline.run.now() < 11_000, "{}", state.timeline.run.now());
-        let state =
-            run(&["deployment/nginx-deployment condition=Available=False"], "kubectl scale deployment nginx-deployment --replicas=6");
-        assert!(stopped(&state).is_some_and(|(_, words)| words.contains("nginx-deployment")), "{:?}", stopped(&state));
-        let state = run(&["pod/nothing deleted"], "kubectl delete pods --all --wait=false");
+        assert!(
+            !state.timeline.playing && state.timeline.run.now() < 11_000,
+            "{}",
+            state.timeline.run.now()
+        );
+        let state = run(
+            &["deployment/nginx-deployment condition=Available=False"],
+            "kubectl scale deployment nginx-deployment --replicas=6",
+        );
+        assert!(
+            stopped(&state).is_some_and(|(_, words)| words.contains("nginx-deployment")),
+            "{:?}",
+            stopped(&state)
+        );
+        let state = run(
+            &["pod/nothing deleted"],
+            "kubectl delete pods --all --wait=false",
+        );
         assert_eq!((stopped(&state), state.timeline.run.now()), (None, 70_000));
     }
 
@@ -137,15 +200,35 @@ mod tests {
     fn a_ready_pod_that_is_no_longer_ready_stops_the_clock_also_in_the_past() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(TimelineMsg::Seconds(10));
-        let pod = state.timeline.run.objects().iter().find(|object| object.kind == Kind::Pod).expect("a Pod").meta.name.to_string();
+        let pod = state
+            .timeline
+            .run
+            .objects()
+            .iter()
+            .find(|object| object.kind == Kind::Pod)
+            .expect("a Pod")
+            .meta
+            .name
+            .to_string();
         state.update(Msg::Fault(format!("unready pod/{pod}")));
         state.update(TimelineMsg::Seconds(10));
         state.update(TimelineMsg::Seek(5_000));
         state.update(TimelineMsg::Break("pod not ready".into()));
         state.update(TimelineMsg::Seconds(14));
-        assert!(state.timeline.run.in_past() && state.timeline.run.now() < 11_000, "{}", state.timeline.run.now());
+        assert!(
+            state.timeline.run.in_past() && state.timeline.run.now() < 11_000,
+            "{}",
+            state.timeline.run.now()
+        );
         assert_eq!(stopped(&state).map(|(text, _)| text), Some("pod not ready"));
-        assert_eq!(state.selection.selected.as_ref().map(|key| key.name.to_string()), Some(pod));
+        assert_eq!(
+            state
+                .selection
+                .selected
+                .as_ref()
+                .map(|key| key.name.to_string()),
+            Some(pod)
+        );
         // What is gone over once does not stop it again.
         state.update(TimelineMsg::Seconds(5));
         assert_eq!(stopped(&state), None);
@@ -153,7 +236,14 @@ mod tests {
 
     #[test]
     fn an_invalid_condition_lists_valid_ones() {
-        for bad in ["", "event", "pod", "thing deleted", "pod vanished", "pod deleted now"] {
+        for bad in [
+            "",
+            "event",
+            "pod",
+            "thing deleted",
+            "pod vanished",
+            "pod deleted now",
+        ] {
             assert!(Breakpoint::parse(bad).is_err(), "{bad}");
         }
         for good in COMMON {

@@ -36,7 +36,13 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// A simulation to which nothing has been done.
     pub fn new(sim: Sim) -> Checkpoint {
-        Checkpoint { sim, steps: 0, done: 0, waiting: WaitingCommands::default(), applying: None }
+        Checkpoint {
+            sim,
+            steps: 0,
+            done: 0,
+            waiting: WaitingCommands::default(),
+            applying: None,
+        }
     }
 
     /// Applies the next document of the manifest in progress; returns the result when none is left.
@@ -65,7 +71,13 @@ impl Checkpoint {
     }
 
     /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.
-    pub fn replay(&mut self, commands: &[Recorded], to: Time, most: u64, mut budget: usize) -> bool {
+    pub fn replay(
+        &mut self,
+        commands: &[Recorded],
+        to: Time,
+        most: u64,
+        mut budget: usize,
+    ) -> bool {
         loop {
             if budget == 0 {
                 return false;
@@ -115,12 +127,21 @@ pub struct Checkpoints {
 impl Checkpoints {
     /// With the first instant.
     pub fn new(first: Checkpoint) -> Checkpoints {
-        Checkpoints { kept: vec![first], every: CHECKPOINT_INTERVAL_TASKS, thin: None, forgetting: None }
+        Checkpoints {
+            kept: vec![first],
+            every: CHECKPOINT_INTERVAL_TASKS,
+            thin: None,
+            forgetting: None,
+        }
     }
 
     /// The last one that is not after a time.
     pub fn before(&self, to: Time) -> Checkpoint {
-        let from = self.kept.iter().rposition(|earlier| earlier.sim.now() <= to).unwrap_or(0);
+        let from = self
+            .kept
+            .iter()
+            .rposition(|earlier| earlier.sim.now() <= to)
+            .unwrap_or(0);
         self.kept[from].clone()
     }
 
@@ -145,7 +166,9 @@ impl Checkpoints {
     pub fn forget_next<'a>(&mut self, others: impl Iterator<Item = &'a mut Sim>) -> Option<bool> {
         let forgetting = self.forgetting.as_mut()?;
         self.kept[0].sim.forget_next(forgetting);
-        self.kept.iter_mut().for_each(|kept| kept.sim.forget(forgetting));
+        self.kept
+            .iter_mut()
+            .for_each(|kept| kept.sim.forget(forgetting));
         others.for_each(|sim| sim.forget(forgetting));
         if forgetting.is_done() {
             self.forgetting = None;
@@ -155,12 +178,16 @@ impl Checkpoints {
 
     /// Drops those after an instant.
     pub fn forget_after(&mut self, point: &Checkpoint) {
-        self.kept.retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
+        self.kept
+            .retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
     }
 
     /// Keeps the newest instant, if it is far enough from the last.
     pub fn note(&mut self, live: &Checkpoint) {
-        if let Some((at, left)) = self.thin.filter(|(at, left)| *left > 0 && *at < self.kept.len()) {
+        if let Some((at, left)) = self
+            .thin
+            .filter(|(at, left)| *left > 0 && *at < self.kept.len())
+        {
             self.kept.remove(at);
             self.thin = Some((at + 1, left - 1));
         }
@@ -168,7 +195,11 @@ impl Checkpoints {
             return;
         }
         self.kept.push(live.clone());
-        let most = if live.sim.server().count(Kind::Pod) > LARGE_CLUSTER_PODS { MAX_CHECKPOINTS_LARGE } else { MAX_CHECKPOINTS };
+        let most = if live.sim.server().count(Kind::Pod) > LARGE_CLUSTER_PODS {
+            MAX_CHECKPOINTS_LARGE
+        } else {
+            MAX_CHECKPOINTS
+        };
         if self.kept.len() > most {
             self.thin = Some((1, self.kept.len() / 2));
             self.every *= 2;

@@ -103,27 +103,47 @@ impl Compare {
 
     /// The stretch between snapshots A and B, in milliseconds, where both are of the branch that is shown and not of one instant.
     pub fn stretch(&self, run: &Run) -> Option<(u64, u64)> {
-        let [Some(a), Some(b)] = &self.snapshots else { return None };
+        let [Some(a), Some(b)] = &self.snapshots else {
+            return None;
+        };
         let shown = run.branches().0;
-        (a.branch == shown && b.branch == shown && a.at != b.at).then(|| (a.at.min(b.at), a.at.max(b.at)))
+        (a.branch == shown && b.branch == shown && a.at != b.at)
+            .then(|| (a.at.min(b.at), a.at.max(b.at)))
     }
 
     fn mark(&mut self, which: usize, run: &Run) {
-        let snapshot = ComparedState { at: run.now(), branch: run.branches().0, objects: run.objects() };
+        let snapshot = ComparedState {
+            at: run.now(),
+            branch: run.branches().0,
+            objects: run.objects(),
+        };
         self.snapshots[which] = Some(Rc::new(snapshot));
         if let [Some(a), Some(b)] = &self.snapshots {
-            self.difference = Some(Rc::new(changes::between(&a.objects, &b.objects, DETAILED_OBJECTS)));
+            self.difference = Some(Rc::new(changes::between(
+                &a.objects,
+                &b.objects,
+                DETAILED_OBJECTS,
+            )));
         }
     }
 
-    fn compare_with(&mut self, number: Option<u32>, run: &mut Run, selection: &Selection) -> Vec<Effect> {
+    fn compare_with(
+        &mut self,
+        number: Option<u32>,
+        run: &mut Run,
+        selection: &Selection,
+    ) -> Vec<Effect> {
         let mut effects = Vec::new();
         if let Some(other) = self.branch.take() {
             run.keep(&other.run);
             effects.push(Effect::BranchesChanged);
         }
         if let Some(number) = number.filter(|number| run.branches().1.contains(number)) {
-            let other = ComparedBranch { run: run.other(number), selection: Selection::default(), drawing: Drawing::default() };
+            let other = ComparedBranch {
+                run: run.other(number),
+                selection: Selection::default(),
+                drawing: Drawing::default(),
+            };
             self.branch = Some(Box::new(other));
             self.sync_branch(run, selection, SEEK_BUDGET_TASKS);
         }
@@ -131,16 +151,29 @@ impl Compare {
     }
 
     /// Lets the diagrams of both branches share their axes.
-    pub fn share_axes(&mut self, drawing: &mut Drawing, run: &Run, selection: &Selection, most: usize) {
-        let Some(other) = &mut self.branch else { return drawing.set_beside(None) };
-        let (own, others) = (drawing.extent(run, selection, most), other.drawing.extent(&other.run, &other.selection, most));
+    pub fn share_axes(
+        &mut self,
+        drawing: &mut Drawing,
+        run: &Run,
+        selection: &Selection,
+        most: usize,
+    ) {
+        let Some(other) = &mut self.branch else {
+            return drawing.set_beside(None);
+        };
+        let (own, others) = (
+            drawing.extent(run, selection, most),
+            other.drawing.extent(&other.run, &other.selection, most),
+        );
         drawing.set_beside(others);
         other.drawing.set_beside(own);
     }
 
     /// Brings the other branch to the instant shown, with a budget of tasks. True when it is there.
     pub fn sync_branch(&mut self, run: &Run, selection: &Selection, budget: usize) -> bool {
-        let Some(other) = &mut self.branch else { return true };
+        let Some(other) = &mut self.branch else {
+            return true;
+        };
         if !run.branches().1.contains(&other.run.branches().0) {
             self.branch = None;
             return true;
@@ -175,19 +208,35 @@ mod tests {
     fn two_instants_are_compared_also_of_two_branches() {
         let mut state = settled((examples::ALL[0].text)());
         state.update(CompareMsg::Mark(false));
-        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=3".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment nginx-deployment --replicas=3".into(),
+        ));
         state.update(TimelineMsg::Seconds(20));
         state.update(CompareMsg::Mark(true));
         let difference = state.compare.difference.clone().expect("a difference");
-        let made = difference.iter().filter(|change| change.op == Op::Added).map(|change| change.key.kind.name());
+        let made = difference
+            .iter()
+            .filter(|change| change.op == Op::Added)
+            .map(|change| change.key.kind.name());
         assert_eq!(made.collect::<Vec<_>>(), ["Pod"]);
-        let fields =
-            |kind: Kind| difference.iter().find(|change| change.key.kind == kind).map(|change| change.fields.clone()).unwrap_or_default();
-        assert!(fields(Kind::Deployment).iter().any(|field| field.path == "spec.replicas" && field.to.as_deref() == Some("3")));
+        let fields = |kind: Kind| {
+            difference
+                .iter()
+                .find(|change| change.key.kind == kind)
+                .map(|change| change.fields.clone())
+                .unwrap_or_default()
+        };
+        assert!(
+            fields(Kind::Deployment)
+                .iter()
+                .any(|field| field.path == "spec.replicas" && field.to.as_deref() == Some("3"))
+        );
         state.update(CompareMsg::Unmark);
         assert_eq!(state.compare.difference, None);
         // What a command of the history has changed is the same, though nobody marked the instant before it.
-        let scaled = crate::history::commands(&state.timeline.run).pop().expect("a command");
+        let scaled = crate::history::commands(&state.timeline.run)
+            .pop()
+            .expect("a command");
         state.update(CompareMsg::Since(scaled.at));
         assert_eq!(state.compare.difference, Some(difference.clone()));
         // Also for who looks at the instant before it.
@@ -198,7 +247,9 @@ mod tests {
         // What later commands have changed is not its doing.
         state.update(TimelineMsg::Live);
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
-        state.update(ConsoleMsg::Enter("kubectl delete deployment nginx-deployment".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl delete deployment nginx-deployment".into(),
+        ));
         state.update(TimelineMsg::Seconds(40));
         state.update(CompareMsg::Since(scaled.at));
         assert_eq!(state.compare.difference, Some(difference));
@@ -207,10 +258,14 @@ mod tests {
     #[test]
     fn two_branches_run_side_by_side_on_one_clock() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=5".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment nginx-deployment --replicas=5".into(),
+        ));
         state.update(TimelineMsg::Seconds(10));
         state.update(TimelineMsg::Seek(20_000));
-        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=1".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment nginx-deployment --replicas=1".into(),
+        ));
         state.update(CompareMsg::With(Some(1)));
         let counts = |state: &mut State| {
             while !state.sync_branch(1_000) {}
@@ -226,7 +281,10 @@ mod tests {
         assert_eq!(counts(&mut state), (1, 2));
         // Their charts have the same time axis.
         state.update(SelectionMsg::View(&views::rollout::VIEW));
-        state.update(CompareMsg::Stage(state.drawing.stage.0, state.drawing.stage.1));
+        state.update(CompareMsg::Stage(
+            state.drawing.stage.0,
+            state.drawing.stage.1,
+        ));
         let axis = |picture: Rc<Picture>| match &picture.scene.items[0].body {
             CardBody::Chart(chart) => chart.axis.clone(),
             _ => panic!("a chart"),
@@ -235,13 +293,27 @@ mod tests {
             state.update(TimelineMsg::Seek(to));
             while !state.sync_branch(1_000) {}
             let own = axis(state.draw(usize::MAX));
-            assert_eq!(own, axis(state.compare.branch.as_mut().expect("another branch").picture()), "{to}");
+            assert_eq!(
+                own,
+                axis(
+                    state
+                        .compare
+                        .branch
+                        .as_mut()
+                        .expect("another branch")
+                        .picture()
+                ),
+                "{to}"
+            );
         }
         state.update(TimelineMsg::Live);
         assert_eq!(counts(&mut state), (1, 5));
         let end = state.timeline.run.end();
         state.update(CompareMsg::With(None));
         state.update(TimelineMsg::Switch(1));
-        assert_eq!((state.timeline.run.end(), ready(&state.timeline.run)), (end, 5));
+        assert_eq!(
+            (state.timeline.run.end(), ready(&state.timeline.run)),
+            (end, 5)
+        );
     }
 }

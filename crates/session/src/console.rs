@@ -26,20 +26,29 @@ pub const OWN: [&str; 3] = ["clear", "help", "history"];
 
 /// Whether a line, or each command of a printed session, changes nothing in the cluster.
 pub fn only_reads(text: &str) -> bool {
-    let reads = |line: &str| line.is_empty() || OWN.contains(&line) || is_fault_help(line) || kubectl::only_reads(line);
-    commands_of_printed_session(text).map_or_else(|| reads(text), |lines| lines.iter().all(|line| reads(line)))
+    let reads = |line: &str| {
+        line.is_empty() || OWN.contains(&line) || is_fault_help(line) || kubectl::only_reads(line)
+    };
+    commands_of_printed_session(text)
+        .map_or_else(|| reads(text), |lines| lines.iter().all(|line| reads(line)))
 }
 
 /// Whether a line asks which faults there are.
 fn is_fault_help(line: &str) -> bool {
     let mut words = line.split_whitespace();
-    words.next() == Some("fault") && words.next().is_none_or(|word| matches!(word, "help" | "--help" | "-h"))
+    words.next() == Some("fault")
+        && words
+            .next()
+            .is_none_or(|word| matches!(word, "help" | "--help" | "-h"))
 }
 
 /// What `fault` by itself prints: the faults, a line each.
 fn fault_usage() -> Vec<OutputLine> {
     let lines = fault::usage().map(|form| ["  fault ", form].concat());
-    std::iter::once("Usage:".to_owned()).chain(lines).map(|text| OutputLine::new(text, false)).collect()
+    std::iter::once("Usage:".to_owned())
+        .chain(lines)
+        .map(|text| OutputLine::new(text, false))
+        .collect()
 }
 
 /// What can be entered, in lines.
@@ -53,7 +62,13 @@ fn help() -> Vec<OutputLine> {
         msg::console_help_clear("clear"),
         msg::console_help_keys(),
     ];
-    lines.into_iter().map(|said| OutputLine { said: Some(said.clone()), ..OutputLine::new(said.english(), false) }).collect()
+    lines
+        .into_iter()
+        .map(|said| OutputLine {
+            said: Some(said.clone()),
+            ..OutputLine::new(said.english(), false)
+        })
+        .collect()
 }
 
 /// What happens to the console.
@@ -110,14 +125,19 @@ impl Console {
     pub fn update(&mut self, msg: ConsoleMsg, run: &mut Run) -> Vec<Effect> {
         match msg {
             ConsoleMsg::Enter(line) => return self.enter(line.trim(), run),
-            ConsoleMsg::Run(line) => match kubectl::plain(&line).filter(|_| run.takes_input() && !run.follows()) {
-                Some(words) => {
-                    self.print(vec![OutputLine::entered(PROMPT, &line)]);
-                    let start = BesideAct::Start(words, String::new());
-                    return vec![Effect::Execute(Command::Beside(run.free_number(), Rc::new(start)))];
+            ConsoleMsg::Run(line) => {
+                match kubectl::plain(&line).filter(|_| run.takes_input() && !run.follows()) {
+                    Some(words) => {
+                        self.print(vec![OutputLine::entered(PROMPT, &line)]);
+                        let start = BesideAct::Start(words, String::new());
+                        return vec![Effect::Execute(Command::Beside(
+                            run.free_number(),
+                            Rc::new(start),
+                        ))];
+                    }
+                    None => return self.enter(line.trim(), run),
                 }
-                None => return self.enter(line.trim(), run),
-            },
+            }
             ConsoleMsg::Edited(text) => return vec![Effect::Execute(Command::Edited(text.into()))],
             ConsoleMsg::Interrupt => {
                 if run.interrupt() {
@@ -127,9 +147,16 @@ impl Console {
             ConsoleMsg::Print(lines) if lines.is_empty() => {}
             ConsoleMsg::Print(lines) => self.print(lines),
             ConsoleMsg::Described(there) => {
-                self.descriptions = if there { Descriptions::Loaded } else { Descriptions::Missing };
+                self.descriptions = if there {
+                    Descriptions::Loaded
+                } else {
+                    Descriptions::Missing
+                };
                 let held = std::mem::take(&mut self.held);
-                return held.into_iter().flat_map(|(line, command)| self.run(&line, command, run)).collect();
+                return held
+                    .into_iter()
+                    .flat_map(|(line, command)| self.run(&line, command, run))
+                    .collect();
             }
         }
         Vec::new()
@@ -138,7 +165,8 @@ impl Console {
     /// Whether the descriptions of fields are to be loaded now, for a line or for a history that is repeated; whoever loads them says so by
     /// [`ConsoleMsg::Described`].
     pub fn requests_descriptions(&mut self, run: &Run) -> bool {
-        let requests = self.descriptions == Descriptions::Missing && (!self.held.is_empty() || run.waits_for_files());
+        let requests = self.descriptions == Descriptions::Missing
+            && (!self.held.is_empty() || run.waits_for_files());
         if requests {
             self.descriptions = Descriptions::Requested;
         }
@@ -152,7 +180,10 @@ impl Console {
         let recalled = match line.strip_prefix('!').filter(|_| !run.takes_input()) {
             Some(event) => match history::recalled(run, event) {
                 None => {
-                    self.print(vec![OutputLine::entered(PROMPT, line), OutputLine::new(format!("{line}: event not found"), true)]);
+                    self.print(vec![
+                        OutputLine::entered(PROMPT, line),
+                        OutputLine::new(format!("{line}: event not found"), true),
+                    ]);
                     return Vec::new();
                 }
                 some => some,
@@ -162,7 +193,11 @@ impl Console {
         // What is run again stands there as it was entered.
         let line = recalled.as_ref().map_or(line, |ran| &ran.line);
         // A shell in a container has a prompt of its own.
-        let prompt = if run.takes_input() { SHELL_PROMPT } else { PROMPT };
+        let prompt = if run.takes_input() {
+            SHELL_PROMPT
+        } else {
+            PROMPT
+        };
         self.print(vec![OutputLine::entered(prompt, line)]);
         let history = Rc::make_mut(&mut self.history);
         if history.last().is_none_or(|last| last != line) {
@@ -170,7 +205,10 @@ impl Console {
             let more = history.len().saturating_sub(HISTORY_LINES);
             history.drain(..more);
         }
-        let (line, command) = (line.to_owned(), recalled.as_ref().map(|ran| ran.command.clone()));
+        let (line, command) = (
+            line.to_owned(),
+            recalled.as_ref().map(|ran| ran.command.clone()),
+        );
         // Until they are there, later lines wait as well.
         let needs = kubectl::explain::is_in(&line) || kubectl::published::is_in(&line);
         let explains = self.descriptions != Descriptions::Loaded && needs && !run.takes_input();
@@ -201,7 +239,10 @@ impl Console {
             let said = msg::edit_elsewhere();
             return vec![
                 Effect::Announce(said.clone()),
-                Effect::Print(vec![OutputLine { said: Some(said.clone()), ..OutputLine::new(said.english(), true) }]),
+                Effect::Print(vec![OutputLine {
+                    said: Some(said.clone()),
+                    ..OutputLine::new(said.english(), true)
+                }]),
             ];
         }
         if let Some(fault) = line.strip_prefix("fault ") {
@@ -209,7 +250,10 @@ impl Console {
         }
         if (run.in_past() || run.follows()) && kubectl::only_reads(line) {
             let lines = run.ask(line);
-            let notice = lines.first().map(|line| Message::name(&line.text)).unwrap_or_default();
+            let notice = lines
+                .first()
+                .map(|line| Message::name(&line.text))
+                .unwrap_or_default();
             return vec![Effect::Announce(notice), Effect::Print(lines)];
         }
         vec![Effect::Fork, Effect::Execute(Command::Kubectl(line.into()))]
@@ -229,13 +273,17 @@ impl Console {
 /// The commands of a session as a terminal prints it, each behind its prompt, with their output in between, which is left out. Nothing of a
 /// text whose first line has no prompt.
 pub(super) fn commands_of_printed_session(text: &str) -> Option<Vec<String>> {
-    text.lines().find(|line| !line.trim().is_empty()).and_then(behind_prompt)?;
+    text.lines()
+        .find(|line| !line.trim().is_empty())
+        .and_then(behind_prompt)?;
     let mut commands: Vec<String> = Vec::new();
     let mut lines = text.lines();
     // The shell asks for the rest of a command behind `>`.
     let rest_of = |line: &str| ["\n", line.strip_prefix("> ").unwrap_or(line)].concat();
     while let Some(line) = lines.next() {
-        let Some(first) = behind_prompt(line).filter(|command| !command.is_empty()) else { continue };
+        let Some(first) = behind_prompt(line).filter(|command| !command.is_empty()) else {
+            continue;
+        };
         let mut command = first.to_owned();
         while command.ends_with('\\')
             && let Some(next) = lines.next()
@@ -259,7 +307,9 @@ pub(super) fn commands_of_printed_session(text: &str) -> Option<Vec<String>> {
 fn behind_prompt(line: &str) -> Option<&str> {
     let after = |line: &'_ str| -> Option<usize> {
         let prompts = [PROMPT, SHELL_PROMPT].into_iter();
-        let rest = prompts.filter_map(|prompt| line.strip_prefix(prompt)).find_map(|rest| rest.strip_prefix(' '))?;
+        let rest = prompts
+            .filter_map(|prompt| line.strip_prefix(prompt))
+            .find_map(|rest| rest.strip_prefix(' '))?;
         Some(line.len() - rest.trim_start().len())
     };
     let mut rest = line.trim_start();
@@ -274,12 +324,17 @@ fn behind_prompt(line: &str) -> Option<&str> {
 /// lines is for the shell.
 pub(super) fn listed(text: &str) -> Option<Vec<String>> {
     let is_command = |line: &&str| {
-        let is_own = OWN.contains(line) || line.starts_with("kubectl ") || line.starts_with("fault ");
+        let is_own =
+            OWN.contains(line) || line.starts_with("kubectl ") || line.starts_with("fault ");
         is_own && !line.ends_with('\\') && here_words(line).is_empty()
     };
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
     let lines: Vec<&str> = lines.collect();
-    (lines.len() > 1 && lines.iter().all(is_command)).then(|| lines.into_iter().map(str::to_owned).collect())
+    (lines.len() > 1 && lines.iter().all(is_command))
+        .then(|| lines.into_iter().map(str::to_owned).collect())
 }
 
 #[cfg(test)]
@@ -299,7 +354,15 @@ mod tests {
         state.update(TimelineMsg::Seek(500));
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         assert!(state.timeline.run.in_past());
-        assert!(state.console.lines.iter().any(|line| line.text.contains("ContainerCreating")), "{:?}", state.console.lines);
+        assert!(
+            state
+                .console
+                .lines
+                .iter()
+                .any(|line| line.text.contains("ContainerCreating")),
+            "{:?}",
+            state.console.lines
+        );
         state.update(TimelineMsg::Live);
         assert_eq!(state.timeline.run.branches(), (1, vec![]));
     }
@@ -313,24 +376,55 @@ mod tests {
         let mut state = settled((examples::ALL[0].text)());
         enter(&mut state, kubectl::published::GATEWAY_INSTALL);
         enter(&mut state, "kubectl get crd -o name");
-        assert!(requests(&mut state) && printed(&state).ends_with("$ kubectl get crd -o name"), "{}", printed(&state));
+        assert!(
+            requests(&mut state) && printed(&state).ends_with("$ kubectl get crd -o name"),
+            "{}",
+            printed(&state)
+        );
         state.update(ConsoleMsg::Described(true));
-        assert!(printed(&state).contains("httproutes.gateway.networking.k8s.io created"), "{}", printed(&state));
-        assert!(printed(&state).ends_with("/referencegrants.gateway.networking.k8s.io"), "{}", printed(&state));
+        assert!(
+            printed(&state).contains("httproutes.gateway.networking.k8s.io created"),
+            "{}",
+            printed(&state)
+        );
+        assert!(
+            printed(&state).ends_with("/referencegrants.gateway.networking.k8s.io"),
+            "{}",
+            printed(&state)
+        );
     }
 
     #[test]
     fn an_explanation_waits_for_the_descriptions_and_what_follows_waits_for_it() {
         let mut state = settled((examples::ALL[0].text)());
-        let shown = |state: &crate::State| state.console.lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>().join("\n");
+        let shown = |state: &crate::State| {
+            state
+                .console
+                .lines
+                .iter()
+                .map(|line| line.text.clone())
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
         assert!(!requests(&mut state));
-        state.update(ConsoleMsg::Enter("kubectl explain deployment.spec.replicas | head -2".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl explain deployment.spec.replicas | head -2".into(),
+        ));
         state.update(ConsoleMsg::Enter("kubectl get nodes".into()));
         assert!(requests(&mut state) && !requests(&mut state));
-        assert!(shown(&state).ends_with("| head -2\n$ kubectl get nodes"), "{}", shown(&state));
+        assert!(
+            shown(&state).ends_with("| head -2\n$ kubectl get nodes"),
+            "{}",
+            shown(&state)
+        );
         // They cannot be had: there is an answer, and they are asked for again.
         state.update(ConsoleMsg::Described(false));
-        assert!(shown(&state).contains("$ kubectl get nodes\nGROUP:      apps\nKIND:       Deployment\nNAME "), "{}", shown(&state));
+        assert!(
+            shown(&state)
+                .contains("$ kubectl get nodes\nGROUP:      apps\nKIND:       Deployment\nNAME "),
+            "{}",
+            shown(&state)
+        );
         state.update(ConsoleMsg::Enter("explain pod.spec".into()));
         assert!(requests(&mut state) && !shown(&state).contains("FIELD: spec"));
         state.update(ConsoleMsg::Described(true));
@@ -344,7 +438,13 @@ mod tests {
          PodDisruptionBudget\nmetadata: {name: web}\nspec:\n  minAvailable: 2\n  selector: {matchLabels: {app: web}}\n";
 
     fn printed(state: &State) -> String {
-        state.console.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+        state
+            .console
+            .lines
+            .iter()
+            .map(|line| line.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     fn enter(state: &mut State, line: &str) {
@@ -362,32 +462,73 @@ mod tests {
     #[test]
     fn a_drain_goes_on_while_other_commands_remove_what_it_waits_for() {
         let mut state = settled(WEB);
-        let node = state.timeline.run.sim().list(Kind::Pod).next().unwrap().pod().unwrap().node_name.to_string();
-        enter(&mut state, &format!("kubectl drain {node} --ignore-daemonsets"));
+        let node = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::Pod)
+            .next()
+            .unwrap()
+            .pod()
+            .unwrap()
+            .node_name
+            .to_string();
+        enter(
+            &mut state,
+            &format!("kubectl drain {node} --ignore-daemonsets"),
+        );
         // Complaints stand where they came, not after all that was printed.
         let text = printed(&state);
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{text}"));
-        assert!(at("cordoned") < at("evicting pod") && at("evicting pod") < at("error when evicting"), "{text}");
+        assert!(
+            at("cordoned") < at("evicting pod") && at("evicting pod") < at("error when evicting"),
+            "{text}"
+        );
         pass(&mut state, 6);
-        assert!(printed(&state).contains("Cannot evict pod as it would violate the pod's disruption budget"), "{}", printed(&state));
-        assert_eq!(state.timeline.run.waiting().map(str::to_owned), Some(format!("kubectl drain {node} --ignore-daemonsets")));
+        assert!(
+            printed(&state)
+                .contains("Cannot evict pod as it would violate the pod's disruption budget"),
+            "{}",
+            printed(&state)
+        );
+        assert_eq!(
+            state.timeline.run.waiting().map(str::to_owned),
+            Some(format!("kubectl drain {node} --ignore-daemonsets"))
+        );
         enter(&mut state, "kubectl delete pdb web");
         assert!(state.timeline.run.waits() && !printed(&state).contains("^C"));
         // In one go: it looks again when it would, not when somebody happens to ask.
         state.update(TimelineMsg::Seconds(60));
-        assert!(printed(&state).ends_with(&format!("node/{node} drained")), "{}", printed(&state));
+        assert!(
+            printed(&state).ends_with(&format!("node/{node} drained")),
+            "{}",
+            printed(&state)
+        );
         assert!(!state.timeline.run.waits());
     }
 
     #[test]
     fn a_warning_stands_before_what_follows_it_and_a_failure_at_the_end() {
         let mut state = settled(WEB);
-        let pod = state.timeline.run.sim().list(Kind::Pod).next().unwrap().meta.name.clone();
-        enter(&mut state, &format!("kubectl delete pod {pod} missing --force"));
+        let pod = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::Pod)
+            .next()
+            .unwrap()
+            .meta
+            .name
+            .clone();
+        enter(
+            &mut state,
+            &format!("kubectl delete pod {pod} missing --force"),
+        );
         let text = printed(&state);
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{text}"));
         assert!(
-            at("Warning: Immediate deletion") < at("force deleted") && at("force deleted") < at("Error from server (NotFound)"),
+            at("Warning: Immediate deletion") < at("force deleted")
+                && at("force deleted") < at("Error from server (NotFound)"),
             "{text}"
         );
     }
@@ -397,22 +538,53 @@ mod tests {
         let mut state = settled(WEB);
         let watch = "kubectl get pods -w";
         enter(&mut state, watch);
-        let pod = state.timeline.run.sim().list(Kind::Pod).next().unwrap().meta.name.clone();
+        let pod = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::Pod)
+            .next()
+            .unwrap()
+            .meta
+            .name
+            .clone();
         enter(&mut state, &format!("kubectl delete pod {pod}"));
-        assert_eq!(state.timeline.run.waiting(), Some(&*format!("kubectl delete pod {pod}")));
+        assert_eq!(
+            state.timeline.run.waiting(),
+            Some(&*format!("kubectl delete pod {pod}"))
+        );
         pass(&mut state, 60);
         // The Pod's end and the start of its replacement are in the watch, which goes on.
         let text = printed(&state);
-        let row = |state: &str| text.lines().any(|line| line.starts_with("web-") && line.contains(state));
-        assert!(row("Terminating") && row("ContainerCreating") && text.contains(&format!("pod \"{pod}\" deleted")), "{text}");
-        assert_eq!(state.timeline.run.waiting(), Some(watch), "the deletion has ended, the watch has not");
-        for line in ["kubectl scale deployment web --replicas=3", "kubectl get nodes", "kubectl rollout status deployment web"] {
+        let row = |state: &str| {
+            text.lines()
+                .any(|line| line.starts_with("web-") && line.contains(state))
+        };
+        assert!(
+            row("Terminating")
+                && row("ContainerCreating")
+                && text.contains(&format!("pod \"{pod}\" deleted")),
+            "{text}"
+        );
+        assert_eq!(
+            state.timeline.run.waiting(),
+            Some(watch),
+            "the deletion has ended, the watch has not"
+        );
+        for line in [
+            "kubectl scale deployment web --replicas=3",
+            "kubectl get nodes",
+            "kubectl rollout status deployment web",
+        ] {
             enter(&mut state, line);
         }
         pass(&mut state, 20);
         assert!(printed(&state).contains("deployment \"web\" successfully rolled out"));
         assert_eq!(state.timeline.run.waiting(), Some(watch));
-        for line in ["kubectl wait deployment web --for=condition=Missing --timeout=1h", "kubectl get deployments -w"] {
+        for line in [
+            "kubectl wait deployment web --for=condition=Missing --timeout=1h",
+            "kubectl get deployments -w",
+        ] {
             enter(&mut state, line);
         }
         // Ctrl+C ends the newest first.
@@ -422,8 +594,15 @@ mod tests {
             state.update(ConsoleMsg::Interrupt);
         }
         assert_eq!(waiting[0], "kubectl get deployments -w");
-        assert!(waiting[1].starts_with("kubectl wait") && waiting[2] == watch && waiting.len() == 3, "{waiting:?}");
-        assert!(printed(&state).ends_with("^C\n^C\n^C"), "{}", printed(&state));
+        assert!(
+            waiting[1].starts_with("kubectl wait") && waiting[2] == watch && waiting.len() == 3,
+            "{waiting:?}"
+        );
+        assert!(
+            printed(&state).ends_with("^C\n^C\n^C"),
+            "{}",
+            printed(&state)
+        );
     }
 
     #[test]
@@ -432,14 +611,27 @@ mod tests {
         let watch = "kubectl get pods -w";
         enter(&mut state, watch);
         enter(&mut state, "kubectl edit deployment web");
-        assert_eq!((state.timeline.run.edits().is_some(), state.timeline.run.waiting()), (true, None));
+        assert_eq!(
+            (
+                state.timeline.run.edits().is_some(),
+                state.timeline.run.waiting()
+            ),
+            (true, None)
+        );
         state.update(ConsoleMsg::Interrupt);
-        assert_eq!((state.timeline.run.edits(), state.timeline.run.waiting()), (None, Some(watch)));
+        assert_eq!(
+            (state.timeline.run.edits(), state.timeline.run.waiting()),
+            (None, Some(watch))
+        );
         pass(&mut state, 2);
         // What waits now is not ended from the past.
         state.update(TimelineMsg::Seek(500));
         state.update(ConsoleMsg::Interrupt);
-        assert!(state.timeline.run.in_past() && state.timeline.run.waiting().is_none() && !printed(&state).ends_with("^C\n^C"));
+        assert!(
+            state.timeline.run.in_past()
+                && state.timeline.run.waiting().is_none()
+                && !printed(&state).ends_with("^C\n^C")
+        );
         state.update(TimelineMsg::Live);
         assert_eq!(state.timeline.run.waiting(), Some(watch));
     }
@@ -448,7 +640,11 @@ mod tests {
     fn ninth_waiting_command_ends_the_oldest() {
         let mut state = settled(WEB);
         (0..9).for_each(|at| enter(&mut state, &format!("kubectl get pods -n n{at} -w")));
-        assert!(printed(&state).contains("“kubectl get pods -n n0 -w” was ended"), "{}", printed(&state));
+        assert!(
+            printed(&state).contains("“kubectl get pods -n n0 -w” was ended"),
+            "{}",
+            printed(&state)
+        );
         (0..8).for_each(|_| state.update(ConsoleMsg::Interrupt));
         assert!(state.timeline.run.waiting().is_none());
     }
@@ -470,17 +666,32 @@ mod tests {
     fn a_button_is_not_typed_into_a_shell() {
         let mut state = settled(WEB);
         enter(&mut state, "kubectl exec -it deployment/web -- sh");
-        state.update(ConsoleMsg::Run("kubectl scale deployment web --replicas=3".into()));
-        assert!(printed(&state).ends_with("deployment.apps/web scaled"), "{}", printed(&state));
+        state.update(ConsoleMsg::Run(
+            "kubectl scale deployment web --replicas=3".into(),
+        ));
+        assert!(
+            printed(&state).ends_with("deployment.apps/web scaled"),
+            "{}",
+            printed(&state)
+        );
         assert!(state.timeline.run.takes_input());
         enter(&mut state, "echo still $((1+1)) here || echo still here");
         assert!(printed(&state).ends_with("here"), "{}", printed(&state));
         let told = crate::history::commands(&state.timeline.run);
-        assert!(told.iter().any(|ran| &*ran.line == "kubectl scale deployment web --replicas=3"));
+        assert!(
+            told.iter()
+                .any(|ran| &*ran.line == "kubectl scale deployment web --replicas=3")
+        );
         // One that waits goes on beside the shell.
-        state.update(ConsoleMsg::Run("kubectl rollout status deployment web".into()));
+        state.update(ConsoleMsg::Run(
+            "kubectl rollout status deployment web".into(),
+        ));
         pass(&mut state, 20);
-        assert!(printed(&state).ends_with("deployment \"web\" successfully rolled out"), "{}", printed(&state));
+        assert!(
+            printed(&state).ends_with("deployment \"web\" successfully rolled out"),
+            "{}",
+            printed(&state)
+        );
     }
 
     #[test]
@@ -493,15 +704,31 @@ mod tests {
             enter(&mut state, closed);
             enter(&mut state, "kubectl run client --image=nginx:1.27");
             pass(&mut state, 20);
-            state.update(SelectionMsg::Select(Some(ObjectRef::new(Kind::Service, "default", "web"))));
-            let fix = state.diagnosis().iter().flat_map(|found| found.remedies.clone()).next().expect("a fix");
+            state.update(SelectionMsg::Select(Some(ObjectRef::new(
+                Kind::Service,
+                "default",
+                "web",
+            ))));
+            let fix = state
+                .diagnosis()
+                .iter()
+                .flat_map(|found| found.remedies.clone())
+                .next()
+                .expect("a fix");
             if shell {
                 enter(&mut state, "kubectl exec -it deployment/web -- sh");
             }
             state.update(SelectionMsg::Remedy(fix));
             assert_eq!(state.timeline.run.takes_input(), shell);
-            assert_eq!(state.timeline.run.sim().list(Kind::NetworkPolicy).count(), 2);
-            assert!(printed(&state).contains("networkpolicy.networking.k8s.io/allow-web-1 created"), "{}", printed(&state));
+            assert_eq!(
+                state.timeline.run.sim().list(Kind::NetworkPolicy).count(),
+                2
+            );
+            assert!(
+                printed(&state).contains("networkpolicy.networking.k8s.io/allow-web-1 created"),
+                "{}",
+                printed(&state)
+            );
             assert_eq!(state.diagnosis().len(), 0);
         }
     }
@@ -510,14 +737,30 @@ mod tests {
     fn a_list_of_commands_is_entered_line_by_line() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         let before = state.console.lines.len();
-        state.update(ConsoleMsg::Enter("# both\nkubectl create namespace a\n\n  kubectl create namespace b\nhistory\n".into()));
-        let lines: Vec<&str> = state.console.lines[before..].iter().map(|line| line.text.as_str()).collect();
-        let start =
-            ["$ kubectl create namespace a", "namespace/a created", "$ kubectl create namespace b", "namespace/b created", "$ history"];
+        state.update(ConsoleMsg::Enter(
+            "# both\nkubectl create namespace a\n\n  kubectl create namespace b\nhistory\n".into(),
+        ));
+        let lines: Vec<&str> = state.console.lines[before..]
+            .iter()
+            .map(|line| line.text.as_str())
+            .collect();
+        let start = [
+            "$ kubectl create namespace a",
+            "namespace/a created",
+            "$ kubectl create namespace b",
+            "namespace/b created",
+            "$ history",
+        ];
         assert_eq!(lines[..5], start);
         // A loop is the shell's.
-        assert_eq!(super::listed("for i in 1 2\ndo kubectl get pods\ndone"), None);
-        assert_eq!(super::listed("kubectl apply -f - <<EOF\nkind: Pod\nEOF"), None);
+        assert_eq!(
+            super::listed("for i in 1 2\ndo kubectl get pods\ndone"),
+            None
+        );
+        assert_eq!(
+            super::listed("kubectl apply -f - <<EOF\nkind: Pod\nEOF"),
+            None
+        );
         assert_eq!(super::listed("kubectl get pods"), None);
     }
 
@@ -528,8 +771,15 @@ mod tests {
             let before = state.console.lines.len();
             enter(&mut state, line);
             let told = &state.console.lines[before + 1..];
-            assert!(told.len() > 15 && told.iter().all(|line| !line.error), "{told:?}");
-            assert!(told.iter().any(|line| line.text == "  fault node-down NODE"), "{told:?}");
+            assert!(
+                told.len() > 15 && told.iter().all(|line| !line.error),
+                "{told:?}"
+            );
+            assert!(
+                told.iter()
+                    .any(|line| line.text == "  fault node-down NODE"),
+                "{told:?}"
+            );
         }
         assert!(!state.replacing.acted, "it changes nothing");
     }
@@ -537,12 +787,20 @@ mod tests {
     #[test]
     fn a_printed_session_is_entered_without_its_prompts_and_output() {
         let mut state = settled(WEB);
-        let entered =
-            |state: &State, from: usize| state.console.lines[from..].iter().filter_map(|line| line.entered.clone()).collect::<Vec<_>>();
+        let entered = |state: &State, from: usize| {
+            state.console.lines[from..]
+                .iter()
+                .filter_map(|line| line.entered.clone())
+                .collect::<Vec<_>>()
+        };
         let before = state.console.lines.len();
         enter(&mut state, "$ kubectl get deployments");
         assert_eq!(entered(&state, before), ["kubectl get deployments"]);
-        assert!(printed(&state).contains("web    2/2"), "{}", printed(&state));
+        assert!(
+            printed(&state).contains("web    2/2"),
+            "{}",
+            printed(&state)
+        );
         let before = state.console.lines.len();
         enter(
             &mut state,
@@ -552,14 +810,35 @@ mod tests {
         let lines = entered(&state, before);
         assert_eq!(
             (lines.len(), lines[0].as_str(), lines[2].as_str()),
-            (3, "kubectl scale deployment web --replicas=3", "kubectl get \\\nconfigmap notes -o name")
+            (
+                3,
+                "kubectl scale deployment web --replicas=3",
+                "kubectl get \\\nconfigmap notes -o name"
+            )
         );
-        assert!(printed(&state).ends_with("configmap/notes"), "{}", printed(&state));
-        assert_eq!(state.timeline.run.sim().list(Kind::ConfigMap).filter(|map| map.meta.name == "notes").count(), 1);
+        assert!(
+            printed(&state).ends_with("configmap/notes"),
+            "{}",
+            printed(&state)
+        );
+        assert_eq!(
+            state
+                .timeline
+                .run
+                .sim()
+                .list(Kind::ConfigMap)
+                .filter(|map| map.meta.name == "notes")
+                .count(),
+            1
+        );
         // Into a program in a container, too.
         enter(&mut state, "kubectl exec -it deployment/web -- sh");
         enter(&mut state, "/ # echo one\none\n/ # exit");
-        assert!(printed(&state).contains("/ # echo one\none") && !state.timeline.run.takes_input(), "{}", printed(&state));
+        assert!(
+            printed(&state).contains("/ # echo one\none") && !state.timeline.run.takes_input(),
+            "{}",
+            printed(&state)
+        );
         assert_eq!(super::commands_of_printed_session("echo $(date)"), None);
         assert_eq!(super::commands_of_printed_session("$HOME"), None);
     }
@@ -567,7 +846,16 @@ mod tests {
     #[test]
     fn a_prompt_within_a_manifest_is_no_command() {
         let mut state = settled(WEB);
-        let pod = state.timeline.run.sim().list(Kind::Pod).next().unwrap().meta.name.clone();
+        let pod = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::Pod)
+            .next()
+            .unwrap()
+            .meta
+            .name
+            .clone();
         enter(
             &mut state,
             &format!(
@@ -575,20 +863,51 @@ mod tests {
                  pod {pod}\nEOF"
             ),
         );
-        assert!(printed(&state).ends_with("configmap/notes created"), "{}", printed(&state));
-        assert!(state.timeline.run.sim().list(Kind::Pod).all(|one| one.meta.deletion_timestamp.is_none()));
-        assert!(!super::only_reads("kubectl apply -f - <<EOF\n  $ kubectl get pods\nEOF"));
+        assert!(
+            printed(&state).ends_with("configmap/notes created"),
+            "{}",
+            printed(&state)
+        );
+        assert!(
+            state
+                .timeline
+                .run
+                .sim()
+                .list(Kind::Pod)
+                .all(|one| one.meta.deletion_timestamp.is_none())
+        );
+        assert!(!super::only_reads(
+            "kubectl apply -f - <<EOF\n  $ kubectl get pods\nEOF"
+        ));
     }
 
     #[test]
     fn a_printed_command_ends_where_the_shell_ends_it() {
         let commands = |text: &str| super::commands_of_printed_session(text).unwrap_or_default();
-        assert_eq!(commands("$ grep '<<EOF' notes\nfound\n$ date"), ["grep '<<EOF' notes", "date"]);
-        assert_eq!(commands("$ cat <<<EOF\nEOF\n$ date"), ["cat <<<EOF", "date"]);
-        assert_eq!(commands("$ echo $((1<<2)) # <<EOF\n4\n$ date"), ["echo $((1<<2)) # <<EOF", "date"]);
-        assert_eq!(commands("$ cat <<'A' <<-B\n$ one\nA\ntwo\n\tB\nout\n$ date"), ["cat <<'A' <<-B\n$ one\nA\ntwo\n\tB", "date"]);
-        assert_eq!(commands("$ cat \\\n> - <<A\n> one\n> A\none\n$ date"), ["cat \\\n- <<A\none\nA", "date"]);
-        assert_eq!(commands("\n$ kubectl get pods\nNAME READY\n"), ["kubectl get pods"]);
+        assert_eq!(
+            commands("$ grep '<<EOF' notes\nfound\n$ date"),
+            ["grep '<<EOF' notes", "date"]
+        );
+        assert_eq!(
+            commands("$ cat <<<EOF\nEOF\n$ date"),
+            ["cat <<<EOF", "date"]
+        );
+        assert_eq!(
+            commands("$ echo $((1<<2)) # <<EOF\n4\n$ date"),
+            ["echo $((1<<2)) # <<EOF", "date"]
+        );
+        assert_eq!(
+            commands("$ cat <<'A' <<-B\n$ one\nA\ntwo\n\tB\nout\n$ date"),
+            ["cat <<'A' <<-B\n$ one\nA\ntwo\n\tB", "date"]
+        );
+        assert_eq!(
+            commands("$ cat \\\n> - <<A\n> one\n> A\none\n$ date"),
+            ["cat \\\n- <<A\none\nA", "date"]
+        );
+        assert_eq!(
+            commands("\n$ kubectl get pods\nNAME READY\n"),
+            ["kubectl get pods"]
+        );
     }
 
     #[test]
@@ -597,7 +916,13 @@ mod tests {
         assert!(super::only_reads(&line));
         let mut state = settled(WEB);
         enter(&mut state, &line);
-        assert!(state.console.lines.iter().any(|line| line.entered.as_deref() == Some("kubectl get nodes")));
+        assert!(
+            state
+                .console
+                .lines
+                .iter()
+                .any(|line| line.entered.as_deref() == Some("kubectl get nodes"))
+        );
     }
 
     #[test]
@@ -608,11 +933,15 @@ mod tests {
             state.update(ConsoleMsg::Enter("kubectl get nodes".into()));
         }
         assert!(
-            state.console.lines.len() <= OUTPUT_LINES && state.console.history.len() == HISTORY_LINES,
+            state.console.lines.len() <= OUTPUT_LINES
+                && state.console.history.len() == HISTORY_LINES,
             "{} {}",
             state.console.lines.len(),
             state.console.history.len()
         );
-        assert_eq!(state.console.history.last().map(String::as_str), Some("kubectl get nodes"));
+        assert_eq!(
+            state.console.history.last().map(String::as_str),
+            Some("kubectl get nodes")
+        );
     }
 }

@@ -36,7 +36,10 @@ impl Demo {
 
     /// Ends it for good: a person has acted.
     pub fn end(&mut self) {
-        *self = Demo { ran: std::mem::take(&mut self.ran), ..Demo::default() };
+        *self = Demo {
+            ran: std::mem::take(&mut self.ran),
+            ..Demo::default()
+        };
     }
 
     /// When its lines were run, for a link.
@@ -47,7 +50,10 @@ impl Demo {
     /// A history is repeated in which it ran lines at these instants.
     pub fn recall(&mut self, mut ran: Vec<u64>) {
         k8s_model::sort::sort(&mut ran);
-        *self = Demo { ran, ..Demo::default() };
+        *self = Demo {
+            ran,
+            ..Demo::default()
+        };
     }
 
     /// Whether a command at an instant, in milliseconds, was the example's own.
@@ -102,7 +108,10 @@ impl Demo {
             return Some(line.into());
         }
         // A Pod that is on its way out is not deleted again.
-        let pods = run.sim().list(Kind::Pod).filter(|pod| !pod.meta.is_deleting() && &*pod.meta.namespace == "default");
+        let pods = run
+            .sim()
+            .list(Kind::Pod)
+            .filter(|pod| !pod.meta.is_deleting() && &*pod.meta.namespace == "default");
         let oldest = pods.min_by_key(|pod| (pod.meta.creation_timestamp, pod.meta.name.clone()))?;
         Some(line.replace(POD, &oldest.meta.name))
     }
@@ -110,7 +119,11 @@ impl Demo {
     fn schedule(&mut self) {
         let Some(script) = self.script else { return };
         match self.next < script.steps.len() * script.times {
-            true => self.due = self.due.after(script.steps[self.next % script.steps.len()].0 * 1_000_000),
+            true => {
+                self.due = self
+                    .due
+                    .after(script.steps[self.next % script.steps.len()].0 * 1_000_000)
+            }
             false => self.script = None,
         }
     }
@@ -129,22 +142,49 @@ pub struct Try {
 
 /// Things to try on the first Deployment; none without a Deployment.
 pub fn tries(run: &Run) -> Vec<Try> {
-    let own = |object: &&Rc<Object>| !object.meta.namespace.starts_with("kube-") && !object.meta.is_deleting();
-    let Some(deployment) = run.sim().list(Kind::Deployment).find(own) else { return Vec::new() };
+    let own = |object: &&Rc<Object>| {
+        !object.meta.namespace.starts_with("kube-") && !object.meta.is_deleting()
+    };
+    let Some(deployment) = run.sim().list(Kind::Deployment).find(own) else {
+        return Vec::new();
+    };
     let (name, namespace) = (&deployment.meta.name, &deployment.meta.namespace);
-    let flag = if &**namespace == "default" { String::new() } else { format!(" -n {namespace}") };
-    let Some(body) = deployment.get::<Deployment>() else { return Vec::new() };
+    let flag = if &**namespace == "default" {
+        String::new()
+    } else {
+        format!(" -n {namespace}")
+    };
+    let Some(body) = deployment.get::<Deployment>() else {
+        return Vec::new();
+    };
     let replicas = body.spec.replicas + 2;
-    let on_all = |words, line| Try { words, line, pod: None };
-    let mut all = vec![on_all(msg::try_scale(replicas), format!("kubectl scale deployment {name} --replicas={replicas}{flag}"))];
+    let on_all = |words, line| Try {
+        words,
+        line,
+        pod: None,
+    };
+    let mut all = vec![on_all(
+        msg::try_scale(replicas),
+        format!("kubectl scale deployment {name} --replicas={replicas}{flag}"),
+    )];
     if let Some(container) = body.spec.template.spec.containers.first() {
         let container = &container.name;
-        all.push(on_all(msg::try_image(), format!("kubectl set image deployment {name} {container}={container}:broken{flag}")));
+        all.push(on_all(
+            msg::try_image(),
+            format!("kubectl set image deployment {name} {container}={container}:broken{flag}"),
+        ));
     }
-    let pod = run.sim().list(Kind::Pod).find(|pod| pod.meta.namespace == *namespace && !pod.meta.is_deleting());
+    let pod = run
+        .sim()
+        .list(Kind::Pod)
+        .find(|pod| pod.meta.namespace == *namespace && !pod.meta.is_deleting());
     if let Some(pod) = pod {
         let line = format!("kubectl delete pod {}{flag}", pod.meta.name);
-        all.push(Try { words: msg::try_delete(), line, pod: Some(pod.key()) });
+        all.push(Try {
+            words: msg::try_delete(),
+            line,
+            pod: Some(pod.key()),
+        });
     }
     all
 }
@@ -167,7 +207,13 @@ mod tests {
     }
 
     fn history(state: &State) -> Vec<String> {
-        state.timeline.run.journal().iter().map(|entry| format!("{entry:?}")).collect()
+        state
+            .timeline
+            .run
+            .journal()
+            .iter()
+            .map(|entry| format!("{entry:?}"))
+            .collect()
     }
 
     #[test]
@@ -183,7 +229,14 @@ mod tests {
         // What the manifest says is left alone.
         assert_eq!((state.drift(), ready(&state.timeline.run)), (vec![], 2));
         // There is no longer rest than two seconds from the first Pods on.
-        let writes = state.timeline.run.journal().iter().filter(|entry| !entry.is_event()).map(|entry| entry.time.0).collect::<Vec<_>>();
+        let writes = state
+            .timeline
+            .run
+            .journal()
+            .iter()
+            .filter(|entry| !entry.is_event())
+            .map(|entry| entry.time.0)
+            .collect::<Vec<_>>();
         println!("{writes:?}");
         let rest = writes.windows(2).map(|pair| pair[1] - pair[0]).max();
         assert!(rest < Some(2_500_000), "{rest:?}");
@@ -217,8 +270,12 @@ mod tests {
         // To look at it is no action.
         let mut state = State::from_link(None);
         state.update(Msg::Begin { moves: true });
-        let looks: [Msg; 4] =
-            [TimelineMsg::Pause.into(), TimelineMsg::Play.into(), SelectionMsg::Select(None).into(), Msg::Stage(9.0, 9.0)];
+        let looks: [Msg; 4] = [
+            TimelineMsg::Pause.into(),
+            TimelineMsg::Play.into(),
+            SelectionMsg::Select(None).into(),
+            Msg::Stage(9.0, 9.0),
+        ];
         looks.into_iter().for_each(|look| state.update(look));
         assert!(state.demo.offers && state.demo.plays());
         state.update(Msg::CloseOffers);
@@ -228,8 +285,19 @@ mod tests {
             let mut state = State::from_link(None);
             state.update(Msg::Begin { moves: true });
             run(&mut state, 8, 64);
-            let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
-            state.update(if looks { SelectionMsg::Select(Some(pod)).into() } else { Msg::StopDemo });
+            let pod = state
+                .timeline
+                .run
+                .sim()
+                .list(Kind::Pod)
+                .next()
+                .expect("a Pod")
+                .key();
+            state.update(if looks {
+                SelectionMsg::Select(Some(pod)).into()
+            } else {
+                Msg::StopDemo
+            });
             assert!(state.demo.offers && !state.demo.plays());
         }
     }
@@ -240,12 +308,24 @@ mod tests {
         state.update(Msg::Begin { moves: true });
         run(&mut state, 8, 64);
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
-        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=1".into()));
-        let lines: Vec<&str> = state.console.lines.iter().filter(|line| line.entered.is_some()).map(|line| line.text.as_str()).collect();
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment nginx-deployment --replicas=1".into(),
+        ));
+        let lines: Vec<&str> = state
+            .console
+            .lines
+            .iter()
+            .filter(|line| line.entered.is_some())
+            .map(|line| line.text.as_str())
+            .collect();
         assert_eq!(lines.len(), 2, "{lines:?}");
         let told = |state: &State| {
             let all = crate::history::commands(&state.timeline.run);
-            let own: Vec<&str> = all.iter().filter(|ran| !state.demo.has_run(ran.at)).map(|ran| &*ran.line).collect();
+            let own: Vec<&str> = all
+                .iter()
+                .filter(|ran| !state.demo.has_run(ran.at))
+                .map(|ran| &*ran.line)
+                .collect();
             (all.len() - own.len(), own.len())
         };
         assert_eq!(told(&state), (2, 3));
@@ -277,10 +357,22 @@ mod tests {
         run(&mut state, 30, 256);
         assert_eq!(state.timeline.run.sim().list(Kind::ReplicaSet).count(), 2);
         assert_eq!((ready(&state.timeline.run), state.demo.plays()), (3, false));
-        assert!(state.console.lines.iter().any(|line| line.text.starts_with("# kubectl set image") && line.entered.is_none()));
+        assert!(
+            state
+                .console
+                .lines
+                .iter()
+                .any(|line| line.text.starts_with("# kubectl set image") && line.entered.is_none())
+        );
         // It was not the person who did it.
         state.update(ReplaceMsg::Ask(Replacement::Example(0)));
-        assert_eq!((state.replacing.asked.clone(), examples::of(&state.editor.text)), (None, Some(0)));
+        assert_eq!(
+            (
+                state.replacing.asked.clone(),
+                examples::of(&state.editor.text)
+            ),
+            (None, Some(0))
+        );
     }
 
     #[test]
@@ -293,7 +385,11 @@ mod tests {
             state.update(ConsoleMsg::Enter(line));
             run(&mut state, 5, 256);
             assert_ne!(state.timeline.run.version(), before);
-            assert!(!state.console.lines.iter().any(|line| line.error), "{:?}", state.console.lines);
+            assert!(
+                !state.console.lines.iter().any(|line| line.error),
+                "{:?}",
+                state.console.lines
+            );
         }
         assert!(tries(&State::new("", 1).timeline.run).is_empty());
     }

@@ -149,7 +149,11 @@ impl Drawing {
             now: run.wall(),
             lags: !self.pods.is_current(run),
             nodes: selection.view.uses.nodes,
-            unfolded: if selection.view.uses.groups { selection.grouping.folded.clone() } else { Default::default() },
+            unfolded: if selection.view.uses.groups {
+                selection.grouping.folded.clone()
+            } else {
+                Default::default()
+            },
         }
     }
 
@@ -163,8 +167,14 @@ impl Drawing {
 
     /// The pill of the picture drawn last, of this history.
     pub fn standing(&self) -> Message {
-        let drawn = self.drawn.as_ref().filter(|(key, _)| key.version != OTHER_HISTORY);
-        drawn.and_then(|(_, picture)| picture.pill.as_ref()).map(|pill| pill.words.clone()).unwrap_or_default()
+        let drawn = self
+            .drawn
+            .as_ref()
+            .filter(|(key, _)| key.version != OTHER_HISTORY);
+        drawn
+            .and_then(|(_, picture)| picture.pill.as_ref())
+            .map(|pill| pill.words.clone())
+            .unwrap_or_default()
     }
 
     /// Whether the diagram shown is still being read.
@@ -216,11 +226,19 @@ impl Drawing {
         {
             return picture.clone();
         }
-        let at_once = if most < usize::MAX { READ_AT_ONCE } else { most };
+        let at_once = if most < usize::MAX {
+            READ_AT_ONCE
+        } else {
+            most
+        };
         let begins = making.is_none();
         let mut making = making.unwrap_or_else(|| self.begin(run, selection, key));
         // Without a picture before there is nothing to show until it is whole.
-        let before = self.drawn.as_ref().filter(|_| making.is_large && most < usize::MAX).map(|(_, picture)| picture.clone());
+        let before = self
+            .drawn
+            .as_ref()
+            .filter(|_| making.is_large && most < usize::MAX)
+            .map(|(_, picture)| picture.clone());
         if let (true, Some(before), Part::Workloads(reading)) = (begins, &before, &making.part)
             && reading.controllers() > at_once
         {
@@ -232,7 +250,11 @@ impl Drawing {
             making.part = match making.part {
                 Part::Workloads(mut reading) => {
                     let all = reading.roots(&mut self.pods.pods, at_once);
-                    if all { Part::Services(reading) } else { Part::Workloads(reading) }
+                    if all {
+                        Part::Services(reading)
+                    } else {
+                        Part::Workloads(reading)
+                    }
                 }
                 Part::Services(mut reading) => {
                     reading.list_services(&all(run), &self.scope(run, selection));
@@ -241,14 +263,20 @@ impl Drawing {
                 Part::Listed(mut reading) => {
                     let scope = self.scope(run, selection);
                     let done = reading.services(&all(run), &mut self.pods.pods, &scope, at_once);
-                    if done { Part::Policies(reading) } else { Part::Listed(reading) }
+                    if done {
+                        Part::Policies(reading)
+                    } else {
+                        Part::Listed(reading)
+                    }
                 }
                 Part::Policies(mut reading) => {
                     let scope = self.scope(run, selection);
                     reading.policies(&all(run), &self.pods.pods, &scope);
                     Part::Others(reading)
                 }
-                Part::Others(reading) => Part::Beside(Box::new(self.read_others(run, selection, reading))),
+                Part::Others(reading) => {
+                    Part::Beside(Box::new(self.read_others(run, selection, reading)))
+                }
                 Part::Beside(mut model) => {
                     self.read_beside(run, selection, &mut model, &mut making.picture);
                     Part::Counters(model)
@@ -256,7 +284,13 @@ impl Drawing {
                 Part::Counters(mut model) => {
                     if selection.view.uses.counters {
                         let scope = self.scope(run, selection);
-                        stale::mark(&mut model, run.sim(), &self.pods.pods, &scope, self.pods.is_current(run));
+                        stale::mark(
+                            &mut model,
+                            run.sim(),
+                            &self.pods.pods,
+                            &scope,
+                            self.pods.is_current(run),
+                        );
                     }
                     Part::Layout(model)
                 }
@@ -274,7 +308,9 @@ impl Drawing {
                     making.picture.pill = self.pill(run, selection, &scene, &making.services);
                     Part::Whole(scene)
                 }
-                Part::Whole(scene) => Part::Compared(self.compare(scene, std::mem::take(&mut making.picture))),
+                Part::Whole(scene) => {
+                    Part::Compared(self.compare(scene, std::mem::take(&mut making.picture)))
+                }
                 Part::Compared(picture) => {
                     self.show(making.key, picture.clone());
                     return picture;
@@ -291,8 +327,19 @@ impl Drawing {
         let scope = self.scope(run, selection);
         let reading = ModelReading::begin(&all(run), &mut self.pods.pods, &scope);
         let is_large = reading.controllers() + run.sim().server().count(Kind::Service) > PARTED;
-        let picture = Picture { view: Some(selection.view), epoch: run.epoch, part: selection.part(), ..Picture::default() };
-        Making { key, is_large, part: Part::Workloads(reading), picture, services: Vec::new() }
+        let picture = Picture {
+            view: Some(selection.view),
+            epoch: run.epoch,
+            part: selection.part(),
+            ..Picture::default()
+        };
+        Making {
+            key,
+            is_large,
+            part: Part::Workloads(reading),
+            picture,
+            services: Vec::new(),
+        }
     }
 
     /// Reads the rest of the cluster.
@@ -304,16 +351,26 @@ impl Drawing {
             volume.data = content(run, &volume.id.name);
         }
         let selected = selection.object(run).cloned();
-        model.chosen = selected.as_ref().and_then(|object| self.pods.pods.get(object.meta.uid)).cloned();
+        model.chosen = selected
+            .as_ref()
+            .and_then(|object| self.pods.pods.get(object.meta.uid))
+            .cloned();
         model
     }
 
     /// Reads what stands beside the diagram: the budget of a rollout, the namespaces to choose from.
-    fn read_beside(&mut self, run: &Run, selection: &Selection, model: &mut Model, picture: &mut Picture) {
+    fn read_beside(
+        &mut self,
+        run: &Run,
+        selection: &Selection,
+        model: &mut Model,
+        picture: &mut Picture,
+    ) {
         let scope = self.scope(run, selection);
         let selected = selection.object(run).cloned();
-        let budget =
-            selection.view.uses.budget.then(|| adapt::budget(&all(run), &self.pods.pods, &scope, selected.as_deref()).map(Rc::new));
+        let budget = selection.view.uses.budget.then(|| {
+            adapt::budget(&all(run), &self.pods.pods, &scope, selected.as_deref()).map(Rc::new)
+        });
         picture.budget = budget.flatten();
         picture.namespaces = Rc::new(adapt::namespaces(&all(run), &self.pods.pods));
         picture.hidden = model.hidden;
@@ -324,11 +381,30 @@ impl Drawing {
     }
 
     /// The scene, if all of it is drawn.
-    fn lay_out(&mut self, run: &Run, selection: &Selection, most: usize, model: &mut Model) -> Option<Scene> {
-        (self.memory.nodes.budget, self.memory.lags, self.memory.is_cut) = (most, false, false);
+    fn lay_out(
+        &mut self,
+        run: &Run,
+        selection: &Selection,
+        most: usize,
+        model: &mut Model,
+    ) -> Option<Scene> {
+        (
+            self.memory.nodes.budget,
+            self.memory.lags,
+            self.memory.is_cut,
+        ) = (most, false, false);
         let scope = self.scope(run, selection);
-        let uid = selection.object(run).map(|object| object.meta.uid.to_string());
-        let source = source(run, selection, (&self.pods, &scope), uid.as_deref(), self.stage, most);
+        let uid = selection
+            .object(run)
+            .map(|object| object.meta.uid.to_string());
+        let source = source(
+            run,
+            selection,
+            (&self.pods, &scope),
+            uid.as_deref(),
+            self.stage,
+            most,
+        );
         let mut scene = (selection.view.draw)(model, &source, &mut self.memory);
         if self.memory.is_cut {
             deferred_drop::drop_later(scene.items);
@@ -341,11 +417,24 @@ impl Drawing {
 
     /// The picture of a scene; the one before where nothing differs.
     fn compare(&self, mut scene: Scene, picture: Picture) -> Rc<Picture> {
-        let Some((_, old)) = &self.drawn else { return Rc::new(Picture { scene: Rc::new(scene), ..picture }) };
+        let Some((_, old)) = &self.drawn else {
+            return Rc::new(Picture {
+                scene: Rc::new(scene),
+                ..picture
+            });
+        };
         // Equal parts keep their pointer, so that their components need not look.
-        let scene = if scene.keep(&old.scene) && *old.scene == scene { old.scene.clone() } else { Rc::new(scene) };
+        let scene = if scene.keep(&old.scene) && *old.scene == scene {
+            old.scene.clone()
+        } else {
+            Rc::new(scene)
+        };
         let picture = Picture { scene, ..picture };
-        if Rc::ptr_eq(&old.scene, &picture.scene) && **old == picture { old.clone() } else { Rc::new(picture) }
+        if Rc::ptr_eq(&old.scene, &picture.scene) && **old == picture {
+            old.clone()
+        } else {
+            Rc::new(picture)
+        }
     }
 
     fn show(&mut self, key: DrawingKey, picture: Rc<Picture>) {
@@ -360,7 +449,11 @@ impl Drawing {
     pub fn extent(&mut self, run: &Run, selection: &Selection, most: usize) -> Option<Rc<Extent>> {
         let read = selection.view.extent?;
         let scope = self.scope(run, selection);
-        read(&source(run, selection, (&self.pods, &scope), None, self.stage, most), &mut self.memory).map(Rc::new)
+        read(
+            &source(run, selection, (&self.pods, &scope), None, self.stage, most),
+            &mut self.memory,
+        )
+        .map(Rc::new)
     }
 
     /// What the axes of the diagram beside it have to hold.
@@ -416,7 +509,9 @@ fn content(run: &Run, volume: &str) -> Message {
     let files: Vec<_> = run.sim().disks.list(&disk).collect();
     match files[..] {
         [] => Message::default(),
-        [(_, text)] if text.lines().next().is_some() => Message::name(i18n::format::middle(text.lines().next().unwrap_or(""), 18)),
+        [(_, text)] if text.lines().next().is_some() => {
+            Message::name(i18n::format::middle(text.lines().next().unwrap_or(""), 18))
+        }
         ref files => msg::volume_files(files.len()),
     }
 }
@@ -449,17 +544,27 @@ mod tests {
         state.update(TimelineMsg::Seconds(20));
         let words = |state: &mut State| state.picture().scene.summary.clone();
         let end = words(&mut state);
-        assert!(end.contains("nginx:1.7.9") && end.contains("0 ready, 0 not ready; revision nginx:1.9.1"), "{end}");
+        assert!(
+            end.contains("nginx:1.7.9")
+                && end.contains("0 ready, 0 not ready; revision nginx:1.9.1"),
+            "{end}"
+        );
         state.update(TimelineMsg::Seek(10_000));
         let before = words(&mut state);
-        assert!(before.ends_with("2 ready, 0 not ready") && !before.contains("1.9.1"), "{before}");
+        assert!(
+            before.ends_with("2 ready, 0 not ready") && !before.contains("1.9.1"),
+            "{before}"
+        );
         state.update(TimelineMsg::Live);
         assert_eq!(words(&mut state), end);
     }
 
     #[test]
     fn a_revision_that_was_rolled_back_to_is_not_called_the_newest() {
-        for (example, of) in [(0, "deployment/nginx-deployment nginx"), (2, "statefulset/web nginx")] {
+        for (example, of) in [
+            (0, "deployment/nginx-deployment nginx"),
+            (2, "statefulset/web nginx"),
+        ] {
             let (name, container) = of.split_once(' ').unwrap();
             let mut state = settled((examples::ALL[example].text)());
             state.update(SelectionMsg::View(&views::rollout::VIEW));
@@ -484,18 +589,42 @@ mod tests {
         state.drawing.stage = (900.0, 600.0);
         let words = |state: &mut State| -> Vec<String> {
             let of = |item: &Rc<views::shape::Item>| match &item.body {
-                CardBody::Chart(chart) => Some(chart.words.iter().map(|word| word.4.to_string()).collect::<Vec<_>>()),
+                CardBody::Chart(chart) => Some(
+                    chart
+                        .words
+                        .iter()
+                        .map(|word| word.4.to_string())
+                        .collect::<Vec<_>>(),
+                ),
                 _ => None,
             };
-            state.picture().scene.items.iter().find_map(of).unwrap_or_default()
+            state
+                .picture()
+                .scene
+                .items
+                .iter()
+                .find_map(of)
+                .unwrap_or_default()
         };
-        let limits = |words: &[String]| words.iter().filter(|words| words.starts_with("at ")).count();
+        let limits = |words: &[String]| {
+            words
+                .iter()
+                .filter(|words| words.starts_with("at "))
+                .count()
+        };
         assert_eq!(limits(&words(&mut state)), 0);
-        state.update(ConsoleMsg::Enter("kubectl delete pod web-0 --wait=false".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl delete pod web-0 --wait=false".into(),
+        ));
         state.update(TimelineMsg::Seconds(10));
         let told = words(&mut state);
-        assert!(limits(&told) == 0 && told.contains(&"web-0 deleted by user".into()), "{told:?}");
-        state.update(ConsoleMsg::Enter("kubectl set image statefulset/web nginx=nginx:1.27".into()));
+        assert!(
+            limits(&told) == 0 && told.contains(&"web-0 deleted by user".into()),
+            "{told:?}"
+        );
+        state.update(ConsoleMsg::Enter(
+            "kubectl set image statefulset/web nginx=nginx:1.27".into(),
+        ));
         state.update(TimelineMsg::Seconds(1));
         assert_eq!(limits(&words(&mut state)), 2);
     }
@@ -505,7 +634,12 @@ mod tests {
         let mut state = settled((examples::ALL[0].text)());
         assert_eq!(ready(&state.timeline.run), 2);
         let picture = state.picture();
-        let kinds: Vec<&str> = picture.scene.items.iter().map(|item| item.id.kind.as_str()).collect();
+        let kinds: Vec<&str> = picture
+            .scene
+            .items
+            .iter()
+            .map(|item| item.id.kind.as_str())
+            .collect();
         assert_eq!(kinds, ["Deployment", "ReplicaSet", "Pod", "Pod"]);
         assert!(Rc::ptr_eq(&picture, &state.picture()));
         assert!(state.marks().iter().any(|mark| mark.lane == 0));
@@ -515,8 +649,17 @@ mod tests {
     fn an_incremental_picture_equals_one_read_from_scratch() {
         let mut state = settled((examples::ALL[2].text)());
         state.timeline.playing = false;
-        for line in ["kubectl delete pod web-0", "kubectl scale sts/web --replicas=5", "fault node-down node-1", "kubectl delete sts web"] {
-            state.update(if line.starts_with("fault") { Msg::Fault(line[6..].into()) } else { ConsoleMsg::Enter(line.into()).into() });
+        for line in [
+            "kubectl delete pod web-0",
+            "kubectl scale sts/web --replicas=5",
+            "fault node-down node-1",
+            "kubectl delete sts web",
+        ] {
+            state.update(if line.starts_with("fault") {
+                Msg::Fault(line[6..].into())
+            } else {
+                ConsoleMsg::Enter(line.into()).into()
+            });
             for _ in 0..30 {
                 let to = Time(state.timeline.run.sim().now().0 + 1_700_000);
                 state.advance(to, usize::MAX);
@@ -556,7 +699,9 @@ mod tests {
         assert_eq!(parts.draw(1).scene, whole.picture().scene);
         // All Pods are of an older revision then: again each node has its turn.
         for state in [&mut *parts, &mut *whole] {
-            state.update(ConsoleMsg::Enter("kubectl set image deployment/many web=nginx:1.26".into()));
+            state.update(ConsoleMsg::Enter(
+                "kubectl set image deployment/many web=nginx:1.26".into(),
+            ));
             state.update(TimelineMsg::Seconds(1));
         }
         assert!(turns(parts) > 3);
@@ -578,19 +723,27 @@ mod tests {
                 "apiVersion: v1\nkind: Service\nmetadata: {{name: w{at}}}\nspec: {{selector: {{app: w}}, ports: [{{port: 80}}]}}\n---\n"
             )
         };
-        let text: String = (0..PARTED / 2 + 100).map(|at| empty_deployment(at) + &service(at)).collect();
+        let text: String = (0..PARTED / 2 + 100)
+            .map(|at| empty_deployment(at) + &service(at))
+            .collect();
         let mut state = State::new(&text, 1);
         while state.timeline.run.goes_on() {
             state.poll();
         }
         let first = state.picture();
-        state.update(ConsoleMsg::Enter("kubectl delete deployment w7 --wait=false".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl delete deployment w7 --wait=false".into(),
+        ));
         state.update(TimelineMsg::Seconds(5));
         while state.timeline.run_until.is_some() || !state.read(usize::MAX) {
             state.run_slice(usize::MAX);
         }
         // Until it is whole the picture before is shown, and the clock waits; then it makes up for the time.
-        let (mut pacing, now, clock) = (FramePacing::new(0.0), state.timeline.run.now(), Cell::new(0.0));
+        let (mut pacing, now, clock) = (
+            FramePacing::new(0.0),
+            state.timeline.run.now(),
+            Cell::new(0.0),
+        );
         state.timeline.playing = true;
         let mut frames = 1;
         let second = loop {
@@ -600,7 +753,9 @@ mod tests {
             }
             assert!(Rc::ptr_eq(&picture, &first), "frame {frames}");
             clock.set(clock.get() + 16.0);
-            assert!(state.lags() && pacing.run_slice(&mut state, true, &|| clock.get(), &mut |_| {}));
+            assert!(
+                state.lags() && pacing.run_slice(&mut state, true, &|| clock.get(), &mut |_| {})
+            );
             assert_eq!(state.timeline.run.now(), now);
             frames += 1;
         };
@@ -610,17 +765,31 @@ mod tests {
         assert_eq!(state.timeline.run.now() - now, 16 * (frames - 1));
         assert!(!Rc::ptr_eq(&second, &first));
         // What a person changes in between is drawn, not what was being made.
-        state.update(ConsoleMsg::Enter("kubectl delete deployment w8 --wait=false".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl delete deployment w8 --wait=false".into(),
+        ));
         state.update(TimelineMsg::Step);
         state.draw(100);
         state.update(SelectionMsg::View(&views::network::VIEW));
-        assert_eq!(state.draw(100).view.map(|view| view.id), second.view.map(|view| view.id));
-        let network = (0..10).map(|_| state.draw(100)).last().expect("it is drawn");
+        assert_eq!(
+            state.draw(100).view.map(|view| view.id),
+            second.view.map(|view| view.id)
+        );
+        let network = (0..10)
+            .map(|_| state.draw(100))
+            .last()
+            .expect("it is drawn");
         assert_eq!(network.view.map(|view| view.id), Some("network"));
         (state.drawing.pods.position, state.drawing.drawn) = (None, None);
         assert_eq!(*network, *state.picture());
         // Who changes his mind sees what he saw, and nothing waits for what was begun.
-        let service = state.timeline.run.sim().list(k8s_model::Kind::Service).next().map(|service| service.key());
+        let service = state
+            .timeline
+            .run
+            .sim()
+            .list(k8s_model::Kind::Service)
+            .next()
+            .map(|service| service.key());
         state.update(SelectionMsg::Select(None));
         let network = state.picture();
         state.update(SelectionMsg::Select(service));
@@ -676,7 +845,12 @@ mod tests {
         let mut state = settled((examples::ALL[4].text)());
         let names = |state: &mut State| {
             let picture = state.picture();
-            let mut kinds: Vec<String> = picture.scene.items.iter().map(|item| format!("{} {}", item.id.kind, item.id.name)).collect();
+            let mut kinds: Vec<String> = picture
+                .scene
+                .items
+                .iter()
+                .map(|item| format!("{} {}", item.id.kind, item.id.name))
+                .collect();
             kinds.sort();
             (kinds, picture.hidden)
         };
@@ -684,17 +858,31 @@ mod tests {
         assert_eq!(hidden, 0);
         state.update(SelectionMsg::Filter("web".into()));
         let (some, hidden) = names(&mut state);
-        assert_eq!(some, ["Pod web-0", "Pod web-1", "Pod web-2", "StatefulSet web"]);
+        assert_eq!(
+            some,
+            ["Pod web-0", "Pod web-1", "Pod web-2", "StatefulSet web"]
+        );
         assert_eq!(hidden + some.len(), all.len());
         state.update(SelectionMsg::Filter("kind:pod app=shop".into()));
-        assert_eq!(names(&mut state).0.iter().filter(|name| name.starts_with("Pod")).count(), 3);
+        assert_eq!(
+            names(&mut state)
+                .0
+                .iter()
+                .filter(|name| name.starts_with("Pod"))
+                .count(),
+            3
+        );
     }
 
     #[test]
     fn nothing_else_moves_while_an_update_goes_on() {
-        for (replicas, stage) in
-            [(2, (1200.0, 700.0)), (4, (1200.0, 700.0)), (6, (1200.0, 700.0)), (9, (1200.0, 700.0)), (4, (480.0, 272.0))]
-        {
+        for (replicas, stage) in [
+            (2, (1200.0, 700.0)),
+            (4, (1200.0, 700.0)),
+            (6, (1200.0, 700.0)),
+            (9, (1200.0, 700.0)),
+            (4, (480.0, 272.0)),
+        ] {
             let text = |name: &str, replicas: usize| {
                 format!(
                     "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}}}, spec: {{replicas: {replicas}, selector: {{matchLabels: {{app: {name}}}}}, \
@@ -703,16 +891,31 @@ mod tests {
             };
             let mut state = settled(&[text("first", replicas), text("second", 2)].concat());
             state.update(Msg::Stage(stage.0, stage.1));
-            state.update(ConsoleMsg::Enter("kubectl set image deployment/first c=nginx:2".into()));
+            state.update(ConsoleMsg::Enter(
+                "kubectl set image deployment/first c=nginx:2".into(),
+            ));
             let mut seen = std::collections::BTreeSet::new();
             for _ in 0..1500 {
                 state.update(TimelineMsg::Step);
                 let scene = state.picture().scene.clone();
-                if scene.items.iter().filter(|item| item.id.kind == "ReplicaSet" && item.id.name.starts_with("first")).count() < 2 {
+                if scene
+                    .items
+                    .iter()
+                    .filter(|item| {
+                        item.id.kind == "ReplicaSet" && item.id.name.starts_with("first")
+                    })
+                    .count()
+                    < 2
+                {
                     continue;
                 }
                 let at = |name: &str| {
-                    scene.items.iter().find(|item| item.id.kind == "Deployment" && item.id.name == name).expect("it is drawn").rect
+                    scene
+                        .items
+                        .iter()
+                        .find(|item| item.id.kind == "Deployment" && item.id.name == name)
+                        .expect("it is drawn")
+                        .rect
                 };
                 seen.insert(format!("{:?} {:?}", at("first"), at("second")));
             }

@@ -31,10 +31,19 @@ impl DriftedField {
     /// Whether it is among what is to be changed.
     pub fn is_in(&self, changes: &[Change]) -> bool {
         // One may tell of a whole list, the other of what is in it.
-        let within = |path: &str, part: &str| part.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
-        let same =
-            |field: &ChangedField| self.field.as_ref().is_none_or(|own| within(&own.path, &field.path) || within(&field.path, &own.path));
-        changes.iter().any(|change| change.key == self.object && (change.op != Op::Modified || change.fields.iter().any(same)))
+        let within = |path: &str, part: &str| {
+            part.strip_prefix(path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        let same = |field: &ChangedField| {
+            self.field
+                .as_ref()
+                .is_none_or(|own| within(&own.path, &field.path) || within(&field.path, &own.path))
+        };
+        changes.iter().any(|change| {
+            change.key == self.object
+                && (change.op != Op::Modified || change.fields.iter().any(same))
+        })
     }
 
     /// In a sentence.
@@ -42,7 +51,11 @@ impl DriftedField {
         let name = &self.object.name;
         match &self.field {
             Some(ChangedField { path, from, to }) => {
-                let said = |value: &Option<String>| value.as_ref().map_or_else(msg::field_not_set, Message::name);
+                let said = |value: &Option<String>| {
+                    value
+                        .as_ref()
+                        .map_or_else(msg::field_not_set, Message::name)
+                };
                 msg::drift_field(self.object.kind, name, path, said(from), said(to))
             }
             None => msg::drift_missing(self.object.kind, name),
@@ -93,94 +106,217 @@ impl Drift {
     /// When a text was applied last, up to an instant.
     pub fn last_applied(text: &str, run: &Run, until: Time) -> Option<Time> {
         let applied = run.commands().take_while(|(at, _)| *at <= until);
-        applied.filter(|(_, command)| matches!(command, Command::Apply(applied) if **applied == *text)).last().map(|(at, _)| at)
+        applied
+            .filter(|(_, command)| matches!(command, Command::Apply(applied) if **applied == *text))
+            .last()
+            .map(|(at, _)| at)
     }
 
     /// The same of a text that was applied at an earlier instant, for example in a history that was repeated: the journal tells how its
     /// objects were then.
     pub fn recalled(text: &str, run: &Run, at: Time) -> Drift {
         let journal = run.journal();
-        let (start, end) = (journal.partition_point(|entry| entry.time < at), journal.partition_point(|entry| entry.time <= at));
+        let (start, end) = (
+            journal.partition_point(|entry| entry.time < at),
+            journal.partition_point(|entry| entry.time <= at),
+        );
         // Up to the next command, which may share the instant.
         let applies = |entry: &Entry| matches!(&entry.record, Record::Command(line) if line.starts_with(APPLY));
         let here = || journal.first(end).iter().skip(start);
-        let after = |own: usize| here().skip(own + 1).take_while(|entry| !matches!(entry.record, Record::Command(_))).count();
-        let until = journal.first(here().rposition(applies).map_or(end, |own| start + own + 1 + after(own)));
+        let after = |own: usize| {
+            here()
+                .skip(own + 1)
+                .take_while(|entry| !matches!(entry.record, Record::Command(_)))
+                .count()
+        };
+        let until = journal.first(
+            here()
+                .rposition(applies)
+                .map_or(end, |own| start + own + 1 + after(own)),
+        );
         Drift::noted(text, at, &|key| {
-            let (op, object) = until.iter().rev().filter_map(Entry::write).find(|(_, object)| object.key() == *key)?;
+            let (op, object) = until
+                .iter()
+                .rev()
+                .filter_map(Entry::write)
+                .find(|(_, object)| object.key() == *key)?;
             (op != Op::Deleted).then(|| object.clone())
         })
     }
 
     fn noted(text: &str, at: Time, then: &dyn Fn(&ObjectRef) -> Option<Rc<Object>>) -> Drift {
-        let documents = if text.len() > MAX_TEXT_BYTES { Vec::new() } else { manifest::parse(text.as_bytes()).documents };
+        let documents = if text.len() > MAX_TEXT_BYTES {
+            Vec::new()
+        } else {
+            manifest::parse(text.as_bytes()).documents
+        };
         let set = |document: manifest::Document| {
             let text = document.value;
             let key = actions::key_of(&text)?;
             let then = then(&key)?.to_value();
-            Some(Set { key, text, then, observed: None, differs: Vec::new() })
+            Some(Set {
+                key,
+                text,
+                then,
+                observed: None,
+                differs: Vec::new(),
+            })
         };
-        Drift { sets: documents.into_iter().filter_map(set).collect(), since: at, epoch: 0 }
+        Drift {
+            sets: documents.into_iter().filter_map(set).collect(),
+            since: at,
+            epoch: 0,
+        }
     }
 
     /// What differs now. An object is compared again only when what a person sets has been written.
     pub fn read(&mut self, sim: &Sim, epoch: u64) -> Vec<DriftedField> {
         let epoch_changed = std::mem::replace(&mut self.epoch, epoch) != epoch;
         for set in &mut self.sets {
-            let differs = |key, field| DriftedField { object: set.key.clone(), field, key };
+            let differs = |key, field| DriftedField {
+                object: set.key.clone(),
+                field,
+                key,
+            };
             let Some(object) = sim.get(&set.key) else {
                 (set.observed, set.differs) = (None, vec![differs(Str::default(), None)]);
                 continue;
             };
             // What has no spec has no generation.
             let meta = &object.meta;
-            let written = if meta.generation > 0 { meta.generation as u64 } else { meta.resource_version };
-            let observed = Some((meta.uid, written, meta.labels.clone(), meta.annotations.clone()));
+            let written = if meta.generation > 0 {
+                meta.generation as u64
+            } else {
+                meta.resource_version
+            };
+            let observed = Some((
+                meta.uid,
+                written,
+                meta.labels.clone(),
+                meta.annotations.clone(),
+            ));
             if set.observed == observed && !epoch_changed {
                 continue;
             }
             let (now, mut fields) = (object.to_value(), Vec::new());
-            for (name, text) in set.text.as_object().into_iter().flatten().filter(|(name, _)| !IGNORED_FIELDS.contains(&name.as_str())) {
-                compare(name, name, text, set.then.get(name), now.get(name), &mut fields);
+            for (name, text) in set
+                .text
+                .as_object()
+                .into_iter()
+                .flatten()
+                .filter(|(name, _)| !IGNORED_FIELDS.contains(&name.as_str()))
+            {
+                compare(
+                    name,
+                    name,
+                    text,
+                    set.then.get(name),
+                    now.get(name),
+                    &mut fields,
+                );
             }
             for name in ["labels", "annotations"] {
-                let of = |value: &Value| value.get("metadata").and_then(|meta| meta.get(name)).cloned();
+                let of = |value: &Value| {
+                    value
+                        .get("metadata")
+                        .and_then(|meta| meta.get(name))
+                        .cloned()
+                };
                 for (key, _) in of(&set.text).iter().filter_map(Value::as_object).flatten() {
                     let one = |value: &Value| of(value)?.get(key).cloned();
                     let path = ["metadata.", name, ".", key].concat();
-                    compare(&path, key, &Value::Null, one(&set.then).as_ref(), one(&now).as_ref(), &mut fields);
+                    compare(
+                        &path,
+                        key,
+                        &Value::Null,
+                        one(&set.then).as_ref(),
+                        one(&now).as_ref(),
+                        &mut fields,
+                    );
                 }
             }
-            (set.observed, set.differs) = (observed, fields.into_iter().map(|(key, field)| differs(key, Some(field))).collect());
+            (set.observed, set.differs) = (
+                observed,
+                fields
+                    .into_iter()
+                    .map(|(key, field)| differs(key, Some(field)))
+                    .collect(),
+            );
         }
-        self.sets.iter().flat_map(|set| set.differs.iter().cloned()).collect()
+        self.sets
+            .iter()
+            .flat_map(|set| set.differs.iter().cloned())
+            .collect()
     }
 }
 
 /// The element of a list that has a name.
 fn named<'v>(list: Option<&'v Value>, name: &Value) -> Option<&'v Value> {
-    list?.as_array()?.iter().find(|element| element.get("name") == Some(name))
+    list?
+        .as_array()?
+        .iter()
+        .find(|element| element.get("name") == Some(name))
 }
 
 /// Compares a field that lies at a path with what the text says of it; of what differs, `key` is the last key.
-fn compare(path: &str, key: &str, text: &Value, then: Option<&Value>, now: Option<&Value>, out: &mut Vec<(Str, ChangedField)>) {
+fn compare(
+    path: &str,
+    key: &str,
+    text: &Value,
+    then: Option<&Value>,
+    now: Option<&Value>,
+    out: &mut Vec<(Str, ChangedField)>,
+) {
     match text {
         _ if then == now => {}
         Value::Object(map) if now.is_some() => {
             for (key, text) in map {
-                compare(&[path, ".", key].concat(), key, text, then.and_then(|v| v.get(key)), now.and_then(|v| v.get(key)), out);
+                compare(
+                    &[path, ".", key].concat(),
+                    key,
+                    text,
+                    then.and_then(|v| v.get(key)),
+                    now.and_then(|v| v.get(key)),
+                    out,
+                );
             }
         }
-        Value::Array(list) if now.is_some() && list.iter().all(|element| element.get("name").is_some_and(Value::is_string)) => {
+        Value::Array(list)
+            if now.is_some()
+                && list
+                    .iter()
+                    .all(|element| element.get("name").is_some_and(Value::is_string)) =>
+        {
             for element in list {
                 let name = &element["name"];
                 let within = |of: &str| [of, "[", name.as_str().unwrap_or_default(), "]"].concat();
-                compare(&within(path), &within(key), element, named(then, name), named(now, name), out);
+                compare(
+                    &within(path),
+                    &within(key),
+                    element,
+                    named(then, name),
+                    named(now, name),
+                    out,
+                );
             }
         }
         _ => {
-            let shown = |value: &Value| i18n::format::middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), 40);
-            out.push((key.into(), ChangedField { path: path.into(), from: then.map(shown), to: now.map(shown) }));
+            let shown = |value: &Value| {
+                i18n::format::middle(
+                    &value
+                        .as_str()
+                        .map_or_else(|| value.to_string(), str::to_string),
+                    40,
+                )
+            };
+            out.push((
+                key.into(),
+                ChangedField {
+                    path: path.into(),
+                    from: then.map(shown),
+                    to: now.map(shown),
+                },
+            ));
         }
     }
 }
@@ -194,7 +330,11 @@ mod tests {
     use crate::timeline::TimelineMsg;
 
     fn drift(state: &mut State) -> Vec<String> {
-        state.drift().iter().map(|differs| differs.told().english()).collect()
+        state
+            .drift()
+            .iter()
+            .map(|differs| differs.told().english())
+            .collect()
     }
 
     #[test]
@@ -202,19 +342,33 @@ mod tests {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(TimelineMsg::Seconds(10));
         assert_eq!(drift(&mut state), [""; 0]);
-        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
-        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment/nginx-deployment --replicas=4".into(),
+        ));
+        state.update(ConsoleMsg::Enter(
+            "kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into(),
+        ));
         state.update(TimelineMsg::Seconds(10));
         let image = "Deployment nginx-deployment: spec.template.spec.containers[nginx].image nginx:1.7.9 → nginx:1.9.1";
-        assert_eq!(drift(&mut state), ["Deployment nginx-deployment: spec.replicas 2 → 4", image]);
+        assert_eq!(
+            drift(&mut state),
+            ["Deployment nginx-deployment: spec.replicas 2 → 4", image]
+        );
         // What the text does not set is nobody's concern.
-        state.update(ConsoleMsg::Enter("kubectl rollout pause deployment/nginx-deployment".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl rollout pause deployment/nginx-deployment".into(),
+        ));
         assert_eq!(drift(&mut state).len(), 2);
         state.update(Msg::Apply);
         assert_eq!(drift(&mut state), [""; 0]);
-        state.update(ConsoleMsg::Enter("kubectl delete deployment nginx-deployment --wait=false".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl delete deployment nginx-deployment --wait=false".into(),
+        ));
         state.update(TimelineMsg::Seconds(60));
-        assert_eq!(drift(&mut state), ["Deployment nginx-deployment is not in the cluster"]);
+        assert_eq!(
+            drift(&mut state),
+            ["Deployment nginx-deployment is not in the cluster"]
+        );
     }
 
     #[test]
@@ -223,14 +377,26 @@ mod tests {
         let mut state = State::new(text, 1);
         state.update(TimelineMsg::Seconds(1));
         assert_eq!(drift(&mut state), [""; 0]);
-        state.update(ConsoleMsg::Enter("kubectl label configmap c a=x new=y --overwrite".into()));
-        state.update(ConsoleMsg::Enter("kubectl annotate configmap c team-".into()));
-        assert_eq!(drift(&mut state), ["ConfigMap c: metadata.labels.a b → x", "ConfigMap c: metadata.annotations.team blue → not set"]);
+        state.update(ConsoleMsg::Enter(
+            "kubectl label configmap c a=x new=y --overwrite".into(),
+        ));
+        state.update(ConsoleMsg::Enter(
+            "kubectl annotate configmap c team-".into(),
+        ));
+        assert_eq!(
+            drift(&mut state),
+            [
+                "ConfigMap c: metadata.labels.a b → x",
+                "ConfigMap c: metadata.annotations.team blue → not set"
+            ]
+        );
         // Of a Deployment too, though its generation stays.
         let text = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w, labels: {a: w}}, spec: {selector: {matchLabels: {a: w}}, template: {metadata: {labels: {a: w}}, spec: {containers: [{name: c, image: i}]}}}}";
         let mut state = State::new(text, 1);
         assert_eq!(drift(&mut state), [""; 0]);
-        state.update(ConsoleMsg::Enter("kubectl label deployment w a=x --overwrite".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl label deployment w a=x --overwrite".into(),
+        ));
         assert_eq!(drift(&mut state), ["Deployment w: metadata.labels.a w → x"]);
     }
 
@@ -238,8 +404,13 @@ mod tests {
     fn what_was_changed_since_it_was_applied_is_told_though_nobody_has_asked_before() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Apply);
-        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
-        assert_eq!(drift(&mut state), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment/nginx-deployment --replicas=4".into(),
+        ));
+        assert_eq!(
+            drift(&mut state),
+            ["Deployment nginx-deployment: spec.replicas 2 → 4"]
+        );
     }
 
     #[test]
@@ -248,7 +419,9 @@ mod tests {
         state.update(TimelineMsg::Seconds(5));
         // At the same instant as another apply.
         state.update(Msg::Apply);
-        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment/nginx-deployment --replicas=4".into(),
+        ));
         state.update(TimelineMsg::Seconds(5));
         let link = state.shared();
         let mut again = State::from_link(Some(&link));
@@ -257,8 +430,14 @@ mod tests {
             assert_eq!(drift(&mut again), [""; 0]);
             again.run_slice(50);
         }
-        assert_eq!(drift(&mut again), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
-        assert_eq!(again.console.history.last().map(String::as_str), Some("kubectl scale deployment/nginx-deployment --replicas=4"));
+        assert_eq!(
+            drift(&mut again),
+            ["Deployment nginx-deployment: spec.replicas 2 → 4"]
+        );
+        assert_eq!(
+            again.console.history.last().map(String::as_str),
+            Some("kubectl scale deployment/nginx-deployment --replicas=4")
+        );
     }
 
     #[test]
@@ -267,22 +446,35 @@ mod tests {
         state.update(TimelineMsg::Seconds(10));
         assert_eq!(drift(&mut state), [""; 0]);
         let scale = |state: &mut State, n: usize| {
-            state.update(ConsoleMsg::Enter(format!("kubectl scale deployment/nginx-deployment --replicas={n}")));
+            state.update(ConsoleMsg::Enter(format!(
+                "kubectl scale deployment/nginx-deployment --replicas={n}"
+            )));
             state.update(TimelineMsg::Seconds(10));
             drift(state)
         };
-        assert_eq!(scale(&mut state, 4), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+        assert_eq!(
+            scale(&mut state, 4),
+            ["Deployment nginx-deployment: spec.replicas 2 → 4"]
+        );
         state.update(TimelineMsg::Seek(9_000));
-        assert_eq!(scale(&mut state, 5), ["Deployment nginx-deployment: spec.replicas 2 → 5"]);
+        assert_eq!(
+            scale(&mut state, 5),
+            ["Deployment nginx-deployment: spec.replicas 2 → 5"]
+        );
         state.update(TimelineMsg::Switch(1));
-        assert_eq!(drift(&mut state), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+        assert_eq!(
+            drift(&mut state),
+            ["Deployment nginx-deployment: spec.replicas 2 → 4"]
+        );
     }
 
     #[test]
     fn before_the_text_was_applied_again_it_differs_as_it_did_then_also_on_a_new_branch() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(TimelineMsg::Seconds(10));
-        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.27".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl set image deployment/nginx-deployment nginx=nginx:1.27".into(),
+        ));
         state.update(TimelineMsg::Seconds(20));
         state.update(Msg::Apply);
         state.update(TimelineMsg::Seconds(20));
@@ -290,8 +482,13 @@ mod tests {
         state.update(TimelineMsg::Seek(29_000));
         let image = "Deployment nginx-deployment: spec.template.spec.containers[nginx].image nginx:1.7.9 → nginx:1.27";
         assert_eq!(drift(&mut state), [image]);
-        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=3".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment nginx-deployment --replicas=3".into(),
+        ));
         state.update(TimelineMsg::Seconds(40));
-        assert_eq!(drift(&mut state), ["Deployment nginx-deployment: spec.replicas 2 → 3", image]);
+        assert_eq!(
+            drift(&mut state),
+            ["Deployment nginx-deployment: spec.replicas 2 → 3", image]
+        );
     }
 }

@@ -96,7 +96,10 @@ pub struct Editor {
 impl Editor {
     /// An editor with a text that is not applied yet.
     pub fn new(text: &str) -> Editor {
-        Editor { text: text.into(), ..Editor::default() }
+        Editor {
+            text: text.into(),
+            ..Editor::default()
+        }
     }
 
     /// Does what a message says.
@@ -153,7 +156,9 @@ impl Editor {
 
     /// Goes on with the dry run by one document. True when it has just finished.
     pub fn dry_run_next(&mut self, run: &Run) -> bool {
-        let Some(plan) = self.dry_run.as_mut().and_then(TrialApply::step) else { return false };
+        let Some(plan) = self.dry_run.as_mut().and_then(TrialApply::step) else {
+            return false;
+        };
         self.dry_run = None;
         self.diagnostics = plan.diagnostics.clone();
         self.leftovers.compare(plan.named.as_deref(), run);
@@ -167,7 +172,11 @@ impl Editor {
     }
 
     fn text_changed(&mut self) {
-        self.status = if self.text == self.applied { ApplyStatus::Clean } else { ApplyStatus::Edited };
+        self.status = if self.text == self.applied {
+            ApplyStatus::Clean
+        } else {
+            ApplyStatus::Edited
+        };
         self.dry_run = None;
         if self.status == ApplyStatus::Clean {
             self.discard_dry_run();
@@ -200,7 +209,11 @@ impl Editor {
         });
         self.diagnostics = Rc::new(all.collect());
         if begins {
-            self.status = if faults.is_empty() { ApplyStatus::Applied } else { ApplyStatus::Rejected };
+            self.status = if faults.is_empty() {
+                ApplyStatus::Applied
+            } else {
+                ApplyStatus::Rejected
+            };
         }
         if begins && faults.is_empty() {
             self.applied = self.text.clone();
@@ -223,16 +236,24 @@ impl Editor {
 
     /// Applies the next document of the apply in progress; after the last, reports the result.
     pub fn apply_next(&mut self, run: &mut Run) -> Vec<Effect> {
-        run.apply_next().map(|(job, answer)| self.finish_apply(&job, answer, run)).unwrap_or_default()
+        run.apply_next()
+            .map(|(job, answer)| self.finish_apply(&job, answer, run))
+            .unwrap_or_default()
     }
 
     fn finish_apply(&mut self, job: &ApplyJob, answer: ActionResult, run: &Run) -> Vec<Effect> {
         let pending = std::mem::take(&mut self.pending);
-        let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        let refused = answer
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.error)
+            .count();
         let nothing = refused == 0 && answer.applied.is_empty();
         let (written, unchanged) = (answer.written(), answer.unchanged());
         self.status = match written + unchanged {
-            accepted if accepted > 0 && refused > 0 => ApplyStatus::Partly(written, unchanged, refused),
+            accepted if accepted > 0 && refused > 0 => {
+                ApplyStatus::Partly(written, unchanged, refused)
+            }
             _ if refused > 0 || nothing => ApplyStatus::Rejected,
             _ if pending.opens => ApplyStatus::Clean,
             _ => ApplyStatus::Applied,
@@ -255,7 +276,13 @@ impl Editor {
         self.diagnostics = Rc::new(answer.diagnostics);
         if nothing {
             let message = Message::state("error: no objects passed to apply");
-            self.diagnostics = Rc::new(vec![ApplyDiagnostic { line: 1, columns: (0, 0), message, error: true, fix: None }]);
+            self.diagnostics = Rc::new(vec![ApplyDiagnostic {
+                line: 1,
+                columns: (0, 0),
+                message,
+                error: true,
+                fix: None,
+            }]);
         }
         // An edit made meanwhile is tried on the result.
         if !Rc::ptr_eq(&self.text, &job.text) {
@@ -263,15 +290,29 @@ impl Editor {
             self.check(run);
         }
         // What was refused is said first, though the rest was accepted.
-        let problem = self.diagnostics.iter().find(|diagnostic| diagnostic.error && refused > 0);
-        let told = problem.map(|problem| Effect::AnnounceFailure(msg::editor_problem(problem.line, &problem.message)));
-        let mut effects = vec![Effect::SelectCreated(created), told.unwrap_or(Effect::AnnounceIfSilent(notice))];
+        let problem = self
+            .diagnostics
+            .iter()
+            .find(|diagnostic| diagnostic.error && refused > 0);
+        let told = problem.map(|problem| {
+            Effect::AnnounceFailure(msg::editor_problem(problem.line, &problem.message))
+        });
+        let mut effects = vec![
+            Effect::SelectCreated(created),
+            told.unwrap_or(Effect::AnnounceIfSilent(notice)),
+        ];
         effects.extend(deletes.into_iter().map(Effect::Enter));
         effects
     }
 
     /// What is done about objects that left the manifest. Where a part of it was refused, nothing is deleted, and the question stays.
-    fn settle_leftovers(&mut self, answer: &ActionResult, whole: bool, asked: &(Rc<Vec<ObjectRef>>, bool), run: &Run) -> Vec<String> {
+    fn settle_leftovers(
+        &mut self,
+        answer: &ActionResult,
+        whole: bool,
+        asked: &(Rc<Vec<ObjectRef>>, bool),
+        run: &Run,
+    ) -> Vec<String> {
         if answer.unread || answer.named.is_empty() {
             return Vec::new();
         }
@@ -295,7 +336,10 @@ impl Editor {
     }
 
     fn drift_since_applied(&mut self, run: &Run) -> Vec<DriftedField> {
-        let known = matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied | ApplyStatus::Edited);
+        let known = matches!(
+            self.status,
+            ApplyStatus::Clean | ApplyStatus::Applied | ApplyStatus::Edited
+        );
         if !known || self.applied.len() > MAX_TEXT_BYTES || run.applies() || run.recalls() {
             return Vec::new();
         }
@@ -303,7 +347,8 @@ impl Editor {
         let now = sim.now();
         let applied = Drift::last_applied(&self.applied, run, now);
         // A file that was applied by its name is noted, though the history has no text of it.
-        let is_of = |drift: &Drift| drift.since <= now && applied.is_none_or(|at| at <= drift.since);
+        let is_of =
+            |drift: &Drift| drift.since <= now && applied.is_none_or(|at| at <= drift.since);
         // What was noted later is not forgotten while the past is looked at.
         if applied.is_none() && self.drift.as_ref().is_some_and(|drift| drift.since > now) {
             return Vec::new();
@@ -315,7 +360,10 @@ impl Editor {
                 None => Some(Drift::of(&self.applied, sim)),
             };
         }
-        self.drift.as_mut().map(|drift| drift.read(sim, run.epoch)).unwrap_or_default()
+        self.drift
+            .as_mut()
+            .map(|drift| drift.read(sim, run.epoch))
+            .unwrap_or_default()
     }
 }
 
@@ -323,32 +371,67 @@ impl Editor {
 /// configured and left as they are.
 fn told(answer: &ActionResult, written: Journal<'_>) -> Message {
     if answer.lines.len() <= MAX_TOLD_OBJECTS {
-        let lines = Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
-        if !answer.applied.iter().any(|applied| applied.result == ApplyResult::Configured) {
+        let lines = Message::list(
+            answer
+                .lines
+                .iter()
+                .map(|line| Message::name(&line.text))
+                .collect(),
+        );
+        if !answer
+            .applied
+            .iter()
+            .any(|applied| applied.result == ApplyResult::Configured)
+        {
             return lines;
         }
         let fields = changes::brief(&changes::written(written), answer.lines.len() > 1);
-        return if fields.is_empty() { lines } else { msg::editor_configured(lines, fields) };
+        return if fields.is_empty() {
+            lines
+        } else {
+            msg::editor_configured(lines, fields)
+        };
     }
-    let count = |result: &ApplyResult| answer.applied.iter().filter(|applied| applied.result == *result).count();
+    let count = |result: &ApplyResult| {
+        answer
+            .applied
+            .iter()
+            .filter(|applied| applied.result == *result)
+            .count()
+    };
     let parts: [(ApplyResult, Counted); 3] = [
         (ApplyResult::Created, |n| msg::count_created(n)),
         (ApplyResult::Configured, |n| msg::count_configured(n)),
         (ApplyResult::Unchanged, |n| msg::count_unchanged(n)),
     ];
-    let said = parts.into_iter().map(|(result, words)| (count(&result), words)).filter(|(n, _)| *n > 0);
+    let said = parts
+        .into_iter()
+        .map(|(result, words)| (count(&result), words))
+        .filter(|(n, _)| *n > 0);
     Message::list(said.map(|(n, words)| words(n)).collect())
 }
 
 /// Of the workloads created since an entry of the journal, the one that stands first in a picture.
 fn created_since(run: &Run, entry: usize) -> Option<ObjectRef> {
-    let new = run.sim().journal().from(entry).iter().filter_map(|entry| entry.write());
+    let new = run
+        .sim()
+        .journal()
+        .from(entry)
+        .iter()
+        .filter_map(|entry| entry.write());
     let created = new
         .filter(|(op, _)| *op == Op::Added)
-        .filter_map(|(_, object)| Some((adapt::workloads().position(|kind| kind == object.kind)?, object)));
+        .filter_map(|(_, object)| {
+            Some((
+                adapt::workloads().position(|kind| kind == object.kind)?,
+                object,
+            ))
+        });
     let order = |(a, one): &(usize, &Rc<Object>), (b, other): &(usize, &Rc<Object>)| {
         let (one, other) = (&one.meta, &other.meta);
-        (a, &one.namespace).cmp(&(b, &other.namespace)).then_with(|| natural(&one.name, &other.name))
+        (a, &one.namespace)
+            .cmp(&(b, &other.namespace))
+            .then_with(|| natural(&one.name, &other.name))
     };
     created.min_by(order).map(|(_, object)| object.key())
 }
@@ -360,7 +443,9 @@ fn accepted_text(text: &str, before: &str, diagnostics: &[ApplyDiagnostic]) -> S
     let mut out = String::new();
     for (at, document) in new.iter().enumerate() {
         let next = line + document.lines().count();
-        let refused = diagnostics.iter().any(|diagnostic| diagnostic.error && (line..next).contains(&diagnostic.line));
+        let refused = diagnostics
+            .iter()
+            .any(|diagnostic| diagnostic.error && (line..next).contains(&diagnostic.line));
         out += match refused {
             false => document,
             // Only where it is clear which one it was.
@@ -374,18 +459,24 @@ fn accepted_text(text: &str, before: &str, diagnostics: &[ApplyDiagnostic]) -> S
 
 /// The documents of a text, each with the separator before it.
 fn documents(text: &str) -> Vec<&str> {
-    let mut ends: Vec<usize> = manifest::chunks(text.as_bytes()).map(|chunk| chunk.at + chunk.bytes.len()).collect();
+    let mut ends: Vec<usize> = manifest::chunks(text.as_bytes())
+        .map(|chunk| chunk.at + chunk.bytes.len())
+        .collect();
     ends.pop();
     ends.push(text.len());
     let mut start = 0;
-    ends.into_iter().map(|end| &text[std::mem::replace(&mut start, end)..end]).collect()
+    ends.into_iter()
+        .map(|end| &text[std::mem::replace(&mut start, end)..end])
+        .collect()
 }
 
 /// Whether an empty cluster would accept a text of which this one refused to change what it has: a field that may not change, say. Of a
 /// long text it is believed.
 fn accepted_afresh(text: &Rc<str>, answer: &ActionResult, run: &Run) -> bool {
     let is_there = |key: &ObjectRef| run.sim().get(key).is_some();
-    let refused = |one: &Applied| matches!(one.result, ApplyResult::Refused(_)) && one.key.as_ref().is_some_and(is_there);
+    let refused = |one: &Applied| {
+        matches!(one.result, ApplyResult::Refused(_)) && one.key.as_ref().is_some_and(is_there)
+    };
     if answer.unread || !answer.applied.iter().any(refused) {
         return false;
     }
@@ -407,9 +498,14 @@ mod tests {
 
     #[test]
     fn what_was_applied_is_said_of_each_of_a_few_objects_and_counted_of_many() {
-        let map = |name: usize| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{name}}}\n---\n");
+        let map = |name: usize| {
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{name}}}\n---\n")
+        };
         let mut state = settled("");
-        for (objects, said) in [(2, "configmap/m0 created, configmap/m1 created"), (5, "3 created, 2 unchanged")] {
+        for (objects, said) in [
+            (2, "configmap/m0 created, configmap/m1 created"),
+            (5, "3 created, 2 unchanged"),
+        ] {
             state.update(EditorMsg::Edit((0..objects).map(map).collect()));
             state.update(Msg::Apply);
             assert_eq!(state.announcer.notice(), said);
@@ -419,22 +515,44 @@ mod tests {
     #[test]
     fn what_applying_takes_back_is_told_while_the_text_is_edited_and_when_it_is_applied() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment/nginx-deployment --replicas=4".into(),
+        ));
         state.update(TimelineMsg::Seconds(10));
-        let drift = |state: &mut State| state.drift().iter().map(|field| field.brief().english()).collect::<Vec<_>>();
+        let drift = |state: &mut State| {
+            state
+                .drift()
+                .iter()
+                .map(|field| field.brief().english())
+                .collect::<Vec<_>>()
+        };
         let image = state.editor.text.replace("nginx:1.7.9", "nginx:1.27");
-        for (text, told) in [(image.replace("replicas: 2", "replicas: 4"), vec![]), (image, vec!["differs: replicas".to_owned()])] {
+        for (text, told) in [
+            (image.replace("replicas: 2", "replicas: 4"), vec![]),
+            (image, vec!["differs: replicas".to_owned()]),
+        ] {
             state.update(EditorMsg::Edit(text));
-            assert_eq!(drift(&mut state).len(), if told.is_empty() { 1 } else { 0 }, "until it is known what applying changes");
+            assert_eq!(
+                drift(&mut state).len(),
+                if told.is_empty() { 1 } else { 0 },
+                "until it is known what applying changes"
+            );
             state.update(EditorMsg::Check);
             while !state.editor.dry_run_next(&state.timeline.run) {}
-            assert_eq!((state.editor.status, drift(&mut state)), (ApplyStatus::Edited, told));
+            assert_eq!(
+                (state.editor.status, drift(&mut state)),
+                (ApplyStatus::Edited, told)
+            );
         }
         // What was changed after the text counts as well.
-        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=2".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment/nginx-deployment --replicas=2".into(),
+        ));
         while !state.editor.dry_run_next(&state.timeline.run) {}
         assert!(drift(&mut state).is_empty());
-        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment/nginx-deployment --replicas=4".into(),
+        ));
         while !state.editor.dry_run_next(&state.timeline.run) {}
         assert_eq!(drift(&mut state), ["differs: replicas"]);
         state.update(Msg::Apply);
@@ -444,7 +562,11 @@ mod tests {
 
     #[test]
     fn a_manifest_that_is_partly_refused_says_how_much_of_it() {
-        let two = format!("{}\n---\n{}", (examples::ALL[0].text)(), (examples::ALL[0].text)().replace("replicas: 2", "replicas: two"));
+        let two = format!(
+            "{}\n---\n{}",
+            (examples::ALL[0].text)(),
+            (examples::ALL[0].text)().replace("replicas: 2", "replicas: two")
+        );
         let mut state = settled("");
         state.update(EditorMsg::Edit(two));
         state.update(Msg::Apply);
@@ -457,7 +579,11 @@ mod tests {
         let text = state.editor.text.clone();
         for (from, to, helps) in [
             // May not change; is nowhere valid; is no YAML; is not refused.
-            ("matchLabels:\n      app: nginx", "matchLabels:\n      app: other", false),
+            (
+                "matchLabels:\n      app: nginx",
+                "matchLabels:\n      app: other",
+                false,
+            ),
             ("app: nginx", "app: other", true),
             ("replicas: 2", "replicas: -1", false),
             ("replicas: 2", "replicas: : 2", false),
@@ -466,14 +592,21 @@ mod tests {
             assert!(text.contains(from), "{text}");
             state.update(EditorMsg::Edit(text.replace(from, to)));
             state.update(Msg::Apply);
-            assert_eq!(state.editor.helps_afresh, helps, "{to}: {:?}", state.editor.diagnostics);
+            assert_eq!(
+                state.editor.helps_afresh, helps,
+                "{to}: {:?}",
+                state.editor.diagnostics
+            );
         }
     }
 
     #[test]
     fn the_past_tells_the_manifest_of_its_time_and_the_text_stays() {
         let mut state = settled((examples::ALL[0].text)());
-        let (first, second) = (state.editor.text.clone(), state.editor.text.replace("replicas: 2", "replicas: 3"));
+        let (first, second) = (
+            state.editor.text.clone(),
+            state.editor.text.replace("replicas: 2", "replicas: 3"),
+        );
         state.update(EditorMsg::Edit(second.clone()));
         state.update(Msg::Apply);
         state.update(TimelineMsg::Seconds(20));
@@ -488,21 +621,32 @@ mod tests {
         assert_eq!(state.applied_then(), None);
         state.update(EditorMsg::Edit("# not applied yet".into()));
         state.update(TimelineMsg::Live);
-        assert_eq!((state.applied_then(), &*state.editor.text), (None, "# not applied yet"));
+        assert_eq!(
+            (state.applied_then(), &*state.editor.text),
+            (None, "# not applied yet")
+        );
     }
 
     #[test]
     fn a_refused_manifest_changes_nothing_and_is_told_at_its_line() {
         let mut state = settled((examples::ALL[0].text)());
         let version = state.timeline.run.version();
-        state.update(EditorMsg::Edit((examples::ALL[0].text)().replace("  replicas: 2", "  replica: 2")));
+        state.update(EditorMsg::Edit(
+            (examples::ALL[0].text)().replace("  replicas: 2", "  replica: 2"),
+        ));
         assert_eq!(state.editor.status, ApplyStatus::Edited);
         state.update(Msg::Apply);
         assert_eq!(state.editor.status, ApplyStatus::Rejected);
         assert_eq!(state.timeline.run.version(), version);
         let diagnostic = &state.editor.diagnostics[0];
         assert_eq!(diagnostic.line, 9);
-        assert!(diagnostic.message.contains("unknown field \"spec.replica\""), "{}", diagnostic.message);
+        assert!(
+            diagnostic
+                .message
+                .contains("unknown field \"spec.replica\""),
+            "{}",
+            diagnostic.message
+        );
         assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
         state.update(EditorMsg::Revert);
         assert_eq!(*state.editor.text, *(examples::ALL[0].text)());
@@ -511,26 +655,45 @@ mod tests {
     #[test]
     fn what_went_through_of_a_manifest_is_not_marked_as_changed() {
         let pod = |name: &str, field: &str| {
-            format!("apiVersion: v1\nkind: Pod\nmetadata: {{{field}: {name}}}\nspec: {{containers: [{{name: c, image: i}}]}}\n")
+            format!(
+                "apiVersion: v1\nkind: Pod\nmetadata: {{{field}: {name}}}\nspec: {{containers: [{{name: c, image: i}}]}}\n"
+            )
         };
         let mut state = State::new(&[pod("a", "name"), pod("b", "name")].join("---\n"), 1);
         state.update(TimelineMsg::Seconds(1));
         // The first is relabelled, the second cannot be read.
         let first = pod("a", "labels: {x: z}, name");
-        state.update(EditorMsg::Edit([first.clone(), pod("b", "nam")].join("---\n")));
+        state.update(EditorMsg::Edit(
+            [first.clone(), pod("b", "nam")].join("---\n"),
+        ));
         state.update(Msg::Apply);
-        assert_eq!(state.editor.status, ApplyStatus::Partly(1, 0, 1), "{:?}", state.editor.diagnostics);
-        assert_eq!(*state.editor.applied, [first.clone(), pod("b", "name")].join("---\n"));
+        assert_eq!(
+            state.editor.status,
+            ApplyStatus::Partly(1, 0, 1),
+            "{:?}",
+            state.editor.diagnostics
+        );
+        assert_eq!(
+            *state.editor.applied,
+            [first.clone(), pod("b", "name")].join("---\n")
+        );
         // One that is new, and refused, has never been applied.
-        state.update(EditorMsg::Edit([first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n")));
+        state.update(EditorMsg::Edit(
+            [first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n"),
+        ));
         state.update(Msg::Apply);
-        assert_eq!(*state.editor.applied, [first, pod("b", "name")].join("---\n"));
+        assert_eq!(
+            *state.editor.applied,
+            [first, pod("b", "name")].join("---\n")
+        );
     }
 
     #[test]
     fn what_applying_it_again_would_change_is_shown_when_asked_for_and_until_something_is_done() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment/nginx-deployment --replicas=4".into(),
+        ));
         let entries = state.timeline.run.journal().len();
         let mut asked = || {
             state.update(EditorMsg::Compare);
@@ -540,11 +703,22 @@ mod tests {
             state.editor.plan.clone()
         };
         let plan = asked().expect("a plan");
-        assert_eq!(plan.changes.iter().map(|change| change.fields.len()).collect::<Vec<_>>(), [1]);
+        assert_eq!(
+            plan.changes
+                .iter()
+                .map(|change| change.fields.len())
+                .collect::<Vec<_>>(),
+            [1]
+        );
         assert!(asked().is_none(), "asked for again it is put away");
         assert!(asked().is_some());
-        assert_eq!((state.timeline.run.journal().len(), state.editor.status), (entries, ApplyStatus::Clean));
-        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=3".into()));
+        assert_eq!(
+            (state.timeline.run.journal().len(), state.editor.status),
+            (entries, ApplyStatus::Clean)
+        );
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment/nginx-deployment --replicas=3".into(),
+        ));
         assert!(state.editor.plan.is_none());
     }
 
@@ -556,26 +730,64 @@ mod tests {
         state.update(Msg::Apply);
         assert!(matches!(state.editor.status, ApplyStatus::Partly(..)));
         let told = state.announcer.notice().to_string();
-        assert!(state.announcer.failed() && told.starts_with("Line "), "{told}");
+        assert!(
+            state.announcer.failed() && told.starts_with("Line "),
+            "{told}"
+        );
     }
 
     #[test]
     fn an_edit_is_tried_on_a_copy_and_says_what_it_would_change() {
         let mut state = settled((examples::ALL[0].text)());
-        let (version, entries) = (state.timeline.run.version(), state.timeline.run.journal().len());
+        let (version, entries) = (
+            state.timeline.run.version(),
+            state.timeline.run.journal().len(),
+        );
         let more = "\n---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
-        state.update(EditorMsg::Edit((examples::ALL[0].text)().replace("replicas: 2", "replicas: 5") + more));
+        state.update(EditorMsg::Edit(
+            (examples::ALL[0].text)().replace("replicas: 2", "replicas: 5") + more,
+        ));
         state.update(EditorMsg::Check);
         while !state.dry_run_next() {}
         let plan = state.editor.plan.clone().expect("a plan");
-        let told: Vec<String> = plan.changes.iter().map(|change| format!("{:?} {}", change.op, change.key.name)).collect();
+        let told: Vec<String> = plan
+            .changes
+            .iter()
+            .map(|change| format!("{:?} {}", change.op, change.key.name))
+            .collect();
         assert_eq!(told, ["Modified nginx-deployment", "Added c"]);
         let field = &plan.changes[0].fields[0];
-        assert_eq!((field.path.as_str(), field.from.as_deref(), field.to.as_deref()), ("spec.replicas", Some("2"), Some("5")));
-        assert!(state.editor.diagnostics[0].message.contains("Lease is accepted but not simulated"), "{:?}", state.editor.diagnostics);
-        assert!(state.editor.diagnostics[1].message.contains("metadata.nam"), "{:?}", state.editor.diagnostics);
-        assert_eq!((state.timeline.run.version(), state.timeline.run.journal().len()), (version, entries));
+        assert_eq!(
+            (
+                field.path.as_str(),
+                field.from.as_deref(),
+                field.to.as_deref()
+            ),
+            ("spec.replicas", Some("2"), Some("5"))
+        );
+        assert!(
+            state.editor.diagnostics[0]
+                .message
+                .contains("Lease is accepted but not simulated"),
+            "{:?}",
+            state.editor.diagnostics
+        );
+        assert!(
+            state.editor.diagnostics[1].message.contains("metadata.nam"),
+            "{:?}",
+            state.editor.diagnostics
+        );
+        assert_eq!(
+            (
+                state.timeline.run.version(),
+                state.timeline.run.journal().len()
+            ),
+            (version, entries)
+        );
         state.update(EditorMsg::Revert);
-        assert_eq!((state.editor.plan.clone(), state.editor.diagnostics.len()), (None, 0));
+        assert_eq!(
+            (state.editor.plan.clone(), state.editor.diagnostics.len()),
+            (None, 0)
+        );
     }
 }

@@ -28,11 +28,20 @@ pub struct ExampleScript {
 
 /// Pods are deleted and come back: nothing that the manifest says is changed, and nothing is left of it for who acts next, such as
 /// revisions. For some minutes: a page left alone comes to rest.
-const LIFE: ExampleScript = ExampleScript { steps: &[(3, "kubectl delete pod POD --wait=false")], times: 120 };
+const LIFE: ExampleScript = ExampleScript {
+    steps: &[(3, "kubectl delete pod POD --wait=false")],
+    times: 120,
+};
 
-const ROLLOUT: ExampleScript = ExampleScript { steps: &[(6, "kubectl set image deployment/nginx nginx=nginx:1.27")], times: 1 };
+const ROLLOUT: ExampleScript = ExampleScript {
+    steps: &[(6, "kubectl set image deployment/nginx nginx=nginx:1.27")],
+    times: 1,
+};
 
-const POLICY: ExampleScript = ExampleScript { steps: &[(12, "kubectl label pod client role=guest")], times: 1 };
+const POLICY: ExampleScript = ExampleScript {
+    steps: &[(12, "kubectl label pod client role=guest")],
+    times: 1,
+};
 
 /// All of them; the page opens with the first.
 pub const ALL: [Example; 9] = [

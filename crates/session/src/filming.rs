@@ -58,8 +58,16 @@ impl Filming {
             return true;
         }
         let caption = caption(self.run.sim().journal(), &|_, _| true).0;
-        let scene = self.drawing.picture(&self.run, &self.selection).scene.clone();
-        self.frames.push(FilmFrame { at: self.next, caption, scene });
+        let scene = self
+            .drawing
+            .picture(&self.run, &self.selection)
+            .scene
+            .clone();
+        self.frames.push(FilmFrame {
+            at: self.next,
+            caption,
+            scene,
+        });
         self.next += self.step;
         true
     }
@@ -78,16 +86,35 @@ mod tests {
         let (now, epoch) = (state.timeline.run.now(), state.timeline.run.epoch);
         let mut filming = Filming::new(&state, 0, 5_000, 1_000);
         while filming.advance(7) {}
-        assert_eq!((state.timeline.run.now(), state.timeline.run.epoch), (now, epoch));
-        assert_eq!(filming.frames.iter().map(|frame| frame.at).collect::<Vec<_>>(), [0, 1_000, 2_000, 3_000, 4_000, 5_000]);
+        assert_eq!(
+            (state.timeline.run.now(), state.timeline.run.epoch),
+            (now, epoch)
+        );
+        assert_eq!(
+            filming
+                .frames
+                .iter()
+                .map(|frame| frame.at)
+                .collect::<Vec<_>>(),
+            [0, 1_000, 2_000, 3_000, 4_000, 5_000]
+        );
         for frame in &filming.frames {
             state.update(TimelineMsg::Seek(frame.at));
             while state.timeline.run_until.is_some() {
                 state.run_slice(1_000_000);
             }
-            assert_eq!(state.picture().scene.items, frame.scene.items, "{}", frame.at);
+            assert_eq!(
+                state.picture().scene.items,
+                frame.scene.items,
+                "{}",
+                frame.at
+            );
         }
-        let captions: std::collections::BTreeSet<String> = filming.frames.iter().map(|frame| frame.caption.english()).collect();
+        let captions: std::collections::BTreeSet<String> = filming
+            .frames
+            .iter()
+            .map(|frame| frame.caption.english())
+            .collect();
         assert!(captions.len() > 2, "{captions:?}");
     }
 

@@ -101,7 +101,9 @@ impl State {
     }
 
     fn take_told(&mut self, line: &str) {
-        let Some(following) = &mut self.following else { return };
+        let Some(following) = &mut self.following else {
+            return;
+        };
         // It is told from the beginning after each connection.
         let begins = begins(line);
         if begins {
@@ -111,7 +113,9 @@ impl State {
             self.announcer.say_failed(Message::state(problem));
             return;
         }
-        let Some(record) = &mut following.record else { return };
+        let Some(record) = &mut following.record else {
+            return;
+        };
         if begins {
             let back = std::mem::take(&mut following.lost);
             let run = Run::followed(record.config.clone(), record.seed);
@@ -124,7 +128,9 @@ impl State {
             }
             return;
         }
-        self.timeline.run.extend(std::mem::take(&mut record.commands), record.end);
+        self.timeline
+            .run
+            .extend(std::mem::take(&mut record.commands), record.end);
         let (run, end) = (&self.timeline.run, record.end.1);
         if self.timeline.playing && !run.in_past() && end.0 > run.sim().now().0 + LAG_US {
             self.timeline.run_until = Some(RunUntil::At(end));
@@ -133,14 +139,23 @@ impl State {
 
     fn take_answer(&mut self, text: &str) {
         let answer: Answer = serde_json::from_str(text).unwrap_or_default();
-        let mut lines: Vec<OutputLine> = answer.lines.into_iter().map(|line| OutputLine::new(line.text, line.error)).collect();
+        let mut lines: Vec<OutputLine> = answer
+            .lines
+            .into_iter()
+            .map(|line| OutputLine::new(line.text, line.error))
+            .collect();
         let wrong = answer.diagnostics.iter().filter(|one| one.error);
-        lines.extend(wrong.map(|one| OutputLine::new(format!("line {}: {}", one.line, one.message), true)));
+        lines.extend(
+            wrong.map(|one| OutputLine::new(format!("line {}: {}", one.line, one.message), true)),
+        );
         let refused = answer.status == "Failure";
         if refused {
             lines.push(OutputLine::new(answer.message, true));
         }
-        let first = lines.first().map(|line| Message::name(&line.text)).unwrap_or_default();
+        let first = lines
+            .first()
+            .map(|line| Message::name(&line.text))
+            .unwrap_or_default();
         if answer.failed || refused || lines.iter().any(|line| line.error) {
             self.announcer.say_failed(first);
         } else {
@@ -151,21 +166,28 @@ impl State {
 
     /// Sends a command to the cluster that is followed; false if none is.
     pub(super) fn send(&mut self, command: &Command) -> bool {
-        let Some(following) = &mut self.following else { return false };
+        let Some(following) = &mut self.following else {
+            return false;
+        };
         following.outbox.extend(match command {
             Command::Kubectl(line) => Some(Outgoing::Kubectl(line.clone())),
             Command::Fault(line) => Some(Outgoing::Fault(line.clone())),
             Command::Apply(text) => Some(Outgoing::Apply(text.clone())),
-            Command::Poll | Command::Edited(_) | Command::Request(_) | Command::Remote(..) | Command::Beside(..) | Command::Interrupt => {
-                None
-            }
+            Command::Poll
+            | Command::Edited(_)
+            | Command::Request(_)
+            | Command::Remote(..)
+            | Command::Beside(..)
+            | Command::Interrupt => None,
         });
         true
     }
 
     /// Whether a message is about what belongs to the server: it is sent there, or it cannot be done here.
     pub(super) fn is_the_servers(&mut self, msg: &Msg) -> bool {
-        let Some(following) = &mut self.following else { return false };
+        let Some(following) = &mut self.following else {
+            return false;
+        };
         let past = self.timeline.run.in_past();
         match msg {
             Msg::Apply => {
@@ -213,13 +235,19 @@ mod tests {
         for second in 1..=seconds {
             served.advance(Time(second * 1_000_000), usize::MAX);
             if second == 2 {
-                served.command(Command::Kubectl("kubectl create deployment web --image=nginx --replicas=3".into()));
+                served.command(Command::Kubectl(
+                    "kubectl create deployment web --image=nginx --replicas=3".into(),
+                ));
                 lines.extend(served.record_of().0.last().map(record::did));
             }
             let (tasks, at) = served.record_of().1;
             lines.push(record::clock(tasks, at));
         }
-        let mut state = State::from_link(Some(&Link { v: 1, manifest: Some(String::new()), ..Link::default() }));
+        let mut state = State::from_link(Some(&Link {
+            v: 1,
+            manifest: Some(String::new()),
+            ..Link::default()
+        }));
         state.following = Some(Following::default());
         (state, lines, served)
     }
@@ -239,17 +267,32 @@ mod tests {
         let (mut state, lines, served) = followed(20);
         tell(&mut state, &lines);
         state.advance(Time(60_000_000), usize::MAX);
-        assert_eq!(state.timeline.run.sim().now(), served.sim().now(), "no further than the server");
+        assert_eq!(
+            state.timeline.run.sim().now(),
+            served.sim().now(),
+            "no further than the server"
+        );
         assert_eq!(state.timeline.run.objects(), served.objects());
         assert!(state.timeline.run.sim().list(Kind::Pod).count() == 3);
         state.update(TimelineMsg::Seek(1_000));
         assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 0);
         // Acting there leads back to the present of the server.
-        state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=1".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment web --replicas=1".into(),
+        ));
         assert!(!state.timeline.run.in_past());
         let sent = &state.following.as_ref().unwrap().outbox;
-        assert_eq!(sent[..], [Outgoing::Kubectl("kubectl scale deployment web --replicas=1".into())]);
-        assert_eq!(state.timeline.run.objects(), served.objects(), "nothing happens here alone");
+        assert_eq!(
+            sent[..],
+            [Outgoing::Kubectl(
+                "kubectl scale deployment web --replicas=1".into()
+            )]
+        );
+        assert_eq!(
+            state.timeline.run.objects(),
+            served.objects(),
+            "nothing happens here alone"
+        );
     }
 
     #[test]
@@ -272,19 +315,45 @@ mod tests {
         tell(&mut state, &lines);
         state.advance(served.sim().now(), usize::MAX);
         state.update(crate::editor::EditorMsg::Edit("kind: Pod\n".into()));
-        for msg in [Msg::Apply, Msg::Fault("node-down node-1".into()), TimelineMsg::Seconds(5).into()] {
+        for msg in [
+            Msg::Apply,
+            Msg::Fault("node-down node-1".into()),
+            TimelineMsg::Seconds(5).into(),
+        ] {
             state.update(msg);
         }
-        let sent: Vec<_> = state.following.as_mut().unwrap().outbox.drain(..).map(|sent| sent.request()).collect();
-        let wanted = [("apply", "kind: Pod\n"), ("fault", "node-down node-1"), ("time", "{\"seconds\": 5}")];
+        let sent: Vec<_> = state
+            .following
+            .as_mut()
+            .unwrap()
+            .outbox
+            .drain(..)
+            .map(|sent| sent.request())
+            .collect();
+        let wanted = [
+            ("apply", "kind: Pod\n"),
+            ("fault", "node-down node-1"),
+            ("time", "{\"seconds\": 5}"),
+        ];
         assert_eq!(sent, wanted.map(|(path, body)| (path, body.to_owned())));
-        for msg in [Msg::from(TimelineMsg::Restart), TimelineMsg::Settle.into(), TimelineMsg::Step.into(), Msg::Load("x".into(), None)] {
+        for msg in [
+            Msg::from(TimelineMsg::Restart),
+            TimelineMsg::Settle.into(),
+            TimelineMsg::Step.into(),
+            Msg::Load("x".into(), None),
+        ] {
             state.update(msg);
             assert_eq!(state.timeline.run.objects(), served.objects());
         }
         // Reading is answered here.
         state.update(ConsoleMsg::Enter("kubectl get deployments".into()));
-        assert!(state.console.lines.iter().any(|line| line.text.starts_with("web ")));
+        assert!(
+            state
+                .console
+                .lines
+                .iter()
+                .any(|line| line.text.starts_with("web "))
+        );
         assert!(state.following.as_ref().unwrap().outbox.is_empty());
     }
 
@@ -300,8 +369,13 @@ mod tests {
         // What is no record is told, and changes nothing.
         state.update(FollowMsg::Told("[1, {\"nonsense\": 1}]".into()));
         state.update(FollowMsg::Answered("<html>".into()));
-        state.update(FollowMsg::Answered("{\"status\":\"Failure\",\"message\":\"no\"}".into()));
-        assert_eq!(state.console.lines.last().map(|line| line.text.as_str()), Some("no"));
+        state.update(FollowMsg::Answered(
+            "{\"status\":\"Failure\",\"message\":\"no\"}".into(),
+        ));
+        assert_eq!(
+            state.console.lines.last().map(|line| line.text.as_str()),
+            Some("no")
+        );
         assert_eq!(state.timeline.run.objects(), served.objects());
     }
 }

@@ -45,21 +45,38 @@ pub fn commands(run: &Run) -> Vec<Ran> {
                 BesideAct::Poll | BesideAct::Interrupt => return None,
             },
             Command::Remote(_, act) => match &**act {
-                RemoteAct::Start(start) => ["kubectl exec ", &start.pod, " -- ", &start.command.join(" ")].concat().into(),
+                RemoteAct::Start(start) => [
+                    "kubectl exec ",
+                    &start.pod,
+                    " -- ",
+                    &start.command.join(" "),
+                ]
+                .concat()
+                .into(),
                 RemoteAct::Line(_) | RemoteAct::Poll | RemoteAct::Interrupt => return None,
             },
         };
         Some((time.0 / 1000, line, command.clone()))
     });
-    lines.enumerate().map(|(at, (time, line, command))| Ran { number: at + 1, at: time, line, command }).collect()
+    lines
+        .enumerate()
+        .map(|(at, (time, line, command))| Ran {
+            number: at + 1,
+            at: time,
+            line,
+            command,
+        })
+        .collect()
 }
 
 /// What a command changed first, and how much more; of one that creates or deletes, its line says it itself, unless it is a manifest.
 pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     let manifest = matches!(ran.command, Command::Apply(_)) || ran.line.contains('\n');
     let of = entries(run, all, ran);
-    let mut writes = writes(run, &of, ran.at)
-        .filter(|entry| manifest || matches!(entry.write(), Some((Op::Modified, object)) if !object.meta.is_deleting()));
+    let mut writes = writes(run, &of, ran.at).filter(|entry| {
+        manifest
+            || matches!(entry.write(), Some((Op::Modified, object)) if !object.meta.is_deleting())
+    });
     match (writes.next().map(effect), writes.count()) {
         (Some(first), 0) => first,
         (Some(first), more) => msg::effect_and_more(first, more),
@@ -77,7 +94,11 @@ const LOOPS_ACT_MS: u64 = 1_000;
 fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
     let journal = run.journal();
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < ran.at);
-    let here = journal.from(start).iter().enumerate().take_while(|(_, entry)| entry.time.0 / 1000 == ran.at);
+    let here = journal
+        .from(start)
+        .iter()
+        .enumerate()
+        .take_while(|(_, entry)| entry.time.0 / 1000 == ran.at);
     let told = here.filter_map(|(at, entry)| match &entry.record {
         Record::Command(text) => Some(((start + at) as EntryId, text)),
         _ => None,
@@ -88,29 +109,60 @@ fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
     }
     // The journal has a line's words, without the quotes that held them together.
     let plain = |text: &str| text.replace(['\'', '"'], "");
-    let words = plain(&kubectl::plain(&ran.line).map_or_else(|| ran.line.to_string(), |words| ["kubectl ", &words.join(" ")].concat()));
-    let earlier = beside.iter().filter(|other| other.number < ran.number && other.line == ran.line).count();
-    told.filter(|(_, text)| plain(text) == words).map(|(id, _)| id).skip(earlier).take(1).collect()
+    let words = plain(&kubectl::plain(&ran.line).map_or_else(
+        || ran.line.to_string(),
+        |words| ["kubectl ", &words.join(" ")].concat(),
+    ));
+    let earlier = beside
+        .iter()
+        .filter(|other| other.number < ran.number && other.line == ran.line)
+        .count();
+    told.filter(|(_, text)| plain(text) == words)
+        .map(|(id, _)| id)
+        .skip(earlier)
+        .take(1)
+        .collect()
 }
 
 /// What a command wrote until an instant: also later than it began, if it tries again or waits.
 fn writes<'a>(run: &'a Run, of: &'a [EntryId], until: u64) -> impl Iterator<Item = &'a Entry> + 'a {
     let after = of.first().map_or(usize::MAX, |first| *first as usize);
     let own = |entry: &&Entry| {
-        entry.actor == Actor::USER && !entry.is_event() && entry.write().is_some() && entry.cause.is_some_and(|cause| of.contains(&cause))
+        entry.actor == Actor::USER
+            && !entry.is_event()
+            && entry.write().is_some()
+            && entry.cause.is_some_and(|cause| of.contains(&cause))
     };
-    run.journal().from(after.min(run.journal().len())).iter().take_while(move |entry| entry.time.0 / 1000 <= until).filter(own)
+    run.journal()
+        .from(after.min(run.journal().len()))
+        .iter()
+        .take_while(move |entry| entry.time.0 / 1000 <= until)
+        .filter(own)
 }
 
 /// When the next command wrote, after all that a command itself wrote: until then what changes follows from it.
 pub fn next_write(run: &Run, at: u64) -> Option<u64> {
     let all = commands(run);
-    let own = all.iter().filter(|ran| ran.at == at).flat_map(|ran| entries(run, &all, ran)).collect::<Vec<_>>();
-    let last = writes(run, &own, run.end()).last().map_or(at, |last| at.max(last.time.0 / 1000));
-    let wrote = |ran: &Ran| writes(run, &entries(run, &all, ran), run.end()).next().is_some();
+    let own = all
+        .iter()
+        .filter(|ran| ran.at == at)
+        .flat_map(|ran| entries(run, &all, ran))
+        .collect::<Vec<_>>();
+    let last = writes(run, &own, run.end())
+        .last()
+        .map_or(at, |last| at.max(last.time.0 / 1000));
+    let wrote = |ran: &Ran| {
+        writes(run, &entries(run, &all, ran), run.end())
+            .next()
+            .is_some()
+    };
     // What only reads need not be looked for.
-    let mut later = all.iter().filter(|ran| ran.at > last && !only_reads(&ran.line));
-    later.find(|ran| matches!(ran.command, Command::Fault(_)) || wrote(ran)).map(|ran| ran.at)
+    let mut later = all
+        .iter()
+        .filter(|ran| ran.at > last && !only_reads(&ran.line));
+    later
+        .find(|ran| matches!(ran.command, Command::Fault(_)) || wrote(ran))
+        .map(|ran| ran.at)
 }
 
 /// What followed from what a command wrote: which loops acted on it and for how long, or that it took effect at once. Nothing is said of
@@ -118,10 +170,21 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
 pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     let journal = run.journal();
     let (own, mut of_it) = (entries(run, all, ran), Vec::new());
-    let Some(start) = own.first().map(|first| *first as usize) else { return Message::default() };
+    let Some(start) = own.first().map(|first| *first as usize) else {
+        return Message::default();
+    };
     let (mut loops, mut last, mut wrote, mut refused) = (Vec::new(), None, false, (0, 0));
-    for (at, entry) in journal.from(start).iter().take(MAX_FOLLOWED).enumerate().filter(|(_, entry)| !entry.is_event()) {
-        if entry.cause.is_none_or(|cause| !own.contains(&cause) && of_it.binary_search(&cause).is_err()) {
+    for (at, entry) in journal
+        .from(start)
+        .iter()
+        .take(MAX_FOLLOWED)
+        .enumerate()
+        .filter(|(_, entry)| !entry.is_event())
+    {
+        if entry
+            .cause
+            .is_none_or(|cause| !own.contains(&cause) && of_it.binary_search(&cause).is_err())
+        {
             continue;
         }
         if matches!(entry.record, Record::Refused(_)) && entry.actor == Actor::USER {
@@ -146,18 +209,30 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
             Some(refused) => refused,
             None if !wrote => Message::default(),
             // A loop may still come to it.
-            None if run.end() < ran.at + LOOPS_ACT_MS || run.sim().queues().any(|(_, queue)| !queue.is_empty()) => msg::history_not_yet(),
+            None if run.end() < ran.at + LOOPS_ACT_MS
+                || run.sim().queues().any(|(_, queue)| !queue.is_empty()) =>
+            {
+                msg::history_not_yet()
+            }
             None => msg::history_at_once(),
         };
     };
     let more = loops.len().saturating_sub(MAX_LOOPS_NAMED);
-    let mut names: Vec<Message> = loops.into_iter().take(MAX_LOOPS_NAMED).map(Message::name).collect();
+    let mut names: Vec<Message> = loops
+        .into_iter()
+        .take(MAX_LOOPS_NAMED)
+        .map(Message::name)
+        .collect();
     if more > 0 {
         names.push(msg::summary_more(more));
     }
     // There may be more of it than was looked through.
     let more = journal.len() - start > MAX_FOLLOWED;
-    let loops = if more { msg::history_loops_begun(names) } else { msg::history_loops(names, last - ran.at) };
+    let loops = if more {
+        msg::history_loops_begun(names)
+    } else {
+        msg::history_loops(names, last - ran.at)
+    };
     match refused {
         Some(refused) => msg::history_also(loops, refused),
         None => loops,
@@ -170,7 +245,9 @@ pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
     match (event, event.parse::<usize>()) {
         ("!", _) => all.pop(),
         (_, Ok(number)) => (number > 0 && number <= all.len()).then(|| all.swap_remove(number - 1)),
-        _ => all.into_iter().rfind(|ran| !event.is_empty() && ran.line.starts_with(event)),
+        _ => all
+            .into_iter()
+            .rfind(|ran| !event.is_empty() && ran.line.starts_with(event)),
     }
 }
 
@@ -178,7 +255,10 @@ pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
 pub fn printed(run: &Run) -> Vec<OutputLine> {
     let line = |ran: Ran| OutputLine {
         again: Some(ran.number),
-        ..OutputLine::new(format!("{:>4}  {}  {}", ran.number, clock(ran.at), ran.line), false)
+        ..OutputLine::new(
+            format!("{:>4}  {}  {}", ran.number, clock(ran.at), ran.line),
+            false,
+        )
     };
     commands(run).into_iter().map(line).collect()
 }
@@ -198,91 +278,163 @@ mod tests {
 
     fn replicas(state: &State) -> i32 {
         let mut all = state.timeline.run.sim().list(k8s_model::Kind::Deployment);
-        all.find_map(|object| explain::evidence::handles(object).0).expect("a Deployment")
+        all.find_map(|object| explain::evidence::handles(object).0)
+            .expect("a Deployment")
     }
 
     #[test]
     fn of_a_manifest_it_is_told_what_it_changed() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(EditorMsg::Edit(state.editor.text.replace("nginx:1.7.9", "nginx:1.27")));
+        state.update(EditorMsg::Edit(
+            state.editor.text.replace("nginx:1.7.9", "nginx:1.27"),
+        ));
         state.update(Msg::Apply);
         state.update(TimelineMsg::Seconds(5));
         let all = commands(&state.timeline.run);
-        let told: Vec<String> = all.iter().map(|ran| super::did(&state.timeline.run, &all, ran).to_string()).collect();
-        assert_eq!(told, ["Deployment nginx-deployment created", "nginx-deployment image nginx:1.7.9 → nginx:1.27"]);
+        let told: Vec<String> = all
+            .iter()
+            .map(|ran| super::did(&state.timeline.run, &all, ran).to_string())
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "Deployment nginx-deployment created",
+                "nginx-deployment image nginx:1.7.9 → nginx:1.27"
+            ]
+        );
     }
 
     #[test]
     fn of_a_command_it_is_told_which_loops_acted_on_it() {
         let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}";
         let mut state = settled(&[map, (examples::ALL[0].text)(), map].join("\n---\n"));
-        enter(&mut state, "kubectl scale deployment/nginx-deployment --replicas=3");
+        enter(
+            &mut state,
+            "kubectl scale deployment/nginx-deployment --replicas=3",
+        );
         state.update(TimelineMsg::Seconds(10));
         // Three at one instant, as while the clock stands.
         enter(&mut state, "kubectl create configmap settings");
         enter(&mut state, "kubectl get pods");
-        enter(&mut state, "kubectl scale deployment/nginx-deployment --replicas='4'");
+        enter(
+            &mut state,
+            "kubectl scale deployment/nginx-deployment --replicas='4'",
+        );
         let told = |state: &State| {
             let all = commands(&state.timeline.run);
-            all.iter().map(|ran| super::followed(&state.timeline.run, &all, ran).to_string()).collect::<Vec<_>>()
+            all.iter()
+                .map(|ran| super::followed(&state.timeline.run, &all, ran).to_string())
+                .collect::<Vec<_>>()
         };
-        assert_eq!(told(&state)[4], "No loop has acted on it yet", "the clock stands");
+        assert_eq!(
+            told(&state)[4],
+            "No loop has acted on it yet",
+            "the clock stands"
+        );
         state.update(TimelineMsg::Seconds(10));
         let (all, told) = (commands(&state.timeline.run), told(&state));
         // A manifest of several documents, of which only some are for loops, as well.
         let acted = "deployment-controller, replicaset-controller, default-scheduler, 1 more acted on it, the last after ";
-        assert!(told[0].starts_with(acted) && told[1].starts_with(acted) && told[4].starts_with(acted), "{told:#?}");
+        assert!(
+            told[0].starts_with(acted) && told[1].starts_with(acted) && told[4].starts_with(acted),
+            "{told:#?}"
+        );
         assert_eq!(told[2..4], ["In effect at once: no loop had to act", ""]);
         // What was created or deleted says the line itself.
-        let did: Vec<String> = all.iter().map(|ran| super::did(&state.timeline.run, &all, ran).to_string()).collect();
-        assert_eq!(did[1..], ["nginx-deployment scaled 2 → 3", "", "", "nginx-deployment scaled 3 → 4"]);
+        let did: Vec<String> = all
+            .iter()
+            .map(|ran| super::did(&state.timeline.run, &all, ran).to_string())
+            .collect();
+        assert_eq!(
+            did[1..],
+            [
+                "nginx-deployment scaled 2 → 3",
+                "",
+                "",
+                "nginx-deployment scaled 3 → 4"
+            ]
+        );
     }
 
     #[test]
     fn a_command_that_tries_again_is_told_until_its_last_write() {
         let budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: all}\nspec: {minAvailable: 2, selector: {matchLabels: {app: nginx}}}";
         let mut state = settled(&[(examples::ALL[0].text)(), budget].join("\n---\n"));
-        let node = state.timeline.run.sim().list(k8s_model::Kind::Pod).find_map(|pod| Some(pod.pod()?.node_name.clone())).expect("a node");
+        let node = state
+            .timeline
+            .run
+            .sim()
+            .list(k8s_model::Kind::Pod)
+            .find_map(|pod| Some(pod.pod()?.node_name.clone()))
+            .expect("a node");
         let line = format!("kubectl drain {node} --ignore-daemonsets");
         enter(&mut state, &line);
         state.update(TimelineMsg::Seconds(19));
         let told = commands(&state.timeline.run);
         let told = super::followed(&state.timeline.run, &told, &told[1]).to_string();
-        assert!(told.ends_with("4 requests refused, the last at 00:45.000"), "{told}");
+        assert!(
+            told.ends_with("4 requests refused, the last at 00:45.000"),
+            "{told}"
+        );
         enter(&mut state, "kubectl get pods");
         enter(&mut state, "kubectl delete pdb all");
         state.update(TimelineMsg::Seconds(20));
         let (run, all) = (&state.timeline.run, commands(&state.timeline.run));
-        let drain = all.iter().find(|ran| *ran.line == *line).expect("the drain");
+        let drain = all
+            .iter()
+            .find(|ran| *ran.line == *line)
+            .expect("the drain");
         let loops = super::followed(run, &all, drain).to_string();
         assert!(loops.contains("replicaset-controller"), "{loops}");
-        assert_eq!(super::next_write(run, drain.at), None, "what allowed the eviction came before it");
+        assert_eq!(
+            super::next_write(run, drain.at),
+            None,
+            "what allowed the eviction came before it"
+        );
         // Why the Pod went has the time at which it went.
         let of = super::entries(run, &all, drain);
-        let evicted = super::writes(run, &of, run.end()).last().expect("an eviction");
+        let evicted = super::writes(run, &of, run.end())
+            .last()
+            .expect("an eviction");
         assert!(evicted.time.0 / 1000 > drain.at + 15_000);
         let journal = run.journal();
-        let at = journal.iter().position(|entry| std::ptr::eq(entry, evicted)).expect("its place");
+        let at = journal
+            .iter()
+            .position(|entry| std::ptr::eq(entry, evicted))
+            .expect("its place");
         let chain = explain::words::chain_of(journal, run.sim().delays(), at as super::EntryId);
-        assert_eq!((chain[0].at, chain[1].at), (evicted.time.0 / 1000, drain.at), "{chain:#?}");
+        assert_eq!(
+            (chain[0].at, chain[1].at),
+            (evicted.time.0 / 1000, drain.at),
+            "{chain:#?}"
+        );
     }
 
     #[test]
     fn every_command_is_listed_with_its_time_and_can_be_run_again() {
         let mut state = settled((examples::ALL[0].text)());
-        enter(&mut state, "kubectl scale deployment/nginx-deployment --replicas=3");
+        enter(
+            &mut state,
+            "kubectl scale deployment/nginx-deployment --replicas=3",
+        );
         state.update(TimelineMsg::Seconds(5));
         enter(&mut state, "kubectl get pods");
         state.update(Msg::Fault("node-down node-1".into()));
         state.update(Msg::Apply);
-        let told: Vec<(usize, u64, String)> =
-            commands(&state.timeline.run).into_iter().map(|ran| (ran.number, ran.at, ran.line.to_string())).collect();
+        let told: Vec<(usize, u64, String)> = commands(&state.timeline.run)
+            .into_iter()
+            .map(|ran| (ran.number, ran.at, ran.line.to_string()))
+            .collect();
         let line = |number: usize, at: u64, line: &str| (number, at, line.to_owned());
         assert_eq!(
             told,
             [
                 line(1, 0, "kubectl apply -f -"),
-                line(2, 30_000, "kubectl scale deployment/nginx-deployment --replicas=3"),
+                line(
+                    2,
+                    30_000,
+                    "kubectl scale deployment/nginx-deployment --replicas=3"
+                ),
                 line(3, 35_000, "kubectl get pods"),
                 line(4, 35_000, "fault node-down node-1"),
                 line(5, 35_000, "kubectl apply -f -"),
@@ -296,9 +448,19 @@ mod tests {
         assert_eq!(replicas(&state), 2, "a manifest is applied again as it was");
         enter(&mut state, "!kubectl scale");
         enter(&mut state, "!!");
-        assert_eq!((replicas(&state), commands(&state.timeline.run).len()), (3, 9));
+        assert_eq!(
+            (replicas(&state), commands(&state.timeline.run).len()),
+            (3, 9)
+        );
         enter(&mut state, "!99");
-        assert_eq!(state.console.lines.last().map(|line| (line.text.as_str(), line.error)), Some(("!99: event not found", true)));
+        assert_eq!(
+            state
+                .console
+                .lines
+                .last()
+                .map(|line| (line.text.as_str(), line.error)),
+            Some(("!99: event not found", true))
+        );
     }
 
     #[test]
@@ -308,12 +470,36 @@ mod tests {
         let written = state.timeline.run.journal().len();
         state.update(TimelineMsg::Seek(500));
         enter(&mut state, "history");
-        let told: Vec<(&str, Option<usize>)> =
-            state.console.lines.iter().rev().take(2).map(|line| (line.text.as_str(), line.again)).collect();
-        assert_eq!(told, [("   2  00:30.000  kubectl get nodes", Some(2)), ("   1  00:00.000  kubectl apply -f -", Some(1))]);
+        let told: Vec<(&str, Option<usize>)> = state
+            .console
+            .lines
+            .iter()
+            .rev()
+            .take(2)
+            .map(|line| (line.text.as_str(), line.again))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("   2  00:30.000  kubectl get nodes", Some(2)),
+                ("   1  00:00.000  kubectl apply -f -", Some(1))
+            ]
+        );
         enter(&mut state, "help");
-        assert!(state.console.lines.iter().filter(|line| line.said.is_some()).count() > 3);
+        assert!(
+            state
+                .console
+                .lines
+                .iter()
+                .filter(|line| line.said.is_some())
+                .count()
+                > 3
+        );
         assert!(state.timeline.run.in_past() && state.timeline.run.journal().len() == written);
-        assert!(!state.console.lines.iter().any(|line| line.error), "{:?}", state.console.lines);
+        assert!(
+            !state.console.lines.iter().any(|line| line.error),
+            "{:?}",
+            state.console.lines
+        );
     }
 }

@@ -3,8 +3,14 @@
 /// Milliseconds of what was entered: `90`, `1:30` or `1:02:30.5` from the beginning, `5m` and `1m30s` too; with a minus sign back from `now`.
 pub fn parse(text: &str, now: u64) -> Option<u64> {
     let text = text.trim().replace('：', ":");
-    let (back, text) = text.strip_prefix(['-', '−']).map_or((false, &*text), |text| (true, text.trim_start()));
-    let clock = || text.split(':').try_fold(0.0, |all, part| Some(all * 60.0 + number(part)?)).filter(|_| text.matches(':').count() < 3);
+    let (back, text) = text
+        .strip_prefix(['-', '−'])
+        .map_or((false, &*text), |text| (true, text.trim_start()));
+    let clock = || {
+        text.split(':')
+            .try_fold(0.0, |all, part| Some(all * 60.0 + number(part)?))
+            .filter(|_| text.matches(':').count() < 3)
+    };
     let ms = (clock().or_else(|| units(text))? * 1000.0).round() as u64;
     Some(if back { now.saturating_sub(ms) } else { ms })
 }
@@ -26,7 +32,10 @@ fn units(text: &str) -> Option<f64> {
 }
 
 fn number(text: &str) -> Option<f64> {
-    text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.').then(|| text.parse().ok()).flatten()
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        .then(|| text.parse().ok())
+        .flatten()
 }
 
 #[cfg(test)]

@@ -35,8 +35,12 @@ impl JournalMarks {
     /// Marks of the timeline: everything that has happened and was read, also after the instant shown.
     pub fn read(&mut self, run: &Run) -> Rc<Vec<Mark>> {
         let journal = run.journal();
-        for (at, entry) in (self.scanned..).zip(journal.from(self.scanned).first(READ_ENTRIES).iter()) {
-            let Some(mark) = words::mark(entry) else { continue };
+        for (at, entry) in
+            (self.scanned..).zip(journal.from(self.scanned).first(READ_ENTRIES).iter())
+        {
+            let Some(mark) = words::mark(entry) else {
+                continue;
+            };
             if mark.bad {
                 self.last_bad = Some(at);
             }
@@ -60,11 +64,20 @@ impl JournalMarks {
     pub fn abandoned_branch(&mut self, run: &Run) -> Option<Rc<AbandonedBranch>> {
         let read = || {
             let (fork, journal, end) = run.fork()?;
-            let since = journal.from(journal.partition_point(|entry| entry.time.0 / 1000 <= fork.at));
+            let since =
+                journal.from(journal.partition_point(|entry| entry.time.0 / 1000 <= fork.at));
             let mut marks = Marks::default();
-            since.iter().filter_map(words::mark).for_each(|mark| marks.push(mark));
+            since
+                .iter()
+                .filter_map(words::mark)
+                .for_each(|mark| marks.push(mark));
             let marks = marks.all();
-            Some(Rc::new(AbandonedBranch { number: fork.number, at: fork.at, end, marks }))
+            Some(Rc::new(AbandonedBranch {
+                number: fork.number,
+                at: fork.at,
+                end,
+                marks,
+            }))
         };
         self.abandoned.get_or_insert_with(read).clone()
     }
@@ -88,14 +101,20 @@ mod tests {
         let mut state = settled((examples::ALL[0].text)());
         let user = |state: &mut State| state.marks().iter().filter(|mark| mark.lane == 0).count();
         let before = user(&mut state);
-        for line in ["kubectl get pods -o wide", "-n default describe pod x", "kubectl rollout history deployment nginx-deployment"] {
+        for line in [
+            "kubectl get pods -o wide",
+            "-n default describe pod x",
+            "kubectl rollout history deployment nginx-deployment",
+        ] {
             state.update(ConsoleMsg::Enter(line.into()));
         }
         assert_eq!(user(&mut state), before);
         state.update(TimelineMsg::Jump(false));
         assert_eq!(state.timeline.run.now(), 0);
         state.update(TimelineMsg::Live);
-        state.update(ConsoleMsg::Enter("kubectl rollout restart deployment nginx-deployment".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl rollout restart deployment nginx-deployment".into(),
+        ));
         assert!(user(&mut state) > before);
     }
 }

@@ -26,7 +26,13 @@ impl Leftovers {
     /// Compares the objects that a text names with those of the manifest before it.
     pub fn compare(&mut self, named: Option<&[ObjectRef]>, run: &Run) {
         self.fresh = named.is_some_and(|named| self.replaces(named.iter().take(LEADING_DOCUMENTS)));
-        self.found = Rc::new(if self.fresh { Vec::new() } else { named.map(|named| self.missing(named, run)).unwrap_or_default() });
+        self.found = Rc::new(if self.fresh {
+            Vec::new()
+        } else {
+            named
+                .map(|named| self.missing(named, run))
+                .unwrap_or_default()
+        });
     }
 
     /// Nothing is known of the text any more.
@@ -40,7 +46,9 @@ impl Leftovers {
     }
 
     fn replaces<'a>(&self, mut named: impl Iterator<Item = &'a ObjectRef> + Clone) -> bool {
-        self.from_page && named.clone().next().is_some() && !named.any(|key| self.owned.contains(key))
+        self.from_page
+            && named.clone().next().is_some()
+            && !named.any(|key| self.owned.contains(key))
     }
 
     fn missing(&self, named: &[ObjectRef], run: &Run) -> Vec<ObjectRef> {
@@ -53,18 +61,42 @@ impl Leftovers {
                 stays[order[at] as usize] = true;
             }
         }
-        let gone = owned.iter().zip(stays).filter_map(|(key, stays)| (!stays).then_some(key));
-        gone.filter(|key| run.get(key).is_some_and(|object| object.meta.deletion_timestamp.is_none())).cloned().collect()
+        let gone = owned
+            .iter()
+            .zip(stays)
+            .filter_map(|(key, stays)| (!stays).then_some(key));
+        gone.filter(|key| {
+            run.get(key)
+                .is_some_and(|object| object.meta.deletion_timestamp.is_none())
+        })
+        .cloned()
+        .collect()
     }
 
     /// A text that names these objects was applied. `asked`: what was chosen to be deleted or kept; kubectl's lines that delete it. What
     /// nobody was asked about stays, and is asked about next.
-    pub fn applied(&mut self, named: &[ObjectRef], asked: Option<(&[ObjectRef], bool)>, run: &Run) -> Vec<String> {
+    pub fn applied(
+        &mut self,
+        named: &[ObjectRef],
+        asked: Option<(&[ObjectRef], bool)>,
+        run: &Run,
+    ) -> Vec<String> {
         let missing = self.missing(named, run);
-        let (decided, open): (Vec<_>, Vec<_>) = missing.into_iter().partition(|key| asked.is_some_and(|(keys, _)| keys.contains(key)));
-        self.owned = named.iter().filter(|key| run.get(key).is_some()).chain(&open).cloned().collect();
+        let (decided, open): (Vec<_>, Vec<_>) = missing
+            .into_iter()
+            .partition(|key| asked.is_some_and(|(keys, _)| keys.contains(key)));
+        self.owned = named
+            .iter()
+            .filter(|key| run.get(key).is_some())
+            .chain(&open)
+            .cloned()
+            .collect();
         self.found = Rc::new(open);
-        if asked.is_some_and(|(_, delete)| delete) { delete_lines(&decided) } else { Vec::new() }
+        if asked.is_some_and(|(_, delete)| delete) {
+            delete_lines(&decided)
+        } else {
+            Vec::new()
+        }
     }
 }
 
@@ -73,9 +105,15 @@ fn delete_lines(keys: &[ObjectRef]) -> Vec<String> {
     let mut lines: Vec<(&str, String)> = Vec::new();
     for key in keys {
         let name = [" ", &key.kind.qualified_singular(), "/", &key.name].concat();
-        match lines.iter_mut().find(|(namespace, _)| *namespace == &*key.namespace) {
+        match lines
+            .iter_mut()
+            .find(|(namespace, _)| *namespace == &*key.namespace)
+        {
             Some((_, line)) => line.push_str(&name),
-            None => lines.push((&key.namespace, ["kubectl delete --wait=false", &name].concat())),
+            None => lines.push((
+                &key.namespace,
+                ["kubectl delete --wait=false", &name].concat(),
+            )),
         }
     }
     let in_namespace = |(namespace, line): (&str, String)| match namespace {
@@ -93,7 +131,12 @@ mod tests {
     use k8s_model::Kind;
 
     fn config(names: &[&str]) -> String {
-        names.iter().map(|name| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n---\n")).collect()
+        names
+            .iter()
+            .map(|name| {
+                format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n---\n")
+            })
+            .collect()
     }
 
     fn edit(state: &mut State, text: &str) -> Vec<String> {
@@ -106,12 +149,25 @@ mod tests {
     }
 
     fn found(state: &State) -> Vec<String> {
-        state.editor.leftovers.found.iter().map(|key| key.name.to_string()).collect()
+        state
+            .editor
+            .leftovers
+            .found
+            .iter()
+            .map(|key| key.name.to_string())
+            .collect()
     }
 
     fn there(state: &State) -> Vec<String> {
-        let own = state.timeline.run.sim().list(Kind::ConfigMap).filter(|object| &*object.meta.namespace != "kube-system");
-        own.map(|object| object.meta.name.to_string()).filter(|name| name.len() == 1).collect()
+        let own = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::ConfigMap)
+            .filter(|object| &*object.meta.namespace != "kube-system");
+        own.map(|object| object.meta.name.to_string())
+            .filter(|name| name.len() == 1)
+            .collect()
     }
 
     #[test]
@@ -121,13 +177,29 @@ mod tests {
         assert!(edit(&mut state, &config(&["a"])).is_empty());
         assert!(state.editor.leftovers.fresh);
         state.update(Msg::Apply);
-        assert_eq!((state.timeline.run.now(), state.timeline.run.branches(), state.editor.status), (0, (1, vec![]), ApplyStatus::Applied));
-        assert_eq!((there(&state), state.timeline.run.sim().list(Kind::Deployment).count()), (vec!["a".to_owned()], 0));
+        assert_eq!(
+            (
+                state.timeline.run.now(),
+                state.timeline.run.branches(),
+                state.editor.status
+            ),
+            (0, (1, vec![]), ApplyStatus::Applied)
+        );
+        assert_eq!(
+            (
+                there(&state),
+                state.timeline.run.sim().list(Kind::Deployment).count()
+            ),
+            (vec!["a".to_owned()], 0)
+        );
         // From now on it is the person's own.
         state.update(TimelineMsg::Seconds(5));
         state.update(EditorMsg::Edit(config(&["b"])));
         state.update(Msg::Apply);
-        assert_eq!((there(&state), state.timeline.run.now()), (vec!["a".to_owned(), "b".to_owned()], 5_000));
+        assert_eq!(
+            (there(&state), state.timeline.run.now()),
+            (vec!["a".to_owned(), "b".to_owned()], 5_000)
+        );
     }
 
     #[test]
@@ -135,9 +207,22 @@ mod tests {
         let example = (examples::ALL[0].text)();
         let mut state = State::from_link(None);
         state.update(TimelineMsg::Seconds(5));
-        state.update(EditorMsg::Edit([&example.replace("replicas: 2", "replicas: 3"), "\n---\n", &config(&["a"])].concat()));
+        state.update(EditorMsg::Edit(
+            [
+                &example.replace("replicas: 2", "replicas: 3"),
+                "\n---\n",
+                &config(&["a"]),
+            ]
+            .concat(),
+        ));
         state.update(Msg::Apply);
-        assert_eq!((state.timeline.run.now(), state.timeline.run.sim().list(Kind::Deployment).count()), (5_000, 1));
+        assert_eq!(
+            (
+                state.timeline.run.now(),
+                state.timeline.run.sim().list(Kind::Deployment).count()
+            ),
+            (5_000, 1)
+        );
 
         let mut state = State::from_link(None);
         state.update(Msg::Fault("node-down node-1".into()));
@@ -151,18 +236,32 @@ mod tests {
         let mut state = State::from_link(None);
         state.update(TimelineMsg::Seconds(5));
         let (objects, epoch) = (state.timeline.run.objects(), state.timeline.run.epoch);
-        for text in ["a: [", "", "kind: Pod\n", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: []}\n"] {
+        for text in [
+            "a: [",
+            "",
+            "kind: Pod\n",
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: []}\n",
+        ] {
             state.update(EditorMsg::Edit(text.into()));
             state.update(Msg::Apply);
-            assert_eq!((state.editor.status, &*state.editor.text), (ApplyStatus::Rejected, text));
-            assert!(state.timeline.run.objects() == objects && state.timeline.run.now() == 5_000, "{text}");
+            assert_eq!(
+                (state.editor.status, &*state.editor.text),
+                (ApplyStatus::Rejected, text)
+            );
+            assert!(
+                state.timeline.run.objects() == objects && state.timeline.run.now() == 5_000,
+                "{text}"
+            );
             assert!(!state.editor.diagnostics.is_empty());
         }
         assert!(state.timeline.run.epoch > epoch);
         // It can still be replaced.
         state.update(EditorMsg::Edit(config(&["a"])));
         state.update(Msg::Apply);
-        assert_eq!((there(&state), state.timeline.run.now()), (vec!["a".to_owned()], 0));
+        assert_eq!(
+            (there(&state), state.timeline.run.now()),
+            (vec!["a".to_owned()], 0)
+        );
     }
 
     #[test]
@@ -174,12 +273,31 @@ mod tests {
             state.update(EditorMsg::Prune(delete));
             let entries = state.timeline.run.journal().len();
             state.update(Msg::Apply);
-            assert_eq!(there(&state), if delete { vec!["b", "d"] } else { vec!["a", "b", "c", "d"] });
-            let commands =
-                state.timeline.run.journal().from(entries).iter().filter(|entry| format!("{entry:?}").contains("kubectl delete")).count();
+            assert_eq!(
+                there(&state),
+                if delete {
+                    vec!["b", "d"]
+                } else {
+                    vec!["a", "b", "c", "d"]
+                }
+            );
+            let commands = state
+                .timeline
+                .run
+                .journal()
+                .from(entries)
+                .iter()
+                .filter(|entry| format!("{entry:?}").contains("kubectl delete"))
+                .count();
             assert_eq!(commands > 0, delete);
             assert!(
-                !delete || state.console.lines.iter().any(|line| line.text == "$ kubectl delete --wait=false configmap/a configmap/c"),
+                !delete
+                    || state
+                        .console
+                        .lines
+                        .iter()
+                        .any(|line| line.text
+                            == "$ kubectl delete --wait=false configmap/a configmap/c"),
                 "{:?}",
                 state.console.lines
             );
@@ -196,10 +314,16 @@ mod tests {
         // Applied before the dry run has looked at it.
         state.update(EditorMsg::Edit(config(&["b"])));
         state.update(Msg::Apply);
-        assert_eq!((there(&state), found(&state)), (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()]));
+        assert_eq!(
+            (there(&state), found(&state)),
+            (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()])
+        );
         state.update(EditorMsg::Prune(true));
         state.update(Msg::Apply);
-        assert_eq!((there(&state), found(&state).len()), (vec!["b".to_owned()], 0));
+        assert_eq!(
+            (there(&state), found(&state).len()),
+            (vec!["b".to_owned()], 0)
+        );
     }
 
     #[test]
@@ -207,9 +331,15 @@ mod tests {
         let mut state = State::new(&config(&["a", "b"]), 1);
         assert!(edit(&mut state, &[&config(&["b"]), "a: ["].concat()).is_empty());
         let refused = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: []}\n";
-        assert_eq!(edit(&mut state, &[&config(&["b"]), refused].concat()), ["a"]);
+        assert_eq!(
+            edit(&mut state, &[&config(&["b"]), refused].concat()),
+            ["a"]
+        );
         state.update(EditorMsg::Prune(true));
         state.update(Msg::Apply);
-        assert_eq!((there(&state), found(&state)), (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()]));
+        assert_eq!(
+            (there(&state), found(&state)),
+            (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()])
+        );
     }
 }

@@ -37,25 +37,54 @@ impl CpuLoad {
 /// The load that the first autoscaler of a Deployment by CPU reacts to.
 pub fn read(run: &Run) -> Option<CpuLoad> {
     let sim = run.sim();
-    let (selector, most) = sim.list(Kind::HorizontalPodAutoscaler).find_map(|scaler| target_of(sim, scaler))?;
+    let (selector, most) = sim
+        .list(Kind::HorizontalPodAutoscaler)
+        .find_map(|scaler| target_of(sim, scaler))?;
     let milli = sim.cpu_load(&selector).unwrap_or(0);
-    Some(CpuLoad { selector, milli, most: rounded(most.max(milli)) })
+    Some(CpuLoad {
+        selector,
+        milli,
+        most: rounded(most.max(milli)),
+    })
 }
 
 /// The selector of what an autoscaler scales, and how far the slider reaches.
 fn target_of(sim: &Sim, scaler: &Object) -> Option<(String, i64)> {
-    let Body::Other(body) = &scaler.body else { return None };
+    let Body::Other(body) = &scaler.body else {
+        return None;
+    };
     let spec = body.get("spec")?;
     let target = &spec["scaleTargetRef"];
-    let by_cpu = spec["metrics"].as_array()?.iter().any(|metric| metric["resource"]["name"] == "cpu");
-    let kind = Kind::from_group_kind(api_group(target["apiVersion"].as_str().unwrap_or("")), target["kind"].as_str()?);
+    let by_cpu = spec["metrics"]
+        .as_array()?
+        .iter()
+        .any(|metric| metric["resource"]["name"] == "cpu");
+    let kind = Kind::from_group_kind(
+        api_group(target["apiVersion"].as_str().unwrap_or("")),
+        target["kind"].as_str()?,
+    );
     if !by_cpu || kind != Some(Kind::Deployment) {
         return None;
     }
-    let key = ObjectRef::new(Kind::Deployment, &scaler.meta.namespace, target["name"].as_str()?);
+    let key = ObjectRef::new(
+        Kind::Deployment,
+        &scaler.meta.namespace,
+        target["name"].as_str()?,
+    );
     let deployment = &sim.get(&key)?.get::<Deployment>()?.spec;
-    let pairs: Vec<String> = deployment.selector.match_labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let requests = deployment.template.spec.requests.cpu.clamp(0, i64::from(i32::MAX)) * spec["maxReplicas"].as_i64().unwrap_or(0);
+    let pairs: Vec<String> = deployment
+        .selector
+        .match_labels
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    let requests = deployment
+        .template
+        .spec
+        .requests
+        .cpu
+        .clamp(0, i64::from(i32::MAX))
+        * spec["maxReplicas"].as_i64().unwrap_or(0);
     (!pairs.is_empty()).then(|| (pairs.join(","), requests))
 }
 
@@ -76,12 +105,18 @@ mod tests {
         let mut state = State::new((examples::ALL[8].text)(), 1);
         state.update(TimelineMsg::Seconds(20));
         let load = read(&state.timeline.run).expect("a load");
-        assert_eq!((load.selector.as_str(), load.milli, load.most, load.step()), ("app=shop", 0, 2_000, 50));
+        assert_eq!(
+            (load.selector.as_str(), load.milli, load.most, load.step()),
+            ("app=shop", 0, 2_000, 50)
+        );
         state.update(Msg::Fault(load.line(900)));
         assert_eq!(read(&state.timeline.run).map(|load| load.milli), Some(900));
         state.update(TimelineMsg::Seconds(120));
         assert!(state.timeline.run.sim().list(Kind::Pod).count() > 4);
-        assert_eq!(read(&State::new((examples::ALL[0].text)(), 1).timeline.run), None);
+        assert_eq!(
+            read(&State::new((examples::ALL[0].text)(), 1).timeline.run),
+            None
+        );
     }
 
     #[test]
@@ -90,6 +125,9 @@ mod tests {
         let mut state = State::new(&text, 1);
         state.update(TimelineMsg::Seconds(20));
         let load = read(&state.timeline.run).expect("a load");
-        assert_eq!((load.most, load.step(), load.line(9_999)), (8_000, 200, "cpu-load app=shop 8000m".into()));
+        assert_eq!(
+            (load.most, load.step(), load.line(9_999)),
+            (8_000, 200, "cpu-load app=shop 8000m".into())
+        );
     }
 }

@@ -19,7 +19,9 @@ pub(super) fn applies(line: &str, text: &str, run: &Run) -> bool {
     let name = name_of(text);
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_it = matches!(words[..], ["kubectl", "apply", "-f", file] if file.trim_start_matches("./") == name);
-    is_it && writes_here(run) && held(name, run).is_some_and(|held| held.trim_end() == text.trim_end())
+    is_it
+        && writes_here(run)
+        && held(name, run).is_some_and(|held| held.trim_end() == text.trim_end())
 }
 
 /// The command that saves the text of the editor, where a line reads it by its name. A file of that name that somebody else wrote stays.
@@ -34,7 +36,9 @@ pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Command> {
             return None;
         }
     }
-    Some(Command::Kubectl([&opening(name), text.trim_end(), "\n", END].concat().into()))
+    Some(Command::Kubectl(
+        [&opening(name), text.trim_end(), "\n", END].concat().into(),
+    ))
 }
 
 /// Whether a line is for the newest instant of a cluster of the page's own, and for no program that waits for input.
@@ -46,7 +50,11 @@ fn writes_here(run: &Run) -> bool {
 fn held(name: &str, run: &Run) -> Option<String> {
     let here = run.ask(&["cat ", name].concat());
     let is_missing = here.iter().any(|line| line.error);
-    (!is_missing).then(|| here.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect())
+    (!is_missing).then(|| {
+        here.iter()
+            .flat_map(|line| [line.text.as_str(), "\n"])
+            .collect()
+    })
 }
 
 /// How a command that saves the manifest begins.
@@ -66,7 +74,9 @@ fn saved<'a>(run: &'a Run, name: &str) -> Option<&'a str> {
         Command::Kubectl(line) => line.strip_prefix(&opening)?.strip_suffix(END),
         _ => None,
     };
-    run.commands().filter_map(|(_, command)| text(command)).last()
+    run.commands()
+        .filter_map(|(_, command)| text(command))
+        .last()
 }
 
 /// Whether a line names a file of this folder otherwise than to write it.
@@ -74,7 +84,9 @@ fn reads(line: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     line.match_indices(name).any(|(at, _)| {
         let before = line[..at].strip_suffix("./").unwrap_or(&line[..at]);
-        !before.ends_with(is_part) && !line[at + name.len()..].starts_with(is_part) && !before.trim_end().ends_with('>')
+        !before.ends_with(is_part)
+            && !line[at + name.len()..].starts_with(is_part)
+            && !before.trim_end().ends_with('>')
     })
 }
 
@@ -86,25 +98,42 @@ mod tests {
 
     #[test]
     fn the_console_finds_the_manifest_by_its_name() {
-        let mut state = State::new("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '1'}}\n", 1);
+        let mut state = State::new(
+            "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '1'}}\n",
+            1,
+        );
         let told = |state: &mut State, line: &str| {
             let before = state.console.lines.len();
             state.update(ConsoleMsg::Enter(line.into()));
-            state.console.lines[before..].iter().map(|line| line.text.clone()).collect::<Vec<_>>().join("\n")
+            state.console.lines[before..]
+                .iter()
+                .map(|line| line.text.clone())
+                .collect::<Vec<_>>()
+                .join("\n")
         };
         assert!(told(&mut state, "kubectl diff -f ./manifest.yaml").ends_with("manifest.yaml"));
-        state.update(EditorMsg::Edit("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '2'}}\n".into()));
-        assert!(told(&mut state, "kubectl apply -f manifest.yaml").contains("configmap/a configured"));
+        state.update(EditorMsg::Edit(
+            "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '2'}}\n".into(),
+        ));
+        assert!(
+            told(&mut state, "kubectl apply -f manifest.yaml").contains("configmap/a configured")
+        );
         assert_eq!(state.editor.status, crate::editor::ApplyStatus::Applied);
         // What a person has written there is theirs.
         told(&mut state, "echo mine > manifest.yaml");
-        state.update(EditorMsg::Edit("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '3'}}\n".into()));
+        state.update(EditorMsg::Edit(
+            "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '3'}}\n".into(),
+        ));
         assert!(told(&mut state, "cat manifest.yaml").ends_with("mine"));
     }
 
     #[test]
     fn a_history_that_is_repeated_knows_whose_file_it_is() {
-        let text = |value: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}, data: {{k: '{value}'}}}}\n");
+        let text = |value: &str| {
+            format!(
+                "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}, data: {{k: '{value}'}}}}\n"
+            )
+        };
         let mut state = State::new(&text("1"), 1);
         state.update(EditorMsg::Edit(text("2")));
         state.update(ConsoleMsg::Enter("kubectl apply -f manifest.yaml".into()));
@@ -114,10 +143,24 @@ mod tests {
         while again.timeline.run_until.is_some() {
             again.run_slice(50);
         }
-        assert_eq!(again.console.history[..], ["kubectl apply -f manifest.yaml"]);
+        assert_eq!(
+            again.console.history[..],
+            ["kubectl apply -f manifest.yaml"]
+        );
         again.update(EditorMsg::Edit(text("3")));
-        again.update(ConsoleMsg::Enter("kubectl apply -f manifest.yaml --wait=false\nkubectl get pods".into()));
-        let found = again.timeline.run.get(&k8s_model::ObjectRef::new(k8s_model::Kind::ConfigMap, "default", "a")).unwrap().to_value();
+        again.update(ConsoleMsg::Enter(
+            "kubectl apply -f manifest.yaml --wait=false\nkubectl get pods".into(),
+        ));
+        let found = again
+            .timeline
+            .run
+            .get(&k8s_model::ObjectRef::new(
+                k8s_model::Kind::ConfigMap,
+                "default",
+                "a",
+            ))
+            .unwrap()
+            .to_value();
         assert_eq!(found["data"]["k"], "3");
     }
 

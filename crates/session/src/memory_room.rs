@@ -28,7 +28,11 @@ impl MemoryRoom {
     /// than is needed, and nothing else is dropped, unless much more is taken meanwhile.
     pub fn look(&mut self, taken: usize, frees: bool) -> Room {
         let full = taken > MAX_MEMORY_PAGES;
-        let room = if frees && !full { self.0 + FREEING_PAGES } else { self.0 };
+        let room = if frees && !full {
+            self.0 + FREEING_PAGES
+        } else {
+            self.0
+        };
         if taken <= room {
             return Room::Left;
         }
@@ -57,10 +61,19 @@ mod tests {
         assert_eq!(room.look(more, true), Room::Left);
         assert_eq!(room.look(more, false), Room::Wanted);
         // What goes on for ever keeps nothing from being dropped.
-        assert_eq!(room.look(more + MEMORY_STEP_PAGES + FREEING_PAGES, true), Room::Left);
-        assert_eq!(room.look(more + MEMORY_STEP_PAGES + FREEING_PAGES + 1, true), Room::Wanted);
+        assert_eq!(
+            room.look(more + MEMORY_STEP_PAGES + FREEING_PAGES, true),
+            Room::Left
+        );
+        assert_eq!(
+            room.look(more + MEMORY_STEP_PAGES + FREEING_PAGES + 1, true),
+            Room::Wanted
+        );
         // It is filled again before more is taken.
-        assert_eq!(room.look(more + 2 * MEMORY_STEP_PAGES + FREEING_PAGES, false), Room::Left);
+        assert_eq!(
+            room.look(more + 2 * MEMORY_STEP_PAGES + FREEING_PAGES, false),
+            Room::Left
+        );
     }
 
     #[test]
@@ -68,7 +81,13 @@ mod tests {
         let mut room = MemoryRoom::default();
         assert_eq!(room.look(MAX_MEMORY_PAGES + 1, true), Room::Full);
         // A person who goes on has a step more.
-        assert_eq!(room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES, true), Room::Left);
-        assert_eq!(room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES + 2, true), Room::Full);
+        assert_eq!(
+            room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES, true),
+            Room::Left
+        );
+        assert_eq!(
+            room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES + 2, true),
+            Room::Full
+        );
     }
 }

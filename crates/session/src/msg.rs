@@ -66,15 +66,27 @@ impl Msg {
     pub(super) fn keeps_apply(&self) -> bool {
         use TimelineMsg::{Break, Pause, Play, Restart, Settle, Speed, Toggle, Unbreak};
         match self {
-            Msg::Timeline(msg) => matches!(msg, Toggle | Play | Pause | Speed(_) | Settle | Break(_) | Unbreak(_) | Restart),
-            Msg::Editor(msg) => matches!(msg, EditorMsg::Edit(_) | EditorMsg::Check | EditorMsg::Compare | EditorMsg::Prune(_)),
+            Msg::Timeline(msg) => matches!(
+                msg,
+                Toggle | Play | Pause | Speed(_) | Settle | Break(_) | Unbreak(_) | Restart
+            ),
+            Msg::Editor(msg) => matches!(
+                msg,
+                EditorMsg::Edit(_) | EditorMsg::Check | EditorMsg::Compare | EditorMsg::Prune(_)
+            ),
             Msg::Console(msg) => matches!(msg, ConsoleMsg::Interrupt),
-            Msg::Selection(msg) => !matches!(msg, SelectionMsg::TryRemedies | SelectionMsg::Remedy(_)),
+            Msg::Selection(msg) => {
+                !matches!(msg, SelectionMsg::TryRemedies | SelectionMsg::Remedy(_))
+            }
             Msg::Compare(msg) => matches!(msg, CompareMsg::Unmark | CompareMsg::Stage(..)),
             Msg::Apply | Msg::Fault(_) | Msg::Lesson(_) => false,
-            Msg::Load(..) | Msg::Follow(_) | Msg::Stage(..) | Msg::Replace(_) | Msg::Begin { .. } | Msg::CloseOffers | Msg::StopDemo => {
-                true
-            }
+            Msg::Load(..)
+            | Msg::Follow(_)
+            | Msg::Stage(..)
+            | Msg::Replace(_)
+            | Msg::Begin { .. }
+            | Msg::CloseOffers
+            | Msg::StopDemo => true,
         }
     }
 }

@@ -92,7 +92,10 @@ impl FramePacing {
     /// Begins at a time.
     pub fn new(now_ms: f64) -> FramePacing {
         FramePacing {
-            rate: Rate { last_ms: now_ms, ..Rate::default() },
+            rate: Rate {
+                last_ms: now_ms,
+                ..Rate::default()
+            },
             slice_ms: ENGINE_SLICE_MS,
             last: LastSlice::default(),
             requested_ms: None,
@@ -114,18 +117,31 @@ impl FramePacing {
 
     /// Whether the page is not visible: the frame that it has asked for does not come.
     pub fn is_hidden(&self, now_ms: f64) -> bool {
-        self.requested_ms.is_some_and(|at| now_ms - at > HIDDEN_PAGE_MS)
+        self.requested_ms
+            .is_some_and(|at| now_ms - at > HIDDEN_PAGE_MS)
     }
 
     /// The engine's slice: shorter before the frame with the next picture, which has enough to do.
     fn slice_at(&self, now_ms: f64) -> f64 {
-        let busy = self.requested_ms.is_some() && self.picture_cost_ms > EXPENSIVE_PICTURE_MS && now_ms + 16.0 > self.rest_until_ms;
-        if busy { self.slice_ms.min(LEAST_SLICE_MS) } else { self.slice_ms }
+        let busy = self.requested_ms.is_some()
+            && self.picture_cost_ms > EXPENSIVE_PICTURE_MS
+            && now_ms + 16.0 > self.rest_until_ms;
+        if busy {
+            self.slice_ms.min(LEAST_SLICE_MS)
+        } else {
+            self.slice_ms
+        }
     }
 
     /// Runs one slice: lets the clock run for the time that has passed, or goes on with what goes on by itself. True when there may
     /// be something new to draw. `announces`: whether news may be announced; `check` looks at the room that is left.
-    pub fn run_slice(&mut self, state: &mut State, announces: bool, clock: &dyn Fn() -> f64, check: &mut dyn FnMut(&mut State)) -> bool {
+    pub fn run_slice(
+        &mut self,
+        state: &mut State,
+        announces: bool,
+        clock: &dyn Fn() -> f64,
+        check: &mut dyn FnMut(&mut State),
+    ) -> bool {
         let now = clock();
         // A picture that is made in parts is of one instant.
         let draws = state.drawing.is_drawing() && !self.is_hidden(now);
@@ -133,13 +149,21 @@ impl FramePacing {
         self.rate.last_ms = now;
         let owed = std::mem::take(&mut self.rate.owed_ms);
         if draws {
-            self.rate.owed_ms = if state.timeline.playing { (owed + passed).min(MAX_OWED_MS) } else { 0.0 };
+            self.rate.owed_ms = if state.timeline.playing {
+                (owed + passed).min(MAX_OWED_MS)
+            } else {
+                0.0
+            };
             return true;
         }
         let passed = passed + owed;
         let slice = self.slice_at(now);
         let left = || clock() - now < slice;
-        let budget = if self.last.drops_behind { DROP_BUDGET_MS.max(slice * DROP_SHARE_BEHIND) } else { DROP_BUDGET_MS };
+        let budget = if self.last.drops_behind {
+            DROP_BUDGET_MS.max(slice * DROP_SHARE_BEHIND)
+        } else {
+            DROP_BUDGET_MS
+        };
         while (0..DROPS_PER_CHECK).all(|_| deferred_drop::drop_some()) && clock() - now < budget {}
         self.last.drops_behind = deferred_drop::is_waiting();
         if std::mem::take(&mut self.last.idle) {
@@ -192,8 +216,16 @@ impl FramePacing {
         }
         self.last.idle = state.timeline.run.sim().now() >= to;
         // How fast a cluster goes that is followed is its server's.
-        let wanted = if state.timeline.run.follows() { 0.0 } else { wanted };
-        self.rate.pace.slice(passed, wanted, state.timeline.run.sim().now().0.saturating_sub(from) as f64);
+        let wanted = if state.timeline.run.follows() {
+            0.0
+        } else {
+            wanted
+        };
+        self.rate.pace.slice(
+            passed,
+            wanted,
+            state.timeline.run.sim().now().0.saturating_sub(from) as f64,
+        );
         check(state);
         while !state.sync_branch(TASKS_PER_CHECK) && clock() - now < 2.0 * slice {}
         let since = now - self.announced_ms;
@@ -218,9 +250,20 @@ impl FramePacing {
 
     /// The frame has come. Where frames come late, slices get shorter and rests longer.
     pub fn frame(&mut self, now_ms: f64) {
-        let late = self.requested_ms.take().is_some_and(|at| now_ms - at > LATE_FRAME_MS);
-        self.rest_factor = if late { (self.rest_factor * 1.5).min(MAX_REST_FACTOR) } else { (self.rest_factor - 0.1).max(REST_FACTOR) };
-        self.slice_ms = if late { (self.slice_ms * 0.7).max(LEAST_SLICE_MS) } else { (self.slice_ms + 0.2).min(ENGINE_SLICE_MS) };
+        let late = self
+            .requested_ms
+            .take()
+            .is_some_and(|at| now_ms - at > LATE_FRAME_MS);
+        self.rest_factor = if late {
+            (self.rest_factor * 1.5).min(MAX_REST_FACTOR)
+        } else {
+            (self.rest_factor - 0.1).max(REST_FACTOR)
+        };
+        self.slice_ms = if late {
+            (self.slice_ms * 0.7).max(LEAST_SLICE_MS)
+        } else {
+            (self.slice_ms + 0.2).min(ENGINE_SLICE_MS)
+        };
         self.frame_ms = now_ms;
     }
 
@@ -231,7 +274,11 @@ impl FramePacing {
         let drawing = state.drawing.is_drawing();
         let rests = paced && !drawing && begun < self.rest_until_ms;
         // The frame with such a picture has enough to do: most of what is written is read in those before it.
-        let most = if rests || !paced { READ_BUDGET_MS } else { (PICTURE_BUDGET_MS - self.picture_cost_ms).clamp(1.0, READ_BUDGET_MS) };
+        let most = if rests || !paced {
+            READ_BUDGET_MS
+        } else {
+            (PICTURE_BUDGET_MS - self.picture_cost_ms).clamp(1.0, READ_BUDGET_MS)
+        };
         let mut all = state.read(READS_PER_CHECK);
         while !all && clock() - begun < most {
             all = state.read(READS_PER_CHECK);
@@ -366,13 +413,19 @@ mod tests {
             assert!(pacing.request(&state, at));
             pacing.frame(at + LATE_FRAME_MS + 1.0);
         }
-        assert_eq!((pacing.slice_ms, pacing.rest_factor), (LEAST_SLICE_MS, MAX_REST_FACTOR));
+        assert_eq!(
+            (pacing.slice_ms, pacing.rest_factor),
+            (LEAST_SLICE_MS, MAX_REST_FACTOR)
+        );
         for at in 0..200 {
             let at = 10_000.0 + f64::from(at) * 16.0;
             pacing.request(&state, at);
             pacing.frame(at + 5.0);
         }
-        assert_eq!((pacing.slice_ms, pacing.rest_factor), (ENGINE_SLICE_MS, REST_FACTOR));
+        assert_eq!(
+            (pacing.slice_ms, pacing.rest_factor),
+            (ENGINE_SLICE_MS, REST_FACTOR)
+        );
     }
 
     #[test]

@@ -55,14 +55,23 @@ pub struct Link {
 impl Link {
     /// What was done, if the link says so and it can be read.
     pub fn history(&self) -> Option<LinkHistory> {
-        self.history.as_ref().and_then(|history| LinkHistory::deserialize(history).ok())
+        self.history
+            .as_ref()
+            .and_then(|history| LinkHistory::deserialize(history).ok())
     }
 
     /// The same for who wants it to play: where the clock stood at the newest instant, it goes on.
     pub fn playing(mut self) -> Link {
         if let Some(history) = self.history.as_mut().and_then(Value::as_object_mut) {
-            let end = history.get("end").and_then(|end| end[1].as_u64()).map(|us| us / 1000);
-            if history.get("at").and_then(Value::as_u64).is_some_and(|at| Some(at) == end) {
+            let end = history
+                .get("end")
+                .and_then(|end| end[1].as_u64())
+                .map(|us| us / 1000);
+            if history
+                .get("at")
+                .and_then(Value::as_u64)
+                .is_some_and(|at| Some(at) == end)
+            {
                 history.remove("at");
             }
         }
@@ -71,11 +80,29 @@ impl Link {
 
     /// A link that repeats what was done in a run of a scenario with a seed, up to an end, and shows an instant of it, in milliseconds, or
     /// its end.
-    pub fn of_scenario(scenario: &Scenario, seed: u64, commands: &[Recorded], end: (u64, Time), at: Option<u64>) -> Link {
+    pub fn of_scenario(
+        scenario: &Scenario,
+        seed: u64,
+        commands: &[Recorded],
+        end: (u64, Time),
+        at: Option<u64>,
+    ) -> Link {
         let history = LinkHistory::new(commands, end, at, Some(Beginning::of_scenario(scenario)));
-        let applied = |step: &ScenarioStep| if let ScenarioStep::Apply(text) = step { Some(text.clone()) } else { None };
+        let applied = |step: &ScenarioStep| {
+            if let ScenarioStep::Apply(text) = step {
+                Some(text.clone())
+            } else {
+                None
+            }
+        };
         let manifest = scenario.steps.iter().rev().find_map(applied);
-        Link { v: 1, manifest, seed: Some(seed), history: history.held(), ..Link::default() }
+        Link {
+            v: 1,
+            manifest,
+            seed: Some(seed),
+            history: history.held(),
+            ..Link::default()
+        }
     }
 
     /// A link that repeats a record, if it fits into one.
@@ -83,9 +110,20 @@ impl Link {
         if record.commands.len() > MAX_COMMANDS || !Beginning::tells(&record.config) {
             return None;
         }
-        let history = LinkHistory::new(&record.commands, record.end, None, Beginning::of(&record.config));
+        let history = LinkHistory::new(
+            &record.commands,
+            record.end,
+            None,
+            Beginning::of(&record.config),
+        );
         let history = Some(history.held()?);
-        let link = Link { v: 1, manifest: Some(String::new()), seed: Some(record.seed), history, ..Link::default() };
+        let link = Link {
+            v: 1,
+            manifest: Some(String::new()),
+            seed: Some(record.seed),
+            history,
+            ..Link::default()
+        };
         (serialized(&link).len() <= MAX_UNPACKED_BYTES).then_some(link)
     }
 }
@@ -107,9 +145,22 @@ pub struct LinkHistory {
 
 impl LinkHistory {
     /// That of commands with their places, up to an end.
-    pub fn new(commands: &[Recorded], end: (u64, Time), at: Option<u64>, cluster: Option<Beginning>) -> LinkHistory {
-        let commands = commands.iter().map(|(tasks, time, command)| (*tasks, time.0, Deed::from(command))).collect();
-        LinkHistory { commands, end: (end.0, end.1.0), at, cluster }
+    pub fn new(
+        commands: &[Recorded],
+        end: (u64, Time),
+        at: Option<u64>,
+        cluster: Option<Beginning>,
+    ) -> LinkHistory {
+        let commands = commands
+            .iter()
+            .map(|(tasks, time, command)| (*tasks, time.0, Deed::from(command)))
+            .collect();
+        LinkHistory {
+            commands,
+            end: (end.0, end.1.0),
+            at,
+            cluster,
+        }
     }
 
     /// As a link has it.
@@ -182,7 +233,14 @@ pub fn encode(link: &Link) -> String {
 /// What is packed in it; without a history that makes it larger than the page reads.
 pub fn json(link: &Link) -> Vec<u8> {
     let all = serialized(link);
-    if all.len() <= MAX_UNPACKED_BYTES || link.history.is_none() { all } else { serialized(&Link { history: None, ..link.clone() }) }
+    if all.len() <= MAX_UNPACKED_BYTES || link.history.is_none() {
+        all
+    } else {
+        serialized(&Link {
+            history: None,
+            ..link.clone()
+        })
+    }
 }
 
 /// Whether a link is small enough to hold what was done.
@@ -212,11 +270,17 @@ fn unpack(text: &str) -> Result<Link, Message> {
     let Some((prefix, body)) = text.split_once(':') else {
         return Err(msg::link_unknown("pako:"));
     };
-    let bytes =
-        URL_SAFE_NO_PAD.decode(body.trim_end_matches('=').replace('+', "-").replace('/', "_")).map_err(|_| msg::link_not_base64())?;
+    let bytes = URL_SAFE_NO_PAD
+        .decode(
+            body.trim_end_matches('=')
+                .replace('+', "-")
+                .replace('/', "_"),
+        )
+        .map_err(|_| msg::link_not_base64())?;
     let json = match prefix {
         "pako" => {
-            miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, MAX_UNPACKED_BYTES).map_err(|_| msg::link_not_deflate())?
+            miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, MAX_UNPACKED_BYTES)
+                .map_err(|_| msg::link_not_deflate())?
         }
         "base64" if bytes.len() <= MAX_UNPACKED_BYTES => bytes,
         _ => return Err(msg::link_prefix(format!("{prefix}:"))),
@@ -242,32 +306,62 @@ mod tests {
     #[test]
     fn a_history_that_is_too_long_for_a_link_is_left_out() {
         let line = |length: usize| serde_json::json!({ "commands": [[0, 1, { "kubectl": "x".repeat(length) }]], "end": [0, 1] });
-        let of = |length| Link { v: 1, manifest: Some("kind: Pod".into()), history: Some(line(length)), ..Link::default() };
+        let of = |length| Link {
+            v: 1,
+            manifest: Some("kind: Pod".into()),
+            history: Some(line(length)),
+            ..Link::default()
+        };
         let read = |link: &Link| decode(&encode(link)).expect("a link").expect("one");
         assert!(read(&of(100)).history().is_some());
         assert!(holds_history(&of(100)) && !holds_history(&of(MAX_UNPACKED_BYTES)));
         let long = read(&of(MAX_UNPACKED_BYTES));
-        assert_eq!((long.manifest.as_deref(), long.history), (Some("kind: Pod"), None));
+        assert_eq!(
+            (long.manifest.as_deref(), long.history),
+            (Some("kind: Pod"), None)
+        );
     }
 
     #[test]
     fn a_link_that_is_to_play_goes_on_from_the_newest_instant_and_from_no_other() {
         let at = |at: u64| {
             let history = serde_json::json!({ "commands": [], "end": [7, 9_000_500], "at": at });
-            Link { v: 1, history: Some(history), ..Link::default() }.playing().history().and_then(|history| history.at)
+            Link {
+                v: 1,
+                history: Some(history),
+                ..Link::default()
+            }
+            .playing()
+            .history()
+            .and_then(|history| history.at)
         };
         assert_eq!((at(9_000), at(4_000)), (None, Some(4_000)));
-        for wrong in [serde_json::json!("x"), serde_json::json!(5), serde_json::json!({ "end": 1 })] {
-            assert_eq!(Link { history: Some(wrong.clone()), ..Link::default() }.playing().history, Some(wrong));
+        for wrong in [
+            serde_json::json!("x"),
+            serde_json::json!(5),
+            serde_json::json!({ "end": 1 }),
+        ] {
+            assert_eq!(
+                Link {
+                    history: Some(wrong.clone()),
+                    ..Link::default()
+                }
+                .playing()
+                .history,
+                Some(wrong)
+            );
         }
     }
 
     #[test]
     fn a_link_round_trips() {
-        let link =
-            Link {
-                v: 1, manifest: Some("kind: Pod\n# 控制器\n".into()), seed: Some(7), view: Some("storage".into()), ..Link::default()
-            };
+        let link = Link {
+            v: 1,
+            manifest: Some("kind: Pod\n# 控制器\n".into()),
+            seed: Some(7),
+            view: Some("storage".into()),
+            ..Link::default()
+        };
         let text = encode(&link);
         assert!(text.starts_with("#pako:"));
         assert!(!text.contains('=') && !text.contains('+') && !text[1..].contains('#'));
@@ -280,21 +374,40 @@ mod tests {
         let plain = "eNqrVipTslIw1FFQyk3My0xLLS4BcpWyM_NSrBQC8lNi8pSAUsWpqSlAYXMgsywztRykorgkvygxPVWpFgBszBNQ";
         let told = "eNpdUMtugzAQ_BU0560C6Uv1V-ROOZjsJrVwbAucIIT4966p1EN8Gu2M5uEVD5iGcLPBXWTKMBhcYFOdIn8HECYRhvkkPJzMyk45jvYqyvy4gheYFed4UwOeYNq2pppW2JT88mS2ddQ2R3qv96ei4d7LOXuVXSVXKarBrnmlj3_Nxd59aRUiywvHOVQ7ap6VSNF7dB1BghZujzV9_VF6surwpnAre7xmlk3QVgeWPeAwS6-T-lHskKILuUxRS9a0XOmVF6iPt1lG_a_tF1oSX8U";
         let plain = decode(&format!("#pako:{plain}")).unwrap().unwrap();
-        assert_eq!((plain.manifest.as_deref(), plain.seed, plain.view.as_deref()), (Some("kind: Pod\n"), Some(7), Some("storage")));
+        assert_eq!(
+            (plain.manifest.as_deref(), plain.seed, plain.view.as_deref()),
+            (Some("kind: Pod\n"), Some(7), Some("storage"))
+        );
         let told = decode(&format!("#pako:{told}")).unwrap().unwrap();
         assert_eq!(
-            (told.manifest.as_deref(), told.selected.as_deref(), told.breakpoints.len()),
+            (
+                told.manifest.as_deref(),
+                told.selected.as_deref(),
+                told.breakpoints.len()
+            ),
             (plain.manifest.as_deref(), Some("Pod/default/web"), 1)
         );
         let history = told.history().unwrap();
-        assert_eq!((history.commands.len(), history.end, history.at), (4, (20, 9_000_000), Some(4_000)));
-        assert_eq!(history.commands[2], (13, 6_000_000, Deed::Fault("node-down node-1".into())));
+        assert_eq!(
+            (history.commands.len(), history.end, history.at),
+            (4, (20, 9_000_000), Some(4_000))
+        );
+        assert_eq!(
+            history.commands[2],
+            (13, 6_000_000, Deed::Fault("node-down node-1".into()))
+        );
     }
 
     #[test]
     fn a_stored_link_is_read_too() {
-        let text = format!("#base64:{}", URL_SAFE_NO_PAD.encode(r#"{"v":1,"manifest":"a"}"#));
-        assert_eq!(decode(&text).unwrap().unwrap().manifest.as_deref(), Some("a"));
+        let text = format!(
+            "#base64:{}",
+            URL_SAFE_NO_PAD.encode(r#"{"v":1,"manifest":"a"}"#)
+        );
+        assert_eq!(
+            decode(&text).unwrap().unwrap().manifest.as_deref(),
+            Some("a")
+        );
     }
 
     #[test]
@@ -304,13 +417,17 @@ mod tests {
         assert!(decode("#gzip:AAAA").unwrap_err().contains("gzip"));
         assert!(decode("#pako:%%%").unwrap_err().contains("base64url"));
         assert!(decode("#pako:AAAA").is_err());
-        let newer = Link { v: 9, ..Link::default() };
+        let newer = Link {
+            v: 9,
+            ..Link::default()
+        };
         assert!(decode(&encode(&newer)).unwrap_err().contains("version 9"));
     }
 
     #[test]
     fn a_decompression_bomb_is_not_unpacked() {
-        let packed = miniz_oxide::deflate::compress_to_vec_zlib(&vec![b' '; MAX_UNPACKED_BYTES + 1], 9);
+        let packed =
+            miniz_oxide::deflate::compress_to_vec_zlib(&vec![b' '; MAX_UNPACKED_BYTES + 1], 9);
         assert!(decode(&format!("#pako:{}", URL_SAFE_NO_PAD.encode(packed))).is_err());
     }
 
@@ -326,7 +443,13 @@ mod tests {
     }
 
     fn journal(state: &State) -> Vec<String> {
-        state.timeline.run.journal().iter().map(|entry| format!("{entry:?}")).collect()
+        state
+            .timeline
+            .run
+            .journal()
+            .iter()
+            .map(|entry| format!("{entry:?}"))
+            .collect()
     }
 
     fn acted() -> State {
@@ -343,7 +466,12 @@ mod tests {
         while state.timeline.run_until.is_some() {
             state.run_slice(64);
         }
-        state.update(EditorMsg::Edit(state.editor.text.replace("nginx-slim:0.24", "nginx-slim:0.25")));
+        state.update(EditorMsg::Edit(
+            state
+                .editor
+                .text
+                .replace("nginx-slim:0.24", "nginx-slim:0.25"),
+        ));
         state.update(Msg::Apply);
         state.update(TimelineMsg::Seconds(20));
         while state.timeline.run_until.is_some() {
@@ -359,9 +487,15 @@ mod tests {
         for budget in [3, 64, 100_000] {
             let again = opened_again(&state, budget);
             assert_eq!(journal(&again), whole);
-            assert_eq!((again.timeline.run.now(), again.timeline.playing), (state.timeline.run.now(), false));
+            assert_eq!(
+                (again.timeline.run.now(), again.timeline.playing),
+                (state.timeline.run.now(), false)
+            );
             assert_eq!(again.editor.text, state.editor.text);
-            assert_eq!(history::commands(&again.timeline.run), history::commands(&state.timeline.run));
+            assert_eq!(
+                history::commands(&again.timeline.run),
+                history::commands(&state.timeline.run)
+            );
         }
         // What is done then goes on from there in the same way.
         let mut both = [state, opened_again(&acted(), 64)];
@@ -382,13 +516,29 @@ mod tests {
         let end = state.timeline.run.end();
         state.update(TimelineMsg::Break("pod not ready".into()));
         state.update(TimelineMsg::Seek(end - 30_000));
-        let key = state.timeline.run.sim().list(Kind::StatefulSet).next().unwrap().key();
+        let key = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::StatefulSet)
+            .next()
+            .unwrap()
+            .key();
         state.update(SelectionMsg::Select(Some(key.clone())));
         let again = opened_again(&state, 64);
-        assert_eq!((again.timeline.run.now(), again.timeline.run.end()), (state.timeline.run.now(), end));
+        assert_eq!(
+            (again.timeline.run.now(), again.timeline.run.end()),
+            (state.timeline.run.now(), end)
+        );
         assert!(again.timeline.run.in_past() && again.timeline.stopped.is_none());
         assert_eq!(again.timeline.run.objects(), state.timeline.run.objects());
-        assert_eq!((again.selection.selected.clone(), again.timeline.breakpoints.len()), (Some(key), 1));
+        assert_eq!(
+            (
+                again.selection.selected.clone(),
+                again.timeline.breakpoints.len()
+            ),
+            (Some(key), 1)
+        );
         // A cluster that nobody has touched needs no history.
         assert_eq!(State::from_link(None).shared().history, None);
     }
@@ -405,7 +555,11 @@ mod tests {
             vec![Msg::Apply],
             vec![TimelineMsg::Seek(10_000).into(), TimelineMsg::Branch.into()],
             vec![TimelineMsg::Step.into(), TimelineMsg::Settle.into()],
-            vec![TimelineMsg::Seek(1_000).into(), TimelineMsg::Live.into(), TimelineMsg::Seconds(500).into()],
+            vec![
+                TimelineMsg::Seek(1_000).into(),
+                TimelineMsg::Live.into(),
+                TimelineMsg::Seconds(500).into(),
+            ],
         ] {
             let mut again = State::from_link(Some(&link));
             again.recall(&link);
@@ -425,9 +579,17 @@ mod tests {
                 again.run_slice(500);
             }
             assert!(again.timeline.run.now() >= now + 500_000);
-            let (all, listed) = (again.timeline.run.command_count(), history::commands(&again.timeline.run).len());
+            let (all, listed) = (
+                again.timeline.run.command_count(),
+                history::commands(&again.timeline.run).len(),
+            );
             assert!(listed <= all);
-            let times: Vec<u64> = again.timeline.run.commands().map(|(time, _)| time.0).collect();
+            let times: Vec<u64> = again
+                .timeline
+                .run
+                .commands()
+                .map(|(time, _)| time.0)
+                .collect();
             assert!(times.is_sorted());
         }
     }
@@ -437,7 +599,13 @@ mod tests {
         let forged = |commands: Vec<(u64, u64, Deed)>, end: (u64, u64)| {
             let link = Link {
                 v: 1,
-                history: serde_json::to_value(LinkHistory { commands, end, at: Some(u64::MAX), cluster: None }).ok(),
+                history: serde_json::to_value(LinkHistory {
+                    commands,
+                    end,
+                    at: Some(u64::MAX),
+                    cluster: None,
+                })
+                .ok(),
                 selected: Some("x".into()),
                 breakpoints: vec!["".into(), "nonsense".into()],
                 ..Link::default()
@@ -453,9 +621,26 @@ mod tests {
             assert!(state.timeline.run.sim().list(Kind::Pod).count() > 0);
         };
         let line = |line: &str| Deed::Kubectl(line.into());
-        forged(vec![(u64::MAX, u64::MAX, line("kubectl get pods")), (0, 0, Deed::Poll), (5, 3, Deed::Fault("node-down x".into()))], (0, 0));
-        forged(vec![(0, 9, Deed::Apply("}{".into())), (0, 1, Deed::Apply("kind: Pod".into())), (1, 1, line(""))], (u64::MAX, u64::MAX));
-        forged(vec![(7, 1_000_000, line("kubectl get pods -w")); 40], (9, 2_000_000));
+        forged(
+            vec![
+                (u64::MAX, u64::MAX, line("kubectl get pods")),
+                (0, 0, Deed::Poll),
+                (5, 3, Deed::Fault("node-down x".into())),
+            ],
+            (0, 0),
+        );
+        forged(
+            vec![
+                (0, 9, Deed::Apply("}{".into())),
+                (0, 1, Deed::Apply("kind: Pod".into())),
+                (1, 1, line("")),
+            ],
+            (u64::MAX, u64::MAX),
+        );
+        forged(
+            vec![(7, 1_000_000, line("kubectl get pods -w")); 40],
+            (9, 2_000_000),
+        );
         forged(Vec::new(), (u64::MAX, 1));
     }
 }

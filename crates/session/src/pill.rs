@@ -18,7 +18,12 @@ use views::view::{Status, Workloads};
 
 impl Pill {
     fn in_state(words: Message, state: PodState) -> Pill {
-        Pill { words, class: state.class(), glyph: state.glyph(), of: None }
+        Pill {
+            words,
+            class: state.class(),
+            glyph: state.glyph(),
+            of: None,
+        }
     }
 }
 
@@ -30,10 +35,22 @@ const MAX_SERVICES: usize = 4;
 
 impl Drawing {
     /// How what is shown stands; where all Pods are Ready, the trouble there is besides.
-    pub(super) fn pill(&self, run: &Run, selection: &Selection, scene: &Scene, services: &[Rc<Service>]) -> Option<Pill> {
+    pub(super) fn pill(
+        &self,
+        run: &Run,
+        selection: &Selection,
+        scene: &Scene,
+        services: &[Rc<Service>],
+    ) -> Option<Pill> {
         let pill = self.workloads_pill(run, selection, scene);
-        let all_ready = pill.as_ref().is_some_and(|pill| pill.class == PodState::Ready.class());
-        let trouble = if all_ready && selection.filter.trim().is_empty() { self.trouble(run, selection, services) } else { None };
+        let all_ready = pill
+            .as_ref()
+            .is_some_and(|pill| pill.class == PodState::Ready.class());
+        let trouble = if all_ready && selection.filter.trim().is_empty() {
+            self.trouble(run, selection, services)
+        } else {
+            None
+        };
         trouble.or(pill)
     }
 
@@ -41,18 +58,40 @@ impl Drawing {
     fn trouble(&self, run: &Run, selection: &Selection, services: &[Rc<Service>]) -> Option<Pill> {
         let (sim, scope) = (run.sim(), self.scope(run, selection));
         let count = |kind| sim.server().count(kind);
-        let of = |words, of| Some(Pill { of: Some(of), ..Pill::in_state(words, PodState::NotReady) });
+        let of = |words, of| {
+            Some(Pill {
+                of: Some(of),
+                ..Pill::in_state(words, PodState::NotReady)
+            })
+        };
         if count(Kind::PodDisruptionBudget) > 0
-            && let Some(refused) = refused_evictions(sim, &|pod, _| scope.has(&pod.namespace)).next()
+            && let Some(refused) =
+                refused_evictions(sim, &|pod, _| scope.has(&pod.namespace)).next()
         {
-            let budget = ObjectRef::new(Kind::PodDisruptionBudget, &refused.pod.namespace, &refused.budget);
-            return of(msg::pill_eviction_refused(format!("pdb/{}", refused.budget)), budget);
+            let budget = ObjectRef::new(
+                Kind::PodDisruptionBudget,
+                &refused.pod.namespace,
+                &refused.budget,
+            );
+            return of(
+                msg::pill_eviction_refused(format!("pdb/{}", refused.budget)),
+                budget,
+            );
         }
-        let key = |service: &Service| ObjectRef::new(Kind::Service, &service.id.namespace, &service.id.name);
-        if let Some((service, hint)) = services.iter().find_map(|service| Some((service, service.trouble()?))) {
-            return of(msg::progress_named(middle(&service.id.name, 24), hint), key(service));
+        let key = |service: &Service| {
+            ObjectRef::new(Kind::Service, &service.id.namespace, &service.id.name)
+        };
+        if let Some((service, hint)) = services
+            .iter()
+            .find_map(|service| Some((service, service.trouble()?)))
+        {
+            return of(
+                msg::progress_named(middle(&service.id.name, 24), hint),
+                key(service),
+            );
         }
-        if !(1..=MAX_POLICIES).contains(&count(Kind::NetworkPolicy)) || count(Kind::Pod) > MAX_PODS {
+        if !(1..=MAX_POLICIES).contains(&count(Kind::NetworkPolicy)) || count(Kind::Pod) > MAX_PODS
+        {
             return None;
         }
         // Addresses outside the cluster may connect to what none of its Pods can.
@@ -60,30 +99,58 @@ impl Drawing {
             let policy = sim.get(&ObjectRef::new(Kind::NetworkPolicy, namespace, name));
             policy.is_none_or(|policy| {
                 let rules = NetworkPolicySpec::of(policy).ingress;
-                rules.iter().flat_map(|rule| &rule.from).any(|peer| peer.ip_block.is_some())
+                rules
+                    .iter()
+                    .flat_map(|rule| &rule.from)
+                    .any(|peer| peer.ip_block.is_some())
             })
         };
         let isolated = |key: &ObjectRef| match diagnose(sim, key).map(|found| found.waits) {
-            Some(Waits::Isolated { policies, .. }) => !policies.iter().any(|name| admits_outside(name, &key.namespace)),
+            Some(Waits::Isolated { policies, .. }) => !policies
+                .iter()
+                .any(|name| admits_outside(name, &key.namespace)),
             _ => false,
         };
-        let ready = services.iter().filter(|service| service.ready() > 0).take(MAX_SERVICES);
+        let ready = services
+            .iter()
+            .filter(|service| service.ready() > 0)
+            .take(MAX_SERVICES);
         let key = ready.map(|service| key(service)).find(isolated)?;
         of(msg::pill_isolated(middle(&key.name, 24)), key)
     }
 
     fn workloads_pill(&self, run: &Run, selection: &Selection, scene: &Scene) -> Option<Pill> {
         let which = match &selection.view.status {
-            Status::Fixed(words) => return Some(Pill { words: words(), class: "plain", ..Pill::default() }),
-            Status::Summary => return Some(Pill { words: scene.summary.clone(), ..Pill::default() }),
+            Status::Fixed(words) => {
+                return Some(Pill {
+                    words: words(),
+                    class: "plain",
+                    ..Pill::default()
+                });
+            }
+            Status::Summary => {
+                return Some(Pill {
+                    words: scene.summary.clone(),
+                    ..Pill::default()
+                });
+            }
             Status::Of(which) => *which,
         };
         // Storage draws only what has claims, and Network no workloads; their words are of all.
-        let scope = Some(self.scope(run, selection)).filter(|scope| which == Workloads::InScope && scope.filter.trim().is_empty());
+        let scope = Some(self.scope(run, selection))
+            .filter(|scope| which == Workloads::InScope && scope.filter.trim().is_empty());
         // The chart is of one.
-        let followed = self.memory.rollout.subject().filter(|_| which == Workloads::Followed && !scene.items.is_empty());
+        let followed = self
+            .memory
+            .rollout
+            .subject()
+            .filter(|_| which == Workloads::Followed && !scene.items.is_empty());
         let mut drawn: Vec<Uid> = match (&scope, &followed) {
-            (None, None) => scene.items.iter().filter_map(|item| Uid::parse(&item.id.uid)).collect(),
+            (None, None) => scene
+                .items
+                .iter()
+                .filter_map(|item| Uid::parse(&item.id.uid))
+                .collect(),
             _ => Vec::new(),
         };
         k8s_model::sort::sort(&mut drawn);
@@ -94,23 +161,39 @@ impl Drawing {
         };
         // ReplicaSets, by what owns them.
         let owner = |set: &Rc<Object>| Some((set.meta.controller()?.uid, set.meta.uid));
-        let mut sets: Vec<(Uid, Uid)> = run.sim().list(Kind::ReplicaSet).filter_map(owner).collect();
+        let mut sets: Vec<(Uid, Uid)> =
+            run.sim().list(Kind::ReplicaSet).filter_map(owner).collect();
         k8s_model::sort::sort_by_key(&mut sets, |(owner, _)| *owner);
-        let pods = |object: &Object| owners(&sets, object).map(|owner| self.pods.pods.totals(owner)).sum::<PodTotals>();
+        let pods = |object: &Object| {
+            owners(&sets, object)
+                .map(|owner| self.pods.pods.totals(owner))
+                .sum::<PodTotals>()
+        };
         let fails = |block: &PodBlock| block.has(PodState::Failed);
         // Of those that are under way first the one that does not get on.
         let rank = |state, object: &Object| match worst_first(state) {
             1 if owners(&sets, object).any(|owner| fails(&self.pods.pods.of(owner))) => (1, 0),
             rank => (rank, 1),
         };
-        let all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
-            .into_iter()
-            .flat_map(|kind| run.sim().list(kind))
-            .filter(|object| object.meta.controller().is_none_or(|owner| owner.kind == "CronJob"))
-            .filter(shown)
-            .filter_map(|object| Some((progress::of(object, pods(object))?, object)))
-            .map(|((words, state), object)| (rank(state, object), (words, state), object))
-            .collect();
+        let all: Vec<_> = [
+            Kind::Deployment,
+            Kind::StatefulSet,
+            Kind::ReplicaSet,
+            Kind::DaemonSet,
+            Kind::Job,
+        ]
+        .into_iter()
+        .flat_map(|kind| run.sim().list(kind))
+        .filter(|object| {
+            object
+                .meta
+                .controller()
+                .is_none_or(|owner| owner.kind == "CronJob")
+        })
+        .filter(shown)
+        .filter_map(|object| Some((progress::of(object, pods(object))?, object)))
+        .map(|((words, state), object)| (rank(state, object), (words, state), object))
+        .collect();
         // Pods without a workload count as much, where they are worse.
         let (bare, here) = (self.pods.pods.bare(), self.scope(run, selection));
         let is_shown = |pod: &&Rc<Pod>| match selection.filter.trim() {
@@ -118,7 +201,9 @@ impl Drawing {
             _ => Uid::parse(&pod.id.uid).is_some_and(|uid| drawn.binary_search(&uid).is_ok()),
         };
         let bare = lone(bare.iter().filter(|_| followed.is_none()).filter(is_shown));
-        let Some((_, (words, state), of)) = all.iter().min_by_key(|(rank, ..)| *rank) else { return bare.map(|(_, pill)| pill) };
+        let Some((_, (words, state), of)) = all.iter().min_by_key(|(rank, ..)| *rank) else {
+            return bare.map(|(_, pill)| pill);
+        };
         if let Some((_, pill)) = bare.filter(|(bare, _)| worst_first(*bare) < worst_first(*state)) {
             return Some(pill);
         }
@@ -133,20 +218,37 @@ impl Drawing {
         };
         let blocks = || owners(&sets, of).map(|owner| self.pods.pods.of(owner));
         let mut failing = blocks().filter(fails);
-        let failed = failing.find_map(|block| block.iter().find(|pod| pod.state == PodState::Failed).map(|pod| pod.word.clone()));
+        let failed = failing.find_map(|block| {
+            block
+                .iter()
+                .find(|pod| pod.state == PodState::Failed)
+                .map(|pod| pod.word.clone())
+        });
         let waiting = all.iter().flat_map(|(.., object)| owners(&sets, object));
-        let unscheduled: usize = waiting.map(|owner| self.pods.pods.of(owner).unscheduled()).sum();
+        let unscheduled: usize = waiting
+            .map(|owner| self.pods.pods.of(owner).unscheduled())
+            .sum();
         let is_one = all.len() == 1 || worst_first(*state) < worst_first(PodState::Ready);
-        let pill = |words, state: PodState| Pill { of: is_one.then(|| of.key()), ..Pill::in_state(words, state) };
-        if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
+        let pill = |words, state: PodState| Pill {
+            of: is_one.then(|| of.key()),
+            ..Pill::in_state(words, state)
+        };
+        if let (PodState::Creating | PodState::Pending, Some(word), true) =
+            (state, failed, of.kind != Kind::Job)
+        {
             let words = match all.len() {
                 1 => msg::pill_rollout_waiting(word),
-                _ => msg::progress_named(middle(&of.meta.name, 24), msg::pill_rollout_waiting(word)),
+                _ => {
+                    msg::progress_named(middle(&of.meta.name, 24), msg::pill_rollout_waiting(word))
+                }
             };
             return Some(pill(words, PodState::Failed));
         }
         if matches!(state, PodState::Creating | PodState::Pending) && unscheduled > 0 {
-            return Some(pill(msg::pill_unschedulable(unscheduled), PodState::NotReady));
+            return Some(pill(
+                msg::pill_unschedulable(unscheduled),
+                PodState::NotReady,
+            ));
         }
         Some(pill(words, *state))
     }
@@ -157,7 +259,9 @@ fn owners(sets: &[(Uid, Uid)], object: &Object) -> impl Iterator<Item = Uid> {
     let uid = object.meta.uid;
     let own = &sets[sets.partition_point(|(owner, _)| *owner < uid)..];
     let own = &own[..own.partition_point(|(owner, _)| *owner == uid)];
-    own.iter().map(|(_, set)| *set).chain(own.is_empty().then_some(uid))
+    own.iter()
+        .map(|(_, set)| *set)
+        .chain(own.is_empty().then_some(uid))
 }
 
 /// Sort rank of a state, worst first.
@@ -179,7 +283,13 @@ fn lone<'a>(pods: impl Iterator<Item = &'a Rc<Pod>>) -> Option<(PodState, Pill)>
         _ => (msg::pill_bare(alike, worst.word.clone()), true),
     };
     let of = ObjectRef::new(Kind::Pod, &worst.id.namespace, &worst.id.name);
-    Some((worst.state, Pill { of: is_one.then_some(of), ..Pill::in_state(words, worst.state) }))
+    Some((
+        worst.state,
+        Pill {
+            of: is_one.then_some(of),
+            ..Pill::in_state(words, worst.state)
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -203,15 +313,34 @@ mod tests {
             )
         };
         let pill = |jobs: &[(&str, &str)], seconds: i64| {
-            let mut state = State::new(&jobs.iter().map(|(name, command)| job(name, command)).collect::<String>(), 1);
+            let mut state = State::new(
+                &jobs
+                    .iter()
+                    .map(|(name, command)| job(name, command))
+                    .collect::<String>(),
+                1,
+            );
             state.update(TimelineMsg::Seconds(seconds));
             state.picture().pill.clone().expect("words").words
         };
-        let (quick, slow, fails) = (("quick", "exit 0"), ("slow", "sleep 60"), ("fails", "exit 1"));
+        let (quick, slow, fails) = (
+            ("quick", "exit 0"),
+            ("slow", "sleep 60"),
+            ("fails", "exit 1"),
+        );
         assert_eq!(pill(&[quick], 20), "Job complete");
-        assert_eq!(pill(&[quick, slow], 20), "Job slow: running, 0 of 1 complete");
-        assert_eq!(pill(&[quick, fails], 8), "Job fails: waiting to retry, 1 failed");
-        assert_eq!(pill(&[quick, slow, fails], 50), "Job fails: failed: BackoffLimitExceeded");
+        assert_eq!(
+            pill(&[quick, slow], 20),
+            "Job slow: running, 0 of 1 complete"
+        );
+        assert_eq!(
+            pill(&[quick, fails], 8),
+            "Job fails: waiting to retry, 1 failed"
+        );
+        assert_eq!(
+            pill(&[quick, slow, fails], 50),
+            "Job fails: failed: BackoffLimitExceeded"
+        );
         assert_eq!(pill(&[quick, slow], 80), "2 Jobs complete");
     }
 
@@ -225,16 +354,43 @@ mod tests {
             );
             let mut state = State::new(&text, 1);
             state.update(TimelineMsg::Seconds(0));
-            let job = state.timeline.run.sim().list(Kind::Job).next().unwrap().clone();
+            let job = state
+                .timeline
+                .run
+                .sim()
+                .list(Kind::Job)
+                .next()
+                .unwrap()
+                .clone();
             progress::of(&job, pods).unwrap().0
         };
-        let pods =
-            |active, succeeded, failed| PodTotals { all: active + succeeded + failed, active, succeeded, failed, ..PodTotals::default() };
-        assert_eq!(says("backoffLimit: 1, ", pods(0, 0, 1)), "Job waiting to retry, 1 failed");
-        assert_eq!(says("backoffLimit: 1, ", pods(1, 0, 1)), "Job running, 0 of 1 complete");
-        assert_eq!(says("backoffLimit: 1, ", pods(0, 1, 1)), "Job running, 1 of 1 complete");
-        assert_eq!(says("backoffLimit: 0, ", pods(0, 0, 1)), "Job failing, 1 failed");
-        assert_eq!(says("parallelism: 0, completions: 3, ", pods(0, 0, 1)), "Job paused, parallelism 0");
+        let pods = |active, succeeded, failed| PodTotals {
+            all: active + succeeded + failed,
+            active,
+            succeeded,
+            failed,
+            ..PodTotals::default()
+        };
+        assert_eq!(
+            says("backoffLimit: 1, ", pods(0, 0, 1)),
+            "Job waiting to retry, 1 failed"
+        );
+        assert_eq!(
+            says("backoffLimit: 1, ", pods(1, 0, 1)),
+            "Job running, 0 of 1 complete"
+        );
+        assert_eq!(
+            says("backoffLimit: 1, ", pods(0, 1, 1)),
+            "Job running, 1 of 1 complete"
+        );
+        assert_eq!(
+            says("backoffLimit: 0, ", pods(0, 0, 1)),
+            "Job failing, 1 failed"
+        );
+        assert_eq!(
+            says("parallelism: 0, completions: 3, ", pods(0, 0, 1)),
+            "Job paused, parallelism 0"
+        );
         assert_eq!(says("suspend: true, ", pods(0, 0, 1)), "Job suspended");
     }
 
@@ -257,20 +413,35 @@ mod tests {
     fn over_a_rollout_it_is_said_how_it_stands() {
         let mut state = settled((examples::ALL[0].text)());
         state.update(SelectionMsg::View(&views::rollout::VIEW));
-        let pill = |state: &mut State| state.picture().pill.clone().map(|pill| pill.words).unwrap_or_default();
+        let pill = |state: &mut State| {
+            state
+                .picture()
+                .pill
+                .clone()
+                .map(|pill| pill.words)
+                .unwrap_or_default()
+        };
         assert_eq!(pill(&mut state), "All Pods are Ready");
-        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into(),
+        ));
         state.update(TimelineMsg::Seconds(1));
         assert_eq!(pill(&mut state), "Rolling update in progress");
-        state.update(ConsoleMsg::Enter("kubectl rollout pause deployment/nginx-deployment".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl rollout pause deployment/nginx-deployment".into(),
+        ));
         state.update(TimelineMsg::Seconds(1));
         assert_eq!(pill(&mut state), "Rollout paused");
-        state.update(ConsoleMsg::Enter("kubectl rollout resume deployment/nginx-deployment".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl rollout resume deployment/nginx-deployment".into(),
+        ));
         state.update(TimelineMsg::Seconds(30));
         assert_eq!(pill(&mut state), "All Pods are Ready");
         let mut state = settled((examples::ALL[2].text)());
         state.update(SelectionMsg::View(&views::rollout::VIEW));
-        state.update(ConsoleMsg::Enter("kubectl set image statefulset/web nginx=nginx:1.27".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl set image statefulset/web nginx=nginx:1.27".into(),
+        ));
         state.update(TimelineMsg::Seconds(1));
         assert_eq!(pill(&mut state), "Rolling update in progress");
         state.update(TimelineMsg::Seconds(120));
@@ -280,14 +451,38 @@ mod tests {
     #[test]
     fn a_stuck_rollout_is_called_so_over_every_diagram() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into(),
+        ));
         state.update(TimelineMsg::Seconds(30));
-        for view in [&views::ownership::VIEW, &views::rollout::VIEW, &views::network::VIEW] {
+        for view in [
+            &views::ownership::VIEW,
+            &views::rollout::VIEW,
+            &views::network::VIEW,
+        ] {
             state.update(SelectionMsg::View(view));
-            let words = state.picture().pill.clone().expect("words").words.to_string();
-            assert!(words.starts_with("Rollout stuck: ") && words.contains("ImagePull"), "{}: {words}", view.id);
-            let of = state.picture().pill.clone().and_then(|pill| pill.of).expect("the workload");
-            assert_eq!((of.kind, of.name.as_str()), (Kind::Deployment, "nginx-deployment"));
+            let words = state
+                .picture()
+                .pill
+                .clone()
+                .expect("words")
+                .words
+                .to_string();
+            assert!(
+                words.starts_with("Rollout stuck: ") && words.contains("ImagePull"),
+                "{}: {words}",
+                view.id
+            );
+            let of = state
+                .picture()
+                .pill
+                .clone()
+                .and_then(|pill| pill.of)
+                .expect("the workload");
+            assert_eq!(
+                (of.kind, of.name.as_str()),
+                (Kind::Deployment, "nginx-deployment")
+            );
         }
     }
 
@@ -304,13 +499,28 @@ mod tests {
             let pill = state.picture().pill.clone().expect("words");
             (pill.words.to_string(), pill.of.map(|of| of.kind))
         };
-        let unanswered = ("web: no Pod listens on port 8080".to_owned(), Some(Kind::Service));
+        let unanswered = (
+            "web: no Pod listens on port 8080".to_owned(),
+            Some(Kind::Service),
+        );
         assert_eq!(after("kubectl get pods", 1), unanswered);
         let patch = "kubectl patch service web -p '{\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":80}]}}'";
-        assert_eq!(after(patch, 3), ("No Pod can connect to web".to_owned(), Some(Kind::Service)));
-        assert_eq!(after("kubectl delete networkpolicy shut", 3), ("All Pods are Ready".to_owned(), Some(Kind::Deployment)));
+        assert_eq!(
+            after(patch, 3),
+            ("No Pod can connect to web".to_owned(), Some(Kind::Service))
+        );
+        assert_eq!(
+            after("kubectl delete networkpolicy shut", 3),
+            ("All Pods are Ready".to_owned(), Some(Kind::Deployment))
+        );
         let node = "kubectl drain node-1 node-2 node-3 --ignore-daemonsets --force";
-        assert_eq!(after(node, 3), ("Eviction refused by pdb/all".to_owned(), Some(Kind::PodDisruptionBudget)));
+        assert_eq!(
+            after(node, 3),
+            (
+                "Eviction refused by pdb/all".to_owned(),
+                Some(Kind::PodDisruptionBudget)
+            )
+        );
     }
 
     #[test]
@@ -320,7 +530,10 @@ mod tests {
         state.update(TimelineMsg::Seconds(5));
         let pill = |state: &mut State| state.picture().pill.clone().expect("words");
         let told = pill(&mut state);
-        assert!(told.words.to_string().starts_with("1 Pod: ") && told.class == PodState::Failed.class(), "{told:?}");
+        assert!(
+            told.words.to_string().starts_with("1 Pod: ") && told.class == PodState::Failed.class(),
+            "{told:?}"
+        );
         assert_eq!(told.of.map(|of| of.name.to_string()).as_deref(), Some("x"));
         state.update(SelectionMsg::Filter("kind:deployment".into()));
         assert_eq!(pill(&mut state).words, "All shown Pods are Ready");
@@ -329,27 +542,56 @@ mod tests {
     #[test]
     fn a_rollout_that_no_node_has_room_for_is_not_in_progress() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(ConsoleMsg::Enter("kubectl set resources deployment/nginx-deployment --requests=cpu=5".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl set resources deployment/nginx-deployment --requests=cpu=5".into(),
+        ));
         state.update(TimelineMsg::Seconds(5));
         let pill = state.picture().pill.clone().expect("words");
-        assert_eq!((pill.words.to_string().as_str(), pill.class), ("1 Pod cannot be scheduled", PodState::NotReady.class()));
+        assert_eq!(
+            (pill.words.to_string().as_str(), pill.class),
+            ("1 Pod cannot be scheduled", PodState::NotReady.class())
+        );
         // Of all workloads that are shown.
-        state.update(ConsoleMsg::Enter("kubectl create deployment big --image=nginx --replicas=2".into()));
-        state.update(ConsoleMsg::Enter("kubectl set resources deployment/big --requests=cpu=5".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl create deployment big --image=nginx --replicas=2".into(),
+        ));
+        state.update(ConsoleMsg::Enter(
+            "kubectl set resources deployment/big --requests=cpu=5".into(),
+        ));
         state.update(TimelineMsg::Seconds(5));
-        let unscheduled = state.timeline.run.sim().list(Kind::Pod).filter(|pod| pod.to_value()["spec"]["nodeName"].is_null()).count();
+        let unscheduled = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::Pod)
+            .filter(|pod| pod.to_value()["spec"]["nodeName"].is_null())
+            .count();
         assert!(unscheduled > 1);
-        assert_eq!(state.picture().pill.clone().expect("words").words.to_string(), format!("{unscheduled} Pods cannot be scheduled"));
+        assert_eq!(
+            state
+                .picture()
+                .pill
+                .clone()
+                .expect("words")
+                .words
+                .to_string(),
+            format!("{unscheduled} Pods cannot be scheduled")
+        );
     }
 
     #[test]
     fn not_all_is_well_where_what_storage_does_not_draw_is_not() {
         let claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}";
         let workload = |name: &str, volumes: &str| {
-            let pod =
-                format!("{{metadata: {{labels: {{a: {name}}}}}, spec: {{containers: [{{name: c, image: i}}], volumes: [{volumes}]}}}}");
-            let spec = format!("{{replicas: 1, selector: {{matchLabels: {{a: {name}}}}}, template: {pod}}}");
-            format!("{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}}}, spec: {spec}}}")
+            let pod = format!(
+                "{{metadata: {{labels: {{a: {name}}}}}, spec: {{containers: [{{name: c, image: i}}], volumes: [{volumes}]}}}}"
+            );
+            let spec = format!(
+                "{{replicas: 1, selector: {{matchLabels: {{a: {name}}}}}, template: {pod}}}"
+            );
+            format!(
+                "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}}}, spec: {spec}}}"
+            )
         };
         let holds = workload("db", "{name: v, persistentVolumeClaim: {claimName: c}}");
         let waits = workload("web", "{name: v, secret: {secretName: missing}}");
@@ -358,12 +600,29 @@ mod tests {
             state.drawing.stage = (1200.0, 700.0);
             state.update(SelectionMsg::View(view));
             let picture = state.picture();
-            let drawn = picture.scene.items.iter().filter(|item| item.id.kind == "Deployment").count();
-            (picture.pill.clone().expect("words").words.to_string(), drawn)
+            let drawn = picture
+                .scene
+                .items
+                .iter()
+                .filter(|item| item.id.kind == "Deployment")
+                .count();
+            (
+                picture.pill.clone().expect("words").words.to_string(),
+                drawn,
+            )
         };
-        let (alone, both) = ([claim, &holds].join("\n---\n"), [claim, &holds, &waits].join("\n---\n"));
-        assert_eq!(pill(&alone, &views::storage::VIEW), ("All Pods are Ready".into(), 1));
-        assert_eq!(pill(&both, &views::storage::VIEW), ("web: 0 of 1 Pods are Ready".into(), 1));
+        let (alone, both) = (
+            [claim, &holds].join("\n---\n"),
+            [claim, &holds, &waits].join("\n---\n"),
+        );
+        assert_eq!(
+            pill(&alone, &views::storage::VIEW),
+            ("All Pods are Ready".into(), 1)
+        );
+        assert_eq!(
+            pill(&both, &views::storage::VIEW),
+            ("web: 0 of 1 Pods are Ready".into(), 1)
+        );
         assert_eq!(pill(&both, &views::ownership::VIEW).1, 2);
     }
 }

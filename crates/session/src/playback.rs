@@ -70,28 +70,38 @@ impl Playback {
     /// What the parameters of an address ask for: `markers`, `pause-on-markers`, `idle-time-limit`, `loop` and `t`. Nothing without any.
     pub fn read(parameter: &dyn Fn(&str) -> Option<String>) -> Option<Box<Playback>> {
         let is_on = |name| parameter(name).is_some_and(|value| value != "0" && value != "false");
-        let markers = parameter("markers").map(|text| markers(&text)).unwrap_or_default();
+        let markers = parameter("markers")
+            .map(|text| markers(&text))
+            .unwrap_or_default();
         let playback = Playback {
             advance: Some(Timeline::play_on),
             markers,
             pauses: is_on("pause-on-markers"),
-            idle_limit: parameter("idle-time-limit").and_then(|text| milliseconds(&text)).map(|ms| ms.max(100) * 1000),
+            idle_limit: parameter("idle-time-limit")
+                .and_then(|text| milliseconds(&text))
+                .map(|ms| ms.max(100) * 1000),
             repeats: is_on("loop").then(|| start(parameter).unwrap_or(0)),
             ..Playback::default()
         };
-        let asks = !playback.markers.is_empty() || playback.idle_limit.is_some() || playback.repeats.is_some();
+        let asks = !playback.markers.is_empty()
+            || playback.idle_limit.is_some()
+            || playback.repeats.is_some();
         asks.then(|| Box::new(playback))
     }
 
     /// The marker that is reached first between the instant shown and a time.
     pub fn marker(&self, run: &Run, to: Time) -> Option<usize> {
         let (from, to) = (run.now(), to.0 / 1000);
-        self.markers.iter().position(|marker| marker.at > from && marker.at <= to)
+        self.markers
+            .iter()
+            .position(|marker| marker.at > from && marker.at <= to)
     }
 
     /// How far the clock goes instead of to a time: over a stretch without a change, up to the change after it.
     pub fn over_idle(&mut self, run: &Run, to: Time) -> Time {
-        let Some(limit) = self.idle_limit else { return to };
+        let Some(limit) = self.idle_limit else {
+            return to;
+        };
         if to.0 <= run.sim().last_change().0.saturating_add(limit) {
             return to;
         }
@@ -103,14 +113,24 @@ impl Playback {
         let start = self.repeats?;
         let now = run.sim().now();
         let quiet = self.idle_limit.unwrap_or(QUIET_US).min(QUIET_US);
-        let rests = now.0 >= run.sim().last_change().0.saturating_add(quiet) && now.0 / 1000 > start;
-        let over = rests && self.markers.last().is_none_or(|marker| marker.at <= run.now()) && self.next_change(run).is_none();
+        let rests =
+            now.0 >= run.sim().last_change().0.saturating_add(quiet) && now.0 / 1000 > start;
+        let over = rests
+            && self
+                .markers
+                .last()
+                .is_none_or(|marker| marker.at <= run.now())
+            && self.next_change(run).is_none();
         over.then_some(start)
     }
 
     /// The name of the last marker at an instant, in milliseconds.
     pub fn chapter(&self, now: u64) -> &str {
-        self.markers.iter().rev().find(|marker| marker.at <= now).map_or("", |marker| &marker.label)
+        self.markers
+            .iter()
+            .rev()
+            .find(|marker| marker.at <= now)
+            .map_or("", |marker| &marker.label)
     }
 
     /// Where a presenter goes from an instant, in milliseconds: to the next marker, or to the one before; before the first is the beginning.
@@ -124,7 +144,11 @@ impl Playback {
     }
 
     fn next_change(&mut self, run: &Run) -> Option<Time> {
-        let of = (run.branches().0, run.sim().last_change(), run.command_count());
+        let of = (
+            run.branches().0,
+            run.sim().last_change(),
+            run.command_count(),
+        );
         if let Some((kept, next)) = self.next
             && kept == of
         {
@@ -139,14 +163,18 @@ impl Playback {
 impl Timeline {
     /// Goes to the next marker or to the one before, tells of it, and rests there.
     pub(super) fn go_to_marker(&mut self, onward: bool) -> Vec<Effect> {
-        let Some(mut playback) = self.playback.take() else { return Vec::new() };
+        let Some(mut playback) = self.playback.take() else {
+            return Vec::new();
+        };
         let to = playback.beside(self.run.now(), onward);
         let mut effects = Vec::new();
         if let Some(at) = to {
             (self.playing, self.resumes, self.run_until) = (false, false, None);
             effects = self.go_to(Time(at.saturating_mul(1000)));
             if let Some(index) = playback.markers.iter().position(|marker| marker.at == at) {
-                effects.push(Effect::Announce(Message::name(&playback.markers[index].label)));
+                effects.push(Effect::Announce(Message::name(
+                    &playback.markers[index].label,
+                )));
                 playback.reached.push(Reached::Marker(index));
             }
         }
@@ -156,7 +184,9 @@ impl Timeline {
 
     /// Lets the clock run as its page asks: on to the next change, to a marker, or back to the beginning.
     pub fn play_on(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
-        let Some(mut playback) = self.playback.take() else { return self.advance(to, budget) };
+        let Some(mut playback) = self.playback.take() else {
+            return self.advance(to, budget);
+        };
         let played = if let Some(start) = playback.begins_again(&self.run) {
             playback.reached.push(Reached::End(self.run.now()));
             self.seek(Time::end_of_ms(start));
@@ -164,11 +194,15 @@ impl Timeline {
         } else {
             let to = playback.over_idle(&self.run, to);
             let marker = playback.marker(&self.run, to);
-            let at = marker.map_or(to, |index| Time(playback.markers[index].at.saturating_mul(1000)));
+            let at = marker.map_or(to, |index| {
+                Time(playback.markers[index].at.saturating_mul(1000))
+            });
             let (done, mut effects) = self.advance(at, budget);
             if let Some(index) = marker.filter(|_| self.run.sim().now() >= at) {
                 self.playing &= !playback.pauses;
-                effects.push(Effect::Announce(Message::name(&playback.markers[index].label)));
+                effects.push(Effect::Announce(Message::name(
+                    &playback.markers[index].label,
+                )));
                 playback.reached.push(Reached::Marker(index));
             }
             (done, effects)
@@ -180,7 +214,13 @@ impl Timeline {
 
 /// When the next change comes after the instant shown; nothing if none does for a while.
 fn next_change(run: &Run) -> Option<Time> {
-    let first = |journal: Journal<'_>, since| journal.from(since).iter().find(|entry| !entry.is_event()).map(|entry| entry.time);
+    let first = |journal: Journal<'_>, since| {
+        journal
+            .from(since)
+            .iter()
+            .find(|entry| !entry.is_event())
+            .map(|entry| entry.time)
+    };
     if let Some(known) = first(run.journal(), run.happened()) {
         return Some(known);
     }
@@ -198,7 +238,12 @@ fn next_change(run: &Run) -> Option<Time> {
 
 /// Seconds in words, as milliseconds.
 fn milliseconds(text: &str) -> Option<u64> {
-    let seconds = text.trim().trim_end_matches('s').parse::<f64>().ok().filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds))?;
+    let seconds = text
+        .trim()
+        .trim_end_matches('s')
+        .parse::<f64>()
+        .ok()
+        .filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds))?;
     Some((seconds * 1000.0) as u64)
 }
 
@@ -206,9 +251,16 @@ fn milliseconds(text: &str) -> Option<u64> {
 fn markers(text: &str) -> Vec<Marker> {
     let marker = |part: &str| {
         let (at, label) = part.split_once(':').unwrap_or((part, ""));
-        Some(Marker { at: milliseconds(at)?, label: label.trim().to_owned() })
+        Some(Marker {
+            at: milliseconds(at)?,
+            label: label.trim().to_owned(),
+        })
     };
-    let mut all: Vec<Marker> = text.split(',').filter_map(marker).take(MAX_MARKERS).collect();
+    let mut all: Vec<Marker> = text
+        .split(',')
+        .filter_map(marker)
+        .take(MAX_MARKERS)
+        .collect();
     sort_by_key(&mut all, |marker| marker.at);
     all.dedup_by_key(|marker| marker.at);
     all
@@ -229,7 +281,12 @@ mod tests {
         while state.timeline.run.goes_on() {
             state.poll();
         }
-        let find = |name: &str| parameters.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).to_owned());
+        let find = |name: &str| {
+            parameters
+                .iter()
+                .find(|(of, _)| *of == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
         state.timeline.playback = Playback::read(&find);
         if let Some(ms) = start(&find) {
             state.update(TimelineMsg::StartAt(ms));
@@ -258,38 +315,78 @@ mod tests {
         assert!(Playback::read(&|_| None).is_none());
         assert!(Playback::read(&|name| (name == "loop").then(|| "0".to_owned())).is_none());
         let found = markers("12.5: Ready ,3:Scaled: twice,x:no,-1:no,20,3,1e99:no,NaN:no");
-        let found: Vec<(u64, &str)> = found.iter().map(|marker| (marker.at, marker.label.as_str())).collect();
-        assert_eq!(found, [(3_000, "Scaled: twice"), (12_500, "Ready"), (20_000, "")]);
+        let found: Vec<(u64, &str)> = found
+            .iter()
+            .map(|marker| (marker.at, marker.label.as_str()))
+            .collect();
+        assert_eq!(
+            found,
+            [(3_000, "Scaled: twice"), (12_500, "Ready"), (20_000, "")]
+        );
         assert_eq!(markers(&"1,".repeat(500)).len(), 1);
     }
 
     #[test]
     fn the_clock_stops_at_a_marker_and_goes_on_from_it() {
-        let mut state = state(&[("markers", "0.25:First, 1:Second"), ("pause-on-markers", "1")]);
+        let mut state = state(&[
+            ("markers", "0.25:First, 1:Second"),
+            ("pause-on-markers", "1"),
+        ]);
         play(&mut state, 20);
-        assert_eq!((state.timeline.run.now(), state.timeline.playing), (250, false));
+        assert_eq!(
+            (state.timeline.run.now(), state.timeline.playing),
+            (250, false)
+        );
         let playback = |state: &State| state.timeline.playback.clone().unwrap_or_default();
         assert_eq!(playback(&state).reached, [Reached::Marker(0)]);
-        assert_eq!((playback(&state).chapter(249), playback(&state).chapter(999)), ("", "First"));
-        let beside = |now| (playback(&state).beside(now, false), playback(&state).beside(now, true));
+        assert_eq!(
+            (playback(&state).chapter(249), playback(&state).chapter(999)),
+            ("", "First")
+        );
+        let beside = |now| {
+            (
+                playback(&state).beside(now, false),
+                playback(&state).beside(now, true),
+            )
+        };
         assert_eq!(
             [beside(0), beside(250), beside(600), beside(1_000)],
-            [(Some(0), Some(250)), (Some(0), Some(1_000)), (Some(250), Some(1_000)), (Some(250), None)]
+            [
+                (Some(0), Some(250)),
+                (Some(0), Some(1_000)),
+                (Some(250), Some(1_000)),
+                (Some(250), None)
+            ]
         );
-        assert_eq!((Playback::default().beside(9, false), Playback::default().beside(9, true)), (None, None));
+        assert_eq!(
+            (
+                Playback::default().beside(9, false),
+                Playback::default().beside(9, true)
+            ),
+            (None, None)
+        );
         state.update(TimelineMsg::Play);
         play(&mut state, 20);
-        assert_eq!((state.timeline.run.now(), state.timeline.playing), (1_000, false));
+        assert_eq!(
+            (state.timeline.run.now(), state.timeline.playing),
+            (1_000, false)
+        );
         // In the past as well.
         state.update(TimelineMsg::Seek(100));
         state.update(TimelineMsg::Play);
         play(&mut state, 20);
-        assert_eq!((state.timeline.run.now(), state.timeline.playing), (250, false));
+        assert_eq!(
+            (state.timeline.run.now(), state.timeline.playing),
+            (250, false)
+        );
         state.update(TimelineMsg::Play);
         play(&mut state, 40);
         state.update(TimelineMsg::Play);
         play(&mut state, 10);
-        assert_eq!((state.timeline.run.now() > 1_500, state.timeline.playing), (true, true));
+        assert_eq!(
+            (state.timeline.run.now() > 1_500, state.timeline.playing),
+            (true, true)
+        );
     }
 
     #[test]
@@ -304,11 +401,17 @@ mod tests {
         while state.timeline.run_until.is_some() {
             state.run_slice(1_000_000);
         }
-        assert_eq!((state.timeline.run.now(), state.timeline.playing), (1_000, false));
+        assert_eq!(
+            (state.timeline.run.now(), state.timeline.playing),
+            (1_000, false)
+        );
         assert_eq!(playback(&state).reached.last(), Some(&Reached::Marker(1)));
         state.update(TimelineMsg::Play);
         state.update(TimelineMsg::Marker(false));
-        assert_eq!((state.timeline.run.now(), state.timeline.playing), (250, false));
+        assert_eq!(
+            (state.timeline.run.now(), state.timeline.playing),
+            (250, false)
+        );
         assert_eq!(playback(&state).reached.last(), Some(&Reached::Marker(0)));
     }
 
@@ -319,20 +422,35 @@ mod tests {
             let mut state = state(parameters);
             play(&mut state, 100);
             state.update(ConsoleMsg::Enter(late.into()));
-            state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=3".into()));
+            state.update(ConsoleMsg::Enter(
+                "kubectl scale deployment web --replicas=3".into(),
+            ));
             let slices = play(&mut state, 1_600);
             let available = |state: &State| {
                 let entries = state.timeline.run.journal();
-                let last = entries.iter().rev().find(|entry| !entry.is_event()).map(|entry| entry.time);
-                (last, entries.iter().filter(|entry| !entry.is_event()).count())
+                let last = entries
+                    .iter()
+                    .rev()
+                    .find(|entry| !entry.is_event())
+                    .map(|entry| entry.time);
+                (
+                    last,
+                    entries.iter().filter(|entry| !entry.is_event()).count(),
+                )
             };
             let reached = available(&state).0.map_or(0, |last| last.0 / 1000);
-            (available(&state), slices.iter().position(|at| *at >= reached))
+            (
+                available(&state),
+                slices.iter().position(|at| *at >= reached),
+            )
         };
         let (whole, long) = end(&[]);
         let (skipped, short) = end(&[("idle-time-limit", "1")]);
         assert_eq!(whole, skipped);
-        assert!(long > Some(1_100) && short < Some(300), "{long:?} {short:?}");
+        assert!(
+            long > Some(1_100) && short < Some(300),
+            "{long:?} {short:?}"
+        );
     }
 
     #[test]
@@ -343,8 +461,20 @@ mod tests {
         let turns = seen.windows(2).filter(|pair| pair[1] < pair[0]).count();
         assert!(turns >= 2, "{turns} {seen:?}");
         // It begins where it did, and reaches the same end each time.
-        assert!(seen.windows(2).filter(|pair| pair[1] < pair[0]).all(|pair| pair[1] == 500), "{seen:?}");
-        assert!(state.timeline.playing && state.timeline.playback.as_ref().is_some_and(|one| one.reached.len() == turns));
+        assert!(
+            seen.windows(2)
+                .filter(|pair| pair[1] < pair[0])
+                .all(|pair| pair[1] == 500),
+            "{seen:?}"
+        );
+        assert!(
+            state.timeline.playing
+                && state
+                    .timeline
+                    .playback
+                    .as_ref()
+                    .is_some_and(|one| one.reached.len() == turns)
+        );
     }
 
     #[test]

@@ -16,7 +16,12 @@ struct PodBackfill {
 
 impl PodBackfill {
     fn new(run: &Run) -> PodBackfill {
-        PodBackfill { epoch: run.epoch, happened: run.happened(), places: 0, pods: Pods::default() }
+        PodBackfill {
+            epoch: run.epoch,
+            happened: run.happened(),
+            places: 0,
+            pods: Pods::default(),
+        }
     }
 }
 
@@ -49,7 +54,12 @@ impl PodCache {
             && read <= happened
         {
             let to = happened.min(read.saturating_add(most));
-            let written = run.journal().first(to).from(read).iter().filter_map(Entry::write);
+            let written = run
+                .journal()
+                .first(to)
+                .from(read)
+                .iter()
+                .filter_map(Entry::write);
             for (op, object) in written.filter(|(_, object)| object.kind == Kind::Pod) {
                 // An object written again since is read at its newest entry.
                 let gone = op == Op::Deleted;
@@ -65,7 +75,9 @@ impl PodCache {
             *backfill = PodBackfill::new(run);
         }
         let some = run.sim().server().some(Kind::Pod, backfill.places, most);
-        let done = some.map(|some| some.for_each(|object| backfill.pods.take(object, false, &get))).is_none();
+        let done = some
+            .map(|some| some.for_each(|object| backfill.pods.take(object, false, &get)))
+            .is_none();
         backfill.places = backfill.places.saturating_add(most);
         if done {
             self.pods = std::mem::take(&mut backfill.pods);
@@ -78,8 +90,19 @@ impl PodCache {
     /// How many Pods of a workload are ready: those that are drawn, or else those that the loops know of.
     pub fn ready_of(&self, run: &Run, object: &Object) -> usize {
         let (sim, uid) = (run.sim(), object.meta.uid);
-        let sets = sim.list(Kind::ReplicaSet).filter(|set| set.meta.is_controlled_by(uid)).map(|set| set.meta.uid);
+        let sets = sim
+            .list(Kind::ReplicaSet)
+            .filter(|set| set.meta.is_controlled_by(uid))
+            .map(|set| set.meta.uid);
         let drawn = self.is_current(run);
-        sets.chain([uid]).map(|uid| if drawn { self.pods.totals(uid).ready } else { sim.ready_of(uid) }).sum()
+        sets.chain([uid])
+            .map(|uid| {
+                if drawn {
+                    self.pods.totals(uid).ready
+                } else {
+                    sim.ready_of(uid)
+                }
+            })
+            .sum()
     }
 }

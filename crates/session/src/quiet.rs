@@ -24,30 +24,69 @@ pub fn quiet_from(sim: &Sim) -> Time {
     }
     let waits = |object: &Rc<Object>| {
         let (seconds, ready, available) = match &object.body {
-            Body::StatefulSet(body) => (body.spec.min_ready_seconds, body.status.ready_replicas, body.status.available_replicas),
-            Body::ReplicaSet(body) => (body.spec.min_ready_seconds, body.status.ready_replicas, body.status.available_replicas),
-            Body::DaemonSet(body) => (body.spec.min_ready_seconds, body.status.number_ready, body.status.number_available),
+            Body::StatefulSet(body) => (
+                body.spec.min_ready_seconds,
+                body.status.ready_replicas,
+                body.status.available_replicas,
+            ),
+            Body::ReplicaSet(body) => (
+                body.spec.min_ready_seconds,
+                body.status.ready_replicas,
+                body.status.available_replicas,
+            ),
+            Body::DaemonSet(body) => (
+                body.spec.min_ready_seconds,
+                body.status.number_ready,
+                body.status.number_available,
+            ),
             _ => return 0,
         };
-        if available < ready { u64::try_from(seconds).unwrap_or(0) } else { 0 }
+        if available < ready {
+            u64::try_from(seconds).unwrap_or(0)
+        } else {
+            0
+        }
     };
     let scalers = || sim.each(Kind::HorizontalPodAutoscaler);
     // It may react to each change once, and what it measures may have changed without a write.
-    let evaluated = scalers().next().map(|_| last_command(sim).unwrap_or_default().max(sim.last_change()));
+    let evaluated = scalers()
+        .next()
+        .map(|_| last_command(sim).unwrap_or_default().max(sim.last_change()));
     let evaluated = evaluated.map(|at| at.after(SCALER_PERIOD_SECONDS * SECOND).after(QUIET_US));
-    let held = |scaler: &Rc<Object>| scaler::stabilizes(scaler).max(scaler::held_by_policies(scaler));
-    let held = scalers().filter_map(held).max().and_then(|seconds| u64::try_from(seconds).ok());
+    let held =
+        |scaler: &Rc<Object>| scaler::stabilizes(scaler).max(scaler::held_by_policies(scaler));
+    let held = scalers()
+        .filter_map(held)
+        .max()
+        .and_then(|seconds| u64::try_from(seconds).ok());
     let kinds = [Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet];
-    let longest = kinds.into_iter().flat_map(|kind| sim.each(kind)).map(waits).max().unwrap_or(0);
-    let looks = if sim.each(Kind::PersistentVolumeClaim).any(|claim| is_looked_at_again(sim, claim)) { CLAIM_RESYNC_SECONDS } else { 0 };
+    let longest = kinds
+        .into_iter()
+        .flat_map(|kind| sim.each(kind))
+        .map(waits)
+        .max()
+        .unwrap_or(0);
+    let looks = if sim
+        .each(Kind::PersistentVolumeClaim)
+        .any(|claim| is_looked_at_again(sim, claim))
+    {
+        CLAIM_RESYNC_SECONDS
+    } else {
+        0
+    };
     let longest = longest.max(looks).max(held.unwrap_or(0));
-    quiet.after(longest.saturating_mul(SECOND)).max(evaluated.unwrap_or_default())
+    quiet
+        .after(longest.saturating_mul(SECOND))
+        .max(evaluated.unwrap_or_default())
 }
 
 /// When something was done last, if that is in the newest part of the journal.
 fn last_command(sim: &Sim) -> Option<Time> {
     let entries = sim.journal().iter().rev().take(SCANNED_ENTRIES);
-    entries.filter(|entry| matches!(entry.record, Record::Command(_))).map(|entry| entry.time).next()
+    entries
+        .filter(|entry| matches!(entry.record, Record::Command(_)))
+        .map(|entry| entry.time)
+        .next()
 }
 
 #[cfg(test)]
@@ -67,7 +106,12 @@ mod tests {
         let class = "cat <<'E' | kubectl apply -f -\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: fast}\nprovisioner: loopscope.dev/provisioner\nE";
         let mut state = State::new(text, 1);
         state.update(TimelineMsg::Seconds(20));
-        let now = |state: &State| (quiet_from(state.timeline.run.sim()), state.timeline.run.sim().now());
+        let now = |state: &State| {
+            (
+                quiet_from(state.timeline.run.sim()),
+                state.timeline.run.sim().now(),
+            )
+        };
         let (quiet, at) = now(&state);
         assert!(quiet < at, "without its class nothing is to come");
         state.update(ConsoleMsg::Enter(class.into()));
@@ -75,12 +119,24 @@ mod tests {
         let (quiet, at) = now(&state);
         assert!(quiet > at);
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, "default", "data");
-        let told = explain::standing::of(state.timeline.run.sim(), &key).sentence.to_string();
+        let told = explain::standing::of(state.timeline.run.sim(), &key)
+            .sentence
+            .to_string();
         assert!(told.contains("claims are rechecked every 15 s"), "{told}");
         state.update(TimelineMsg::Seconds(20));
         let (quiet, at) = now(&state);
-        let claim = state.timeline.run.get(&key).expect("the claim").get::<PersistentVolumeClaim>().expect("a claim").clone();
-        assert_eq!((claim.status.phase.to_string(), quiet < at), ("Bound".into(), true));
+        let claim = state
+            .timeline
+            .run
+            .get(&key)
+            .expect("the claim")
+            .get::<PersistentVolumeClaim>()
+            .expect("a claim")
+            .clone();
+        assert_eq!(
+            (claim.status.phase.to_string(), quiet < at),
+            ("Bound".into(), true)
+        );
     }
 
     /// How many Pods there are, and what the autoscaler says, once the cluster is stable under a load.
@@ -91,7 +147,9 @@ mod tests {
             state.run_slice(5_000);
         }
         let key = ObjectRef::new(Kind::HorizontalPodAutoscaler, "default", "shop");
-        let told = explain::standing::of(state.timeline.run.sim(), &key).sentence.to_string();
+        let told = explain::standing::of(state.timeline.run.sim(), &key)
+            .sentence
+            .to_string();
         (state.timeline.run.sim().list(Kind::Pod).count(), told)
     }
 
@@ -101,12 +159,16 @@ mod tests {
         state.update(TimelineMsg::Seconds(40));
         let limited = "Last measured: 8 Pods, cpu at 65 % (target 50 %): it would need more than maxReplicas (8)";
         assert_eq!(under_load(&mut state, "1050m"), (8, limited.into()));
-        assert_eq!(under_load(&mut state, "0"), (1, "Last measured: 1 Pod, cpu at 0 % (target 50 %)".into()));
+        assert_eq!(
+            under_load(&mut state, "0"),
+            (1, "Last measured: 1 Pod, cpu at 0 % (target 50 %)".into())
+        );
     }
 
     #[test]
     fn an_autoscaler_is_waited_for_that_its_own_policies_hold_back() {
-        let slow = "  behavior: {scaleUp: {policies: [{type: Pods, value: 1, periodSeconds: 120}]}}\n";
+        let slow =
+            "  behavior: {scaleUp: {policies: [{type: Pods, value: 1, periodSeconds: 120}]}}\n";
         let mut state = State::new(&format!("{}{slow}", (crate::examples::ALL[8].text)()), 1);
         state.update(TimelineMsg::Seconds(40));
         assert_eq!(under_load(&mut state, "500m").0, 5);

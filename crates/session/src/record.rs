@@ -16,14 +16,22 @@ const MAX_NODES: usize = 5_000;
 /// What a cluster begins as, where it is not the usual one: its nodes, its wall clock in seconds since 1970, and what a scenario says of
 /// it, which then counts instead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Beginning(usize, i64, #[serde(default, skip_serializing_if = "Value::is_null")] Value);
+pub struct Beginning(
+    usize,
+    i64,
+    #[serde(default, skip_serializing_if = "Value::is_null")] Value,
+);
 
 impl Beginning {
     /// That of a cluster; nothing if it is the usual one.
     pub fn of(config: &ClusterConfig) -> Option<Beginning> {
         let usual = ClusterConfig::default();
         let is_usual = config.nodes.len() == usual.nodes.len() && config.epoch == usual.epoch;
-        (!is_usual).then_some(Beginning(config.nodes.len(), config.epoch.seconds(), Value::Null))
+        (!is_usual).then_some(Beginning(
+            config.nodes.len(),
+            config.epoch.seconds(),
+            Value::Null,
+        ))
     }
 
     /// Whether it says all that a cluster began as.
@@ -33,16 +41,27 @@ impl Beginning {
 
     /// That of a scenario.
     pub fn of_scenario(scenario: &Scenario) -> Beginning {
-        Beginning(scenario.cluster.nodes.len(), scenario.cluster.epoch.seconds(), scenario.written.clone())
+        Beginning(
+            scenario.cluster.nodes.len(),
+            scenario.cluster.epoch.seconds(),
+            scenario.written.clone(),
+        )
     }
 
     /// The cluster.
     pub fn config(self) -> ClusterConfig {
-        let written = if self.2.is_null() { None } else { scenario::cluster(&self.2).ok() };
+        let written = if self.2.is_null() {
+            None
+        } else {
+            scenario::cluster(&self.2).ok()
+        };
         if let Some(config) = written.filter(|config| config.nodes.len() <= MAX_NODES) {
             return config;
         }
-        ClusterConfig { epoch: Timestamp::new(self.1), ..ClusterConfig::with_nodes(self.0.min(MAX_NODES)) }
+        ClusterConfig {
+            epoch: Timestamp::new(self.1),
+            ..ClusterConfig::with_nodes(self.0.min(MAX_NODES))
+        }
     }
 }
 
@@ -69,7 +88,11 @@ fn written(line: &Line) -> String {
 
 /// The first line.
 pub fn head(seed: u64, config: &ClusterConfig) -> String {
-    written(&Line::Head { record: 1, seed, cluster: Beginning::of(config) })
+    written(&Line::Head {
+        record: 1,
+        seed,
+        cluster: Beginning::of(config),
+    })
 }
 
 /// The line of a command.
@@ -117,8 +140,13 @@ impl SavedRecord {
     pub fn read(text: &str) -> Result<SavedRecord, Unreadable> {
         let mut record = None;
         let whole = text.rfind('\n').map_or(text, |end| &text[..end]);
-        for (index, line) in whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            SavedRecord::take(&mut record, line).map_err(|problem| Unreadable(index + 1, problem))?;
+        for (index, line) in whole
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+        {
+            SavedRecord::take(&mut record, line)
+                .map_err(|problem| Unreadable(index + 1, problem))?;
         }
         record.ok_or_else(|| Unreadable(1, "the record is empty".to_owned()))
     }
@@ -127,19 +155,39 @@ impl SavedRecord {
     pub fn take(record: &mut Option<SavedRecord>, line: &str) -> Result<(), String> {
         let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
         match (line, record) {
-            (Line::Head { record: 1, seed, cluster }, record @ None) => {
+            (
+                Line::Head {
+                    record: 1,
+                    seed,
+                    cluster,
+                },
+                record @ None,
+            ) => {
                 let config = cluster.map_or_else(ClusterConfig::default, Beginning::config);
-                *record = Some(SavedRecord { seed, config, ..SavedRecord::default() });
+                *record = Some(SavedRecord {
+                    seed,
+                    config,
+                    ..SavedRecord::default()
+                });
             }
-            (Line::Head { record: version, .. }, None) => return Err(format!("version {version} is not known")),
+            (
+                Line::Head {
+                    record: version, ..
+                },
+                None,
+            ) => return Err(format!("version {version} is not known")),
             (Line::Head { .. }, Some(_)) => return Err("it begins twice".to_owned()),
             (_, None) => return Err("it has no beginning".to_owned()),
             (Line::Did(tasks, at, deed), Some(record)) => {
                 // Neither tasks nor time go back.
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)));
-                record.commands.push((record.end.0, record.end.1, Command::from(deed)));
+                record
+                    .commands
+                    .push((record.end.0, record.end.1, Command::from(deed)));
             }
-            (Line::Clock(tasks, at), Some(record)) => record.end = (record.end.0.max(tasks), record.end.1.max(Time(at))),
+            (Line::Clock(tasks, at), Some(record)) => {
+                record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)))
+            }
         }
         Ok(())
     }
@@ -151,28 +199,55 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        let config = ClusterConfig { epoch: Timestamp::new(7), ..ClusterConfig::with_nodes(5) };
-        let commands: Vec<Recorded> =
-            vec![(3, Time(5), Command::Apply("kind: Pod\n# 控制器".into())), (9, Time(11), Command::Kubectl("get pods".into()))];
+        let config = ClusterConfig {
+            epoch: Timestamp::new(7),
+            ..ClusterConfig::with_nodes(5)
+        };
+        let commands: Vec<Recorded> = vec![
+            (3, Time(5), Command::Apply("kind: Pod\n# 控制器".into())),
+            (9, Time(11), Command::Kubectl("get pods".into())),
+        ];
         let mut lines = vec![head(4, &config)];
         lines.extend(commands.iter().map(did));
         lines.push(clock(12, Time(20)));
         let read = SavedRecord::read(&(lines.join("\n") + "\n")).unwrap();
-        assert_eq!((read.seed, read.config.nodes.len(), read.config.epoch, read.end), (4, 5, Timestamp::new(7), (12, Time(20))));
+        assert_eq!(
+            (
+                read.seed,
+                read.config.nodes.len(),
+                read.config.epoch,
+                read.end
+            ),
+            (4, 5, Timestamp::new(7), (12, Time(20)))
+        );
         assert_eq!(read.commands, commands);
         // A process that was ended amid a line.
-        assert_eq!(SavedRecord::read(&format!("{}\n[1, 2, {{\"ap", lines[0])).unwrap().commands, []);
+        assert_eq!(
+            SavedRecord::read(&format!("{}\n[1, 2, {{\"ap", lines[0]))
+                .unwrap()
+                .commands,
+            []
+        );
     }
 
     #[test]
     fn what_is_no_record_is_told_with_its_line() {
-        let line = |text: &str| SavedRecord::read(text).map(|_| ()).map_err(|problem| problem.0);
+        let line = |text: &str| {
+            SavedRecord::read(text)
+                .map(|_| ())
+                .map_err(|problem| problem.0)
+        };
         assert_eq!(line(""), Err(1));
         assert_eq!(line("kind: Pod\n"), Err(1));
         assert_eq!(line("{\"record\":2,\"seed\":1}\n"), Err(1));
-        assert_eq!(line("{\"record\":1,\"seed\":1}\n\n[1,2,{\"sing\":1}]\n"), Err(3));
         assert_eq!(
-            line("{\"record\":1,\"seed\":1,\"cluster\":[999999999,0]}\n[18446744073709551615,18446744073709551615]\n[0,0]\n"),
+            line("{\"record\":1,\"seed\":1}\n\n[1,2,{\"sing\":1}]\n"),
+            Err(3)
+        );
+        assert_eq!(
+            line(
+                "{\"record\":1,\"seed\":1,\"cluster\":[999999999,0]}\n[18446744073709551615,18446744073709551615]\n[0,0]\n"
+            ),
             Ok(())
         );
     }

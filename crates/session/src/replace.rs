@@ -88,37 +88,70 @@ mod tests {
         let mut state = opened();
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         state.update(ReplaceMsg::Ask(Replacement::Example(2)));
-        assert_eq!((state.replacing.asked.clone(), state.replacing.before.is_some()), (None, false));
+        assert_eq!(
+            (
+                state.replacing.asked.clone(),
+                state.replacing.before.is_some()
+            ),
+            (None, false)
+        );
         assert_eq!(examples::of(&state.editor.text), Some(2));
         assert_eq!(state.selection.view, &views::storage::VIEW);
         state.update(ReplaceMsg::Ask(Replacement::StartOver));
-        assert_eq!((state.replacing.asked.clone(), state.timeline.run.now()), (None, 0));
+        assert_eq!(
+            (state.replacing.asked.clone(), state.timeline.run.now()),
+            (None, 0)
+        );
     }
 
     #[test]
     fn a_persons_work_is_asked_about_and_can_be_brought_back() {
         for act in [
-            ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=4".into()).into(),
+            ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=4".into())
+                .into(),
             Msg::Fault("node-down node-1".into()),
         ] {
             let mut state = opened();
             state.update(act);
             state.update(TimelineMsg::Seconds(5));
             state.update(EditorMsg::Edit("# mine\n".into()));
-            let before = (state.timeline.run.objects(), state.timeline.run.now(), state.timeline.run.journal().len());
+            let before = (
+                state.timeline.run.objects(),
+                state.timeline.run.now(),
+                state.timeline.run.journal().len(),
+            );
             state.update(ReplaceMsg::Ask(Replacement::Example(1)));
             assert_eq!(state.replacing.asked.clone(), Some(Replacement::Example(1)));
             state.update(ReplaceMsg::Cancel);
-            assert_eq!((state.replacing.asked.clone(), &*state.editor.text), (None, "# mine\n"));
+            assert_eq!(
+                (state.replacing.asked.clone(), &*state.editor.text),
+                (None, "# mine\n")
+            );
 
             state.update(ReplaceMsg::Ask(Replacement::Example(1)));
             state.update(ReplaceMsg::Confirm);
-            assert_eq!((examples::of(&state.editor.text), state.timeline.run.now()), (Some(1), 0));
+            assert_eq!(
+                (examples::of(&state.editor.text), state.timeline.run.now()),
+                (Some(1), 0)
+            );
             let epoch = state.timeline.run.epoch;
             state.update(ReplaceMsg::Undo);
-            assert!(state.timeline.run.epoch > epoch, "what is derived from the history is read again");
-            assert_eq!((state.timeline.run.objects(), state.timeline.run.now(), state.timeline.run.journal().len()), before);
-            assert_eq!((&*state.editor.text, state.replacing.before.is_some()), ("# mine\n", false));
+            assert!(
+                state.timeline.run.epoch > epoch,
+                "what is derived from the history is read again"
+            );
+            assert_eq!(
+                (
+                    state.timeline.run.objects(),
+                    state.timeline.run.now(),
+                    state.timeline.run.journal().len()
+                ),
+                before
+            );
+            assert_eq!(
+                (&*state.editor.text, state.replacing.before.is_some()),
+                ("# mine\n", false)
+            );
             // It is still work to lose.
             state.update(ReplaceMsg::Ask(Replacement::StartOver));
             assert_eq!(state.replacing.asked.clone(), Some(Replacement::StartOver));
@@ -143,7 +176,9 @@ mod tests {
         assert_eq!(state.timeline.run.sim().list(Kind::Deployment).count(), 1);
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         assert!(state.replacing.before.is_some());
-        state.update(ConsoleMsg::Enter("kubectl delete deployment nginx-deployment".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl delete deployment nginx-deployment".into(),
+        ));
         assert!(state.replacing.before.is_none());
     }
 }

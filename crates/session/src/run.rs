@@ -88,13 +88,25 @@ impl Run {
     }
 
     /// A run that repeats a history first, as it advances: its commands (after how many tasks, when, what), and where it ends.
-    pub fn recalled(cluster: ClusterConfig, seed: u64, commands: Vec<Recorded>, end: (u64, Time)) -> Run {
-        Run { commands, recalls: Some(end), ..Run::of(cluster, seed) }
+    pub fn recalled(
+        cluster: ClusterConfig,
+        seed: u64,
+        commands: Vec<Recorded>,
+        end: (u64, Time),
+    ) -> Run {
+        Run {
+            commands,
+            recalls: Some(end),
+            ..Run::of(cluster, seed)
+        }
     }
 
     /// A run that follows another, whose history is told by and by.
     pub fn followed(cluster: ClusterConfig, seed: u64) -> Run {
-        Run { follows: true, ..Run::recalled(cluster, seed, Vec::new(), (0, Time(0))) }
+        Run {
+            follows: true,
+            ..Run::recalled(cluster, seed, Vec::new(), (0, Time(0)))
+        }
     }
 
     /// Whether it follows another.
@@ -130,7 +142,10 @@ impl Run {
 
     /// The history from the beginning to the newest instant: its commands, and where it ends.
     pub fn record_of(&self) -> (&[Recorded], (u64, Time)) {
-        (&self.commands[..self.live.done.min(self.commands.len())], (self.live.steps, self.live.sim.now()))
+        (
+            &self.commands[..self.live.done.min(self.commands.len())],
+            (self.live.steps, self.live.sim.now()),
+        )
     }
 
     /// The seed of the run.
@@ -150,7 +165,11 @@ impl Run {
 
     /// Idle work.
     pub fn run_idle_work(&mut self) {
-        self.past.as_mut().unwrap_or(&mut self.live).sim.run_idle_work();
+        self.past
+            .as_mut()
+            .unwrap_or(&mut self.live)
+            .sim
+            .run_idle_work();
     }
 
     /// Whether an instant before the newest is shown.
@@ -191,15 +210,26 @@ impl Run {
     /// What a word in the console may become: kinds, and names of objects that begin so.
     pub fn completions(&self, start: &str) -> Vec<String> {
         let kinds = k8s_model::kind::all();
-        let plurals = kinds.clone().map(|kind| kind.info().plural).filter(|word| word.starts_with(start));
-        let objects = kinds.filter(|kind| kind.info().animated).flat_map(|kind| self.sim().each(kind));
-        let names = objects.map(|object| object.meta.name.as_str()).filter(|name| name.starts_with(start));
+        let plurals = kinds
+            .clone()
+            .map(|kind| kind.info().plural)
+            .filter(|word| word.starts_with(start));
+        let objects = kinds
+            .filter(|kind| kind.info().animated)
+            .flat_map(|kind| self.sim().each(kind));
+        let names = objects
+            .map(|object| object.meta.name.as_str())
+            .filter(|name| name.starts_with(start));
         plurals.chain(names).map(str::to_string).collect()
     }
 
     /// All objects but Events.
     pub fn objects(&self) -> Vec<Rc<Object>> {
-        k8s_model::kind::all().filter(|kind| *kind != Kind::Event).flat_map(|kind| self.sim().list(kind)).cloned().collect()
+        k8s_model::kind::all()
+            .filter(|kind| *kind != Kind::Event)
+            .flat_map(|kind| self.sim().list(kind))
+            .cloned()
+            .collect()
     }
 
     /// The object with this key.
@@ -229,7 +259,11 @@ impl Run {
         let mut left = budget;
         loop {
             // A command that waits looks again when it would, however fast the clock goes.
-            let looks = self.live.waiting.deadline_after(self.live.sim.now()).filter(|at| *at < to);
+            let looks = self
+                .live
+                .waiting
+                .deadline_after(self.live.sim.now())
+                .filter(|at| *at < to);
             let went = self.live.sim.advance(looks.unwrap_or(to), left);
             self.live.steps += went.ran as u64;
             self.checkpoint();
@@ -267,7 +301,14 @@ impl Run {
     pub fn step_reconcile(&mut self, limit: Time) -> bool {
         if self.past.is_some() {
             let written = self.sim().journal().len();
-            let next = self.live.sim.journal().from(written).iter().find(|entry| !entry.is_event()).map(|entry| entry.time);
+            let next = self
+                .live
+                .sim
+                .journal()
+                .from(written)
+                .iter()
+                .find(|entry| !entry.is_event())
+                .map(|entry| entry.time);
             match next {
                 // Forward from the instant shown; no way back to a checkpoint is needed.
                 Some(time) => {
@@ -291,7 +332,14 @@ impl Run {
             let before = self.live.sim.journal().len();
             self.live.sim.step();
             self.live.steps += 1;
-            if self.live.sim.journal().from(before).iter().any(|entry| !entry.is_event()) {
+            if self
+                .live
+                .sim
+                .journal()
+                .from(before)
+                .iter()
+                .any(|entry| !entry.is_event())
+            {
                 self.checkpoint();
                 return true;
             }
@@ -321,15 +369,32 @@ impl Run {
 
     /// The commands of the history, each with its time.
     pub fn commands(&self) -> impl Iterator<Item = (Time, &Command)> {
-        self.record_of().0.iter().map(|(_, time, command)| (*time, command))
+        self.record_of()
+            .0
+            .iter()
+            .map(|(_, time, command)| (*time, command))
     }
 
     /// The manifest that was applied last at an instant of the past; empty if none was yet. Nothing at the newest instant.
     pub fn applied_then(&self) -> Option<Rc<str>> {
         let past = self.past.as_ref()?;
         let before = self.commands.iter().take(past.done).rev();
-        let text = before.filter_map(|(_, _, command)| if let Command::Apply(text) = command { Some(text.clone()) } else { None }).next();
-        Some(past.applying.as_ref().map(|applying| applying.text.clone()).or(text).unwrap_or_default())
+        let text = before
+            .filter_map(|(_, _, command)| {
+                if let Command::Apply(text) = command {
+                    Some(text.clone())
+                } else {
+                    None
+                }
+            })
+            .next();
+        Some(
+            past.applying
+                .as_ref()
+                .map(|applying| applying.text.clone())
+                .or(text)
+                .unwrap_or_default(),
+        )
     }
 
     /// Commands in the history.
@@ -339,7 +404,8 @@ impl Run {
 
     /// Puts a command into the history; it took no time.
     fn record(&mut self, command: Command) {
-        self.commands.push((self.live.steps, self.live.sim.now(), command));
+        self.commands
+            .push((self.live.steps, self.live.sim.now(), command));
         self.live.done = self.commands.len();
     }
 
@@ -369,7 +435,9 @@ impl Run {
 
     /// Whether the instant of the past that is shown lies amid a manifest of which documents are left to apply again.
     pub fn repeats(&self) -> bool {
-        self.past.as_ref().is_some_and(|past| past.applying.is_some())
+        self.past
+            .as_ref()
+            .is_some_and(|past| past.applying.is_some())
     }
 
     /// Shows the instant at a time, or as far towards it as the budget of tasks reaches; true when it is there.
@@ -407,7 +475,11 @@ impl Run {
                 self.branches.remove(0);
             }
             self.numbered += 1;
-            self.forks.push(Fork { number: self.numbered, of: self.number, at: point.sim.now().0 / 1000 });
+            self.forks.push(Fork {
+                number: self.numbered,
+                of: self.number,
+                at: point.sim.now().0 / 1000,
+            });
             self.number = self.numbered;
             self.commands.truncate(point.done);
             self.checkpoints.forget_after(&point);
@@ -417,30 +489,52 @@ impl Run {
     }
 
     fn leave(&self) -> Branch {
-        Branch { live: self.live.clone(), checkpoints: self.checkpoints.clone(), commands: self.commands.clone(), number: self.number }
+        Branch {
+            live: self.live.clone(),
+            checkpoints: self.checkpoints.clone(),
+            commands: self.commands.clone(),
+            number: self.number,
+        }
     }
 
     /// The number of the branch that is shown, and of those that are kept beside it.
     pub fn branches(&self) -> (u32, Vec<u32>) {
-        (self.number, self.branches.iter().map(|branch| branch.number).collect())
+        (
+            self.number,
+            self.branches.iter().map(|branch| branch.number).collect(),
+        )
     }
 
     /// Where the branch that is shown began, or the last that left it; the history on the other side of that fork, and its end.
     pub fn fork(&self) -> Option<(Fork, Journal<'_>, u64)> {
         let mut newest = self.forks.iter().rev();
-        let fork = *newest.clone().find(|fork| fork.number == self.number).or_else(|| newest.find(|fork| fork.of == self.number))?;
+        let fork = *newest
+            .clone()
+            .find(|fork| fork.number == self.number)
+            .or_else(|| newest.find(|fork| fork.of == self.number))?;
         let other = fork.number + fork.of - self.number;
         let branch = self.branches.iter().find(|branch| branch.number == other)?;
-        Some((fork, branch.live.sim.journal(), branch.live.sim.now().0 / 1000))
+        Some((
+            fork,
+            branch.live.sim.journal(),
+            branch.live.sim.now().0 / 1000,
+        ))
     }
 
     /// Shows the newest instant of another branch.
     pub fn switch(&mut self, number: u32) {
-        let Some(at) = self.branches.iter().position(|branch| branch.number == number) else { return };
+        let Some(at) = self
+            .branches
+            .iter()
+            .position(|branch| branch.number == number)
+        else {
+            return;
+        };
         self.give_up_recall();
         let left = self.leave();
         let to = std::mem::replace(&mut self.branches[at], left);
-        (self.live, self.checkpoints, self.commands, self.number) = (to.live, to.checkpoints, to.commands, to.number);
+        (self.live, self.checkpoints, self.commands, self.number) =
+            (to.live, to.checkpoints, to.commands, to.number);
         self.past = None;
         self.epoch += 1;
     }
@@ -455,7 +549,11 @@ impl Run {
 
     /// Keeps how far the copy that [`Run::other`] made has come.
     pub fn keep(&mut self, other: &Run) {
-        if let Some(branch) = self.branches.iter_mut().find(|branch| branch.number == other.number) {
+        if let Some(branch) = self
+            .branches
+            .iter_mut()
+            .find(|branch| branch.number == other.number)
+        {
             *branch = other.leave();
         }
     }
@@ -468,7 +566,12 @@ impl Run {
             lines.extend(actions::run(&mut sim, &mut waiting, &Command::Poll).lines);
         }
         // What it waits for does not come: time stands.
-        lines.extend(waiting.terminal.first().map(|_| actions::OutputLine::new("It is not so yet at this instant", false)));
+        lines.extend(
+            waiting
+                .terminal
+                .first()
+                .map(|_| actions::OutputLine::new("It is not so yet at this instant", false)),
+        );
         lines
     }
 }

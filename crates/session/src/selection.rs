@@ -132,7 +132,10 @@ impl Selection {
 
     /// Nothing is selected yet; a diagram is shown.
     pub fn at(view: &'static View) -> Selection {
-        Selection { view, ..Selection::default() }
+        Selection {
+            view,
+            ..Selection::default()
+        }
     }
 
     /// Does what a message says.
@@ -149,14 +152,25 @@ impl Selection {
             SelectionMsg::Tab(tab) => self.tab = tab,
             SelectionMsg::Namespace(namespace) => self.namespace = namespace,
             SelectionMsg::Filter(words) => self.filter = words,
-            SelectionMsg::GroupBy(by) => self.grouping = Grouping { by, ..Grouping::default() },
+            SelectionMsg::GroupBy(by) => {
+                self.grouping = Grouping {
+                    by,
+                    ..Grouping::default()
+                }
+            }
             SelectionMsg::Fold(uid) => self.grouping.toggle(uid),
             SelectionMsg::Loop(name) => {
                 // One that the diagram was turned to is inspected first, and then let go.
-                self.selected_loop = if self.selected_loop == name && self.inspects_loop { None } else { name };
+                self.selected_loop = if self.selected_loop == name && self.inspects_loop {
+                    None
+                } else {
+                    name
+                };
                 self.inspects_loop = self.selected_loop.is_some();
             }
-            SelectionMsg::Load(view) => (self.view, self.selected) = (view.unwrap_or(self.view), None),
+            SelectionMsg::Load(view) => {
+                (self.view, self.selected) = (view.unwrap_or(self.view), None)
+            }
             SelectionMsg::BreakpointHit(key) => self.selected = key,
             SelectionMsg::ApplyStarted => self.selected_by_person = false,
             SelectionMsg::ApplyFinished(created) => {
@@ -171,7 +185,13 @@ impl Selection {
                 let found = self.diagnosis(run);
                 while self.trial.step(run, &found) {}
             }
-            SelectionMsg::Remedy(remedy) => return remedy.steps.iter().flat_map(|step| effects_of(diagnose::command(step), run)).collect(),
+            SelectionMsg::Remedy(remedy) => {
+                return remedy
+                    .steps
+                    .iter()
+                    .flat_map(|step| effects_of(diagnose::command(step), run))
+                    .collect();
+            }
         }
         Vec::new()
     }
@@ -194,12 +214,17 @@ impl Selection {
 
     /// What the selected object waits for, down to the root.
     pub fn diagnosis(&self, run: &Run) -> Vec<Diagnosis> {
-        self.selected.as_ref().map(|key| diagnose::chain_of_waiting(run.sim(), key)).unwrap_or_default()
+        self.selected
+            .as_ref()
+            .map(|key| diagnose::chain_of_waiting(run.sim(), key))
+            .unwrap_or_default()
     }
 
     /// The loop that the inspector is about: the one chosen in the diagram of loops, until an object is selected.
     pub fn inspected_loop(&self) -> Option<&str> {
-        self.selected_loop.as_deref().filter(|_| self.inspects_loop && self.view.uses.loops)
+        self.selected_loop
+            .as_deref()
+            .filter(|_| self.inspects_loop && self.view.uses.loops)
     }
 
     /// The object that is selected, if it exists at the instant shown.
@@ -214,10 +239,20 @@ impl Selection {
 
     /// Workloads whose rollout can be followed: uids and keys.
     pub fn workloads(&self, run: &Run) -> Vec<(String, ObjectRef)> {
-        let all = adapt::ROOTS.into_iter().filter(|kind| !matches!(kind, Kind::Job | Kind::CronJob));
-        let all = all.flat_map(|kind| run.sim().list(kind)).filter(|object| object.meta.controller().is_none());
-        let shown = all.filter(|object| self.namespace.as_ref().is_none_or(|namespace| *namespace == *object.meta.namespace));
-        shown.map(|object| (object.meta.uid.to_string(), object.key())).collect()
+        let all = adapt::ROOTS
+            .into_iter()
+            .filter(|kind| !matches!(kind, Kind::Job | Kind::CronJob));
+        let all = all
+            .flat_map(|kind| run.sim().list(kind))
+            .filter(|object| object.meta.controller().is_none());
+        let shown = all.filter(|object| {
+            self.namespace
+                .as_ref()
+                .is_none_or(|namespace| *namespace == *object.meta.namespace)
+        });
+        shown
+            .map(|object| (object.meta.uid.to_string(), object.key()))
+            .collect()
     }
 }
 
@@ -227,7 +262,9 @@ fn effects_of(command: Command, run: &Run) -> Vec<Effect> {
         Command::Kubectl(line) => vec![Effect::Enter(line.to_string())],
         // As a person would do it, where no program in a container reads what is typed; the manifest stays the person's.
         Command::Apply(text) if !run.takes_input() && text.ends_with('\n') => {
-            vec![Effect::Enter(["kubectl apply -f - <<'EOF'\n", &text, "EOF"].concat())]
+            vec![Effect::Enter(
+                ["kubectl apply -f - <<'EOF'\n", &text, "EOF"].concat(),
+            )]
         }
         command => vec![Effect::Fork, Effect::Execute(command)],
     }
@@ -251,21 +288,58 @@ mod tests {
     #[test]
     fn a_loop_that_is_chosen_is_inspected_until_an_object_is() {
         let mut state = settled((examples::ALL[0].text)());
-        let object = state.timeline.run.sim().list(Kind::Pod).next().unwrap().key();
-        let choose = |state: &mut State| state.update(SelectionMsg::Loop(Some("replicaset-controller".into())));
+        let object = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::Pod)
+            .next()
+            .unwrap()
+            .key();
+        let choose = |state: &mut State| {
+            state.update(SelectionMsg::Loop(Some("replicaset-controller".into())))
+        };
         choose(&mut state);
-        assert_eq!(state.selection.inspected_loop(), None, "another diagram has no loops");
+        assert_eq!(
+            state.selection.inspected_loop(),
+            None,
+            "another diagram has no loops"
+        );
         state.update(SelectionMsg::View(&views::loops::VIEW));
-        assert_eq!(state.selection.inspected_loop(), Some("replicaset-controller"));
+        assert_eq!(
+            state.selection.inspected_loop(),
+            Some("replicaset-controller")
+        );
         state.update(SelectionMsg::Select(Some(object)));
-        assert_eq!((state.selection.inspected_loop(), state.selection.selected_loop.is_some()), (None, true));
+        assert_eq!(
+            (
+                state.selection.inspected_loop(),
+                state.selection.selected_loop.is_some()
+            ),
+            (None, true)
+        );
         choose(&mut state);
-        assert_eq!(state.selection.inspected_loop(), Some("replicaset-controller"));
+        assert_eq!(
+            state.selection.inspected_loop(),
+            Some("replicaset-controller")
+        );
         choose(&mut state);
-        assert_eq!((state.selection.inspected_loop(), state.selection.selected_loop.is_some()), (None, false));
+        assert_eq!(
+            (
+                state.selection.inspected_loop(),
+                state.selection.selected_loop.is_some()
+            ),
+            (None, false)
+        );
         choose(&mut state);
         state.update(SelectionMsg::Select(None));
-        assert_eq!((state.selection.inspected_loop(), state.selection.selected_loop.is_some()), (None, false));
+        assert_eq!(
+            (
+                state.selection.inspected_loop(),
+                state.selection.selected_loop.is_some()
+            ),
+            (None, false)
+        );
     }
 
     fn diagnosed(state: &State) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
@@ -277,7 +351,14 @@ mod tests {
     #[test]
     fn an_apply_leads_away_from_an_object_that_is_gone_and_from_no_other() {
         let mut state = settled((examples::ALL[0].text)());
-        let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
+        let pod = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::Pod)
+            .next()
+            .expect("a Pod")
+            .key();
         let apply = |state: &mut State, image: &str| {
             let text = state.editor.text.replace("nginx:1.7.9", image);
             state.update(EditorMsg::Edit(text));
@@ -294,12 +375,20 @@ mod tests {
     #[test]
     fn pods_are_filtered_by_their_status_and_keep_their_owners() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:broken".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl set image deployment/nginx-deployment nginx=nginx:broken".into(),
+        ));
         state.update(TimelineMsg::Seconds(20));
         let mut shown = |filter: &str| {
             state.update(SelectionMsg::Filter(filter.into()));
             let scene = state.picture().scene.clone();
-            let count = |kind: &str| scene.items.iter().filter(|item| item.id.kind == kind).count();
+            let count = |kind: &str| {
+                scene
+                    .items
+                    .iter()
+                    .filter(|item| item.id.kind == kind)
+                    .count()
+            };
             (count("Deployment"), count("ReplicaSet"), count("Pod"))
         };
         assert_eq!(shown("status:failing"), (1, 1, 1));
@@ -312,13 +401,23 @@ mod tests {
     fn old_revisions_are_unfolded_and_folded_again() {
         let mut state = settled((examples::ALL[0].text)());
         for image in ["nginx:1.9.1", "nginx:1.27"] {
-            state.update(ConsoleMsg::Enter(format!("kubectl set image deployment/nginx-deployment nginx={image}")));
+            state.update(ConsoleMsg::Enter(format!(
+                "kubectl set image deployment/nginx-deployment nginx={image}"
+            )));
             state.update(TimelineMsg::Seconds(30));
         }
         let mut drawn = || {
             let scene = state.picture().scene.clone();
-            let sets = scene.items.iter().filter(|item| item.id.kind == "ReplicaSet").count();
-            let line = scene.items.iter().find(|item| item.id.kind == FOLD).expect("a line");
+            let sets = scene
+                .items
+                .iter()
+                .filter(|item| item.id.kind == "ReplicaSet")
+                .count();
+            let line = scene
+                .items
+                .iter()
+                .find(|item| item.id.kind == FOLD)
+                .expect("a line");
             let told = (sets, line.label.english());
             state.update(SelectionMsg::Fold(line.id.uid.clone()));
             told
@@ -333,21 +432,43 @@ mod tests {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(SelectionMsg::GroupBy(GroupBy::Kind));
         let scene = state.picture().scene.clone();
-        let heading = scene.items.iter().find(|item| item.id.kind == GROUP).expect("a heading").id.uid.clone();
+        let heading = scene
+            .items
+            .iter()
+            .find(|item| item.id.kind == GROUP)
+            .expect("a heading")
+            .id
+            .uid
+            .clone();
         state.update(SelectionMsg::Fold(heading.clone()));
         let folded = state.picture().scene.clone();
-        assert!(folded.items.len() < scene.items.len() && folded.items.iter().any(|item| item.id.uid == heading));
+        assert!(
+            folded.items.len() < scene.items.len()
+                && folded.items.iter().any(|item| item.id.uid == heading)
+        );
         state.update(SelectionMsg::GroupBy(GroupBy::Namespace));
         assert!(state.picture().scene.items.len() >= scene.items.len());
         state.update(SelectionMsg::GroupBy(GroupBy::Automatic));
-        assert!(state.picture().scene.items.iter().all(|item| item.id.kind != GROUP));
+        assert!(
+            state
+                .picture()
+                .scene
+                .items
+                .iter()
+                .all(|item| item.id.kind != GROUP)
+        );
     }
 
     #[test]
     fn no_grouping_loses_an_object_or_a_line() {
         let service = "{apiVersion: v1, kind: Service, metadata: {name: alone}, spec: {selector: {app: none}, ports: [{port: 80}]}}";
-        let texts = examples::ALL.iter().map(|example| (example.text)()).chain([service]);
-        for (text, size) in texts.flat_map(|text| [(1100.0, 700.0), (390.0, 700.0), (720.0, 300.0)].map(|size| (text, size))) {
+        let texts = examples::ALL
+            .iter()
+            .map(|example| (example.text)())
+            .chain([service]);
+        for (text, size) in texts.flat_map(|text| {
+            [(1100.0, 700.0), (390.0, 700.0), (720.0, 300.0)].map(|size| (text, size))
+        }) {
             let mut state = State::new(text, 1);
             state.update(Msg::Stage(size.0, size.1));
             state.update(TimelineMsg::Seconds(20));
@@ -355,8 +476,19 @@ mod tests {
             let mut drawn = |by: GroupBy| {
                 state.update(SelectionMsg::GroupBy(by));
                 let scene = state.picture().scene.clone();
-                let objects = scene.items.iter().filter(|item| item.id.kind != GROUP).map(|item| item.id.uid.clone());
-                (objects.collect::<BTreeSet<String>>(), scene.edges.iter().map(|edge| edge.key.clone()).collect::<BTreeSet<String>>())
+                let objects = scene
+                    .items
+                    .iter()
+                    .filter(|item| item.id.kind != GROUP)
+                    .map(|item| item.id.uid.clone());
+                (
+                    objects.collect::<BTreeSet<String>>(),
+                    scene
+                        .edges
+                        .iter()
+                        .map(|edge| edge.key.clone())
+                        .collect::<BTreeSet<String>>(),
+                )
             };
             let plain = drawn(GroupBy::Nothing);
             for by in [GroupBy::Namespace, GroupBy::App, GroupBy::Kind] {
@@ -368,16 +500,31 @@ mod tests {
     #[test]
     fn a_remedy_is_tried_on_a_copy_and_then_applied() {
         let mut state = settled("");
-        state.update(ConsoleMsg::Enter("kubectl cordon node-1 node-2 node-3".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl cordon node-1 node-2 node-3".into(),
+        ));
         state.update(EditorMsg::Edit((examples::ALL[0].text)().into()));
         state.update(Msg::Apply);
         state.update(TimelineMsg::Seconds(10));
         let (found, helps) = diagnosed(&state);
         let kinds: Vec<&str> = found.iter().map(|found| found.object.kind.name()).collect();
-        assert_eq!((kinds, helps.len()), (vec!["Deployment", "ReplicaSet", "Pod"], 0), "{found:#?}");
-        let (commands, objects) = (state.timeline.run.journal().len(), state.timeline.run.objects());
+        assert_eq!(
+            (kinds, helps.len()),
+            (vec!["Deployment", "ReplicaSet", "Pod"], 0),
+            "{found:#?}"
+        );
+        let (commands, objects) = (
+            state.timeline.run.journal().len(),
+            state.timeline.run.objects(),
+        );
         state.update(SelectionMsg::TryRemedies);
-        assert_eq!((state.timeline.run.journal().len(), state.timeline.run.objects()), (commands, objects));
+        assert_eq!(
+            (
+                state.timeline.run.journal().len(),
+                state.timeline.run.objects()
+            ),
+            (commands, objects)
+        );
         let (found, helps) = diagnosed(&state);
         let at = helps.iter().position(|helps| *helps).expect("one helps");
         state.update(SelectionMsg::Remedy(found[0].remedies[at].clone()));
@@ -389,17 +536,32 @@ mod tests {
     fn what_recovers_by_itself_needs_no_remedy() {
         let mut state = settled((examples::ALL[0].text)());
         // With an earlier revision there is something to roll back to.
-        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.27".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl set image deployment/nginx-deployment nginx=nginx:1.27".into(),
+        ));
         state.update(TimelineMsg::Seconds(30));
-        let pod =
-            state.timeline.run.sim().list(k8s_model::Kind::Pod).find(|pod| pod.pod().is_some_and(|pod| pod.is_ready())).unwrap().key();
+        let pod = state
+            .timeline
+            .run
+            .sim()
+            .list(k8s_model::Kind::Pod)
+            .find(|pod| pod.pod().is_some_and(|pod| pod.is_ready()))
+            .unwrap()
+            .key();
         let try_all = |state: &mut State| {
             state.update(SelectionMsg::Select(Some(pod.clone())));
             let found = state.diagnosis();
-            assert!(!found.is_empty() && !found[0].remedies.is_empty(), "{found:#?}");
+            assert!(
+                !found.is_empty() && !found[0].remedies.is_empty(),
+                "{found:#?}"
+            );
             while state.try_next_remedy(&found) {}
             let verdicts = state.verdicts(&found);
-            (verdicts.recovers, verdicts.helps.contains(&true), state.standing(&found, &verdicts.helps).unwrap().remedy)
+            (
+                verdicts.recovers,
+                verdicts.helps.contains(&true),
+                state.standing(&found, &verdicts.helps).unwrap().remedy,
+            )
         };
         // The first time it is restarted at once, the second time after a back-off.
         for _ in 0..2 {
@@ -412,7 +574,9 @@ mod tests {
     #[test]
     fn a_verdict_is_dropped_when_what_it_was_tried_on_changes() {
         let mut state = settled("");
-        state.update(ConsoleMsg::Enter("kubectl cordon node-1 node-2 node-3".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl cordon node-1 node-2 node-3".into(),
+        ));
         state.update(EditorMsg::Edit((examples::ALL[0].text)().into()));
         state.update(Msg::Apply);
         state.update(TimelineMsg::Seconds(10));
@@ -422,7 +586,9 @@ mod tests {
         // The clock alone changes nothing.
         state.update(TimelineMsg::Seconds(5));
         assert!(diagnosed(&state).1.contains(&true));
-        state.update(ConsoleMsg::Enter("kubectl taint nodes node-1 a=b:NoSchedule".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl taint nodes node-1 a=b:NoSchedule".into(),
+        ));
         let (found, helps) = diagnosed(&state);
         assert!(!found.is_empty() && helps.is_empty(), "{found:#?}");
     }
@@ -430,9 +596,14 @@ mod tests {
     #[test]
     fn a_command_that_fails_is_told_as_kubectl_tells_it() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(ConsoleMsg::Enter("kubectl rollout undo deployment/nginx-deployment".into()));
+        state.update(ConsoleMsg::Enter(
+            "kubectl rollout undo deployment/nginx-deployment".into(),
+        ));
         assert!(state.announcer.failed());
-        assert_eq!(state.announcer.notice(), "error: no rollout history found for deployment \"nginx-deployment\"");
+        assert_eq!(
+            state.announcer.notice(),
+            "error: no rollout history found for deployment \"nginx-deployment\""
+        );
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         assert!(!state.announcer.failed());
     }

@@ -40,21 +40,66 @@ pub struct SimulatedRow {
 /// The table.
 pub fn table() -> Vec<SimulatedRow> {
     use Treatment::{Refused, Simulated, Stored};
-    let kinds = |simulated: bool| list(ALL.iter().filter(|kind| kind.is_simulated() == simulated).map(|kind| Kind::name(*kind)));
-    let verbs = |runs: bool| list(VERBS.iter().filter(|verb| verb.is_simulated() == runs).map(|verb| verb.name));
-    let row = |what: Message, treatment: Treatment, which: Message| SimulatedRow { what, treatment, which };
+    let kinds = |simulated: bool| {
+        list(
+            ALL.iter()
+                .filter(|kind| kind.is_simulated() == simulated)
+                .map(|kind| Kind::name(*kind)),
+        )
+    };
+    let verbs = |runs: bool| {
+        list(
+            VERBS
+                .iter()
+                .filter(|verb| verb.is_simulated() == runs)
+                .map(|verb| verb.name),
+        )
+    };
+    let row = |what: Message, treatment: Treatment, which: Message| SimulatedRow {
+        what,
+        treatment,
+        which,
+    };
     vec![
         row(msg::simulated_kinds(), Simulated, kinds(true)),
         row(msg::simulated_kinds(), Stored, kinds(false)),
-        row(msg::simulated_kinds(), Refused, msg::simulated_other_kinds()),
+        row(
+            msg::simulated_kinds(),
+            Refused,
+            msg::simulated_other_kinds(),
+        ),
         row(Message::name("kubectl"), Simulated, verbs(true)),
         row(Message::name("kubectl"), Refused, verbs(false)),
-        row(msg::simulated_gateway(), Simulated, msg::simulated_gateway_how(k8s_model::gateway::CONTROLLER)),
-        row(msg::simulated_programs(), Simulated, msg::simulated_programs_how()),
-        row(msg::simulated_probes(), Simulated, msg::simulated_probes_how()),
-        row(msg::simulated_usage(), Simulated, msg::simulated_usage_how()),
-        row(msg::simulated_metrics(), Stored, msg::simulated_metrics_how()),
-        row(msg::simulated_mounts(), Simulated, msg::simulated_mounts_how()),
+        row(
+            msg::simulated_gateway(),
+            Simulated,
+            msg::simulated_gateway_how(k8s_model::gateway::CONTROLLER),
+        ),
+        row(
+            msg::simulated_programs(),
+            Simulated,
+            msg::simulated_programs_how(),
+        ),
+        row(
+            msg::simulated_probes(),
+            Simulated,
+            msg::simulated_probes_how(),
+        ),
+        row(
+            msg::simulated_usage(),
+            Simulated,
+            msg::simulated_usage_how(),
+        ),
+        row(
+            msg::simulated_metrics(),
+            Stored,
+            msg::simulated_metrics_how(),
+        ),
+        row(
+            msg::simulated_mounts(),
+            Simulated,
+            msg::simulated_mounts_how(),
+        ),
         row(msg::simulated_gates(), Refused, msg::simulated_gates_how()),
     ]
 }
@@ -76,7 +121,13 @@ mod tests {
              (`crates/session/src/simulated.rs`); `UPDATE_DOCS=1 cargo test simulated` writes it anew.\n\n| what | | which |\n|---|---|---|\n",
         );
         for row in table() {
-            let _ = writeln!(page, "| {} | {} | {} |", row.what.english(), row.treatment.word().english(), row.which.english());
+            let _ = writeln!(
+                page,
+                "| {} | {} | {} |",
+                row.what.english(),
+                row.treatment.word().english(),
+                row.which.english()
+            );
         }
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulated.md");
         if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -23,14 +23,23 @@ pub fn at(position: f64) -> f64 {
 }
 
 /// The stops.
-pub const STOPS: [f64; 13] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
+pub const STOPS: [f64; 13] = [
+    0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0,
+];
 
 /// The next stop above (`up`) or below a speed: powers of ten with 2 and 5 between them.
 pub fn next(speed: f64, up: bool) -> f64 {
     if up {
-        STOPS.into_iter().find(|stop| *stop > speed * 1.001).unwrap_or(FASTEST)
+        STOPS
+            .into_iter()
+            .find(|stop| *stop > speed * 1.001)
+            .unwrap_or(FASTEST)
     } else {
-        STOPS.into_iter().rev().find(|stop| *stop < speed * 0.999).unwrap_or(SLOWEST)
+        STOPS
+            .into_iter()
+            .rev()
+            .find(|stop| *stop < speed * 0.999)
+            .unwrap_or(SLOWEST)
     }
 }
 
@@ -46,7 +55,14 @@ pub fn by_key(speed: f64, key: &str) -> Option<f64> {
 /// `0.05×`, `0.5×`, `10×`.
 pub fn label(speed: f64) -> String {
     let digits = if speed < SLOWEST { 100.0 } else { 10.0 };
-    format!("{}×", Px(if speed < 1.0 { (speed * digits).round() / digits } else { speed.round() }))
+    format!(
+        "{}×",
+        Px(if speed < 1.0 {
+            (speed * digits).round() / digits
+        } else {
+            speed.round()
+        })
+    )
 }
 
 /// Measures the actual speed of the clock: the engine may not keep up with a large cluster.
@@ -67,7 +83,10 @@ impl Pace {
         self.went += went;
         if self.passed >= 1000.0 {
             let speed = self.went / (self.passed * 1000.0);
-            *self = Pace { reached: (self.went < 0.8 * self.wanted).then_some(speed), ..Pace::default() };
+            *self = Pace {
+                reached: (self.went < 0.8 * self.wanted).then_some(speed),
+                ..Pace::default()
+            };
         }
     }
 
@@ -84,10 +103,22 @@ mod tests {
     #[test]
     fn an_arrow_key_leads_to_the_next_stop_from_any_speed() {
         for speed in STOPS {
-            for (key, up) in [("ArrowRight", true), ("ArrowUp", true), ("ArrowLeft", false), ("ArrowDown", false)] {
+            for (key, up) in [
+                ("ArrowRight", true),
+                ("ArrowUp", true),
+                ("ArrowLeft", false),
+                ("ArrowDown", false),
+            ] {
                 let to = by_key(speed, key).expect("a speed");
-                let ends = if up { speed == FASTEST } else { speed == SLOWEST };
-                assert!(ends || (to > speed) == up && to != speed, "{speed} {key} {to}");
+                let ends = if up {
+                    speed == FASTEST
+                } else {
+                    speed == SLOWEST
+                };
+                assert!(
+                    ends || (to > speed) == up && to != speed,
+                    "{speed} {key} {to}"
+                );
             }
         }
         // A step of the slider itself comes back to the stop.

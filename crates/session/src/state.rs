@@ -96,8 +96,17 @@ impl State {
     pub fn link(&self) -> Link {
         // A learner has the lesson, and its manifest in the editor.
         let source = self.player.as_ref().and_then(|player| player.source());
-        let (text, view) = (source.unwrap_or(&self.editor.text).to_owned(), self.selection.view.id);
-        Link { v: 1, manifest: Some(text), seed: Some(self.timeline.run.seed()), view: Some(view.into()), ..Link::default() }
+        let (text, view) = (
+            source.unwrap_or(&self.editor.text).to_owned(),
+            self.selection.view.id,
+        );
+        Link {
+            v: 1,
+            manifest: Some(text),
+            seed: Some(self.timeline.run.seed()),
+            view: Some(view.into()),
+            ..Link::default()
+        }
     }
 
     /// Does what a message says.
@@ -113,16 +122,24 @@ impl State {
         self.note(&msg, acts);
         match msg {
             Msg::Follow(msg) => self.follow(msg),
-            Msg::Editor(EditorMsg::Edit(text)) if record::is_record(&text) => self.open_record(&text),
-            Msg::Editor(EditorMsg::Check) if lesson::is_lesson(&self.editor.text) => drop(self.read_lesson(false)),
+            Msg::Editor(EditorMsg::Edit(text)) if record::is_record(&text) => {
+                self.open_record(&text)
+            }
+            Msg::Editor(EditorMsg::Check) if lesson::is_lesson(&self.editor.text) => {
+                drop(self.read_lesson(false))
+            }
             Msg::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
             Msg::Lesson(msg) => self.teach(msg),
-            Msg::Apply if self.editor.leftovers.is_replaced_by(&self.editor.text) => self.apply_fresh(),
+            Msg::Apply if self.editor.leftovers.is_replaced_by(&self.editor.text) => {
+                self.apply_fresh()
+            }
             Msg::Replace(msg) => self.replace(msg),
             Msg::Begin { moves } => self.begin(moves),
             Msg::CloseOffers => self.demo.hide(),
             Msg::StopDemo => self.demo.stop(),
-            Msg::Timeline(msg) if self.is_held(&msg) => self.announcer.say(msg::lesson_clock_stands()),
+            Msg::Timeline(msg) if self.is_held(&msg) => {
+                self.announcer.say(msg::lesson_clock_stands())
+            }
             Msg::Timeline(msg) => self.clock(msg),
             Msg::Editor(msg) => self.edit(msg),
             Msg::Console(msg) => self.type_in(msg),
@@ -135,7 +152,10 @@ impl State {
                 self.select(SelectionMsg::Load(view));
                 self.clock(TimelineMsg::Restart);
             }
-            Msg::Fault(line) => self.perform(vec![Effect::Fork, Effect::Execute(Command::Fault(line.as_str().into()))]),
+            Msg::Fault(line) => self.perform(vec![
+                Effect::Fork,
+                Effect::Execute(Command::Fault(line.as_str().into())),
+            ]),
             Msg::Stage(width, height) => self.drawing.stage = (width, height),
         }
         if acts && !lesson::is_lesson(&self.editor.text) {
@@ -147,11 +167,15 @@ impl State {
     /// Whether a message acts on the cluster, so that beginning again would lose something.
     fn acts(&self, msg: &Msg) -> bool {
         match msg {
-            Msg::Console(ConsoleMsg::Enter(line) | ConsoleMsg::Run(line)) => !super::console::only_reads(line.trim()),
+            Msg::Console(ConsoleMsg::Enter(line) | ConsoleMsg::Run(line)) => {
+                !super::console::only_reads(line.trim())
+            }
             Msg::Timeline(TimelineMsg::Branch) => self.timeline.run.in_past(),
             // A lesson that is begun is no work on the cluster before it.
             Msg::Apply => !lesson::is_lesson(&self.editor.text),
-            Msg::Timeline(TimelineMsg::Switch(_)) | Msg::Selection(SelectionMsg::Remedy(_)) | Msg::Fault(_) => true,
+            Msg::Timeline(TimelineMsg::Switch(_))
+            | Msg::Selection(SelectionMsg::Remedy(_))
+            | Msg::Fault(_) => true,
             _ => false,
         }
     }
@@ -165,7 +189,9 @@ impl State {
                 self.demo.stop();
                 self.note_looked(Some(key), None);
             }
-            Msg::Console(ConsoleMsg::Enter(line) | ConsoleMsg::Run(line)) => self.note_looked(None, Some(line)),
+            Msg::Console(ConsoleMsg::Enter(line) | ConsoleMsg::Run(line)) => {
+                self.note_looked(None, Some(line))
+            }
             _ => {}
         }
         if acts {
@@ -175,7 +201,9 @@ impl State {
         let ends = match msg {
             Msg::Timeline(msg) => !matches!(msg, Toggle | Play | Pause | Speed(_) | Live),
             Msg::Editor(EditorMsg::Edit(text)) => **text != *self.editor.text,
-            Msg::Load(..) | Msg::Lesson(_) | Msg::Console(ConsoleMsg::Enter(_) | ConsoleMsg::Run(_)) => true,
+            Msg::Load(..)
+            | Msg::Lesson(_)
+            | Msg::Console(ConsoleMsg::Enter(_) | ConsoleMsg::Run(_)) => true,
             _ => acts,
         };
         if ends {
@@ -204,7 +232,9 @@ impl State {
     }
 
     fn compare(&mut self, msg: CompareMsg) {
-        let effects = self.compare.update(msg, &mut self.timeline.run, &self.selection);
+        let effects = self
+            .compare
+            .update(msg, &mut self.timeline.run, &self.selection);
         self.perform(effects);
     }
 
@@ -212,14 +242,18 @@ impl State {
         for effect in effects {
             match effect {
                 Effect::Announce(notice) => self.announcer.say(notice),
-                Effect::AnnounceIfSilent(notice) if self.announcer.notice().is_empty() => self.announcer.say(notice),
+                Effect::AnnounceIfSilent(notice) if self.announcer.notice().is_empty() => {
+                    self.announcer.say(notice)
+                }
                 Effect::AnnounceIfSilent(_) => {}
                 Effect::AnnounceFailure(notice) => self.announcer.say_failed(notice),
                 Effect::Select(key) => self.select(SelectionMsg::BreakpointHit(key)),
                 Effect::ApplyStarted => self.select(SelectionMsg::ApplyStarted),
                 Effect::SelectCreated(created) => self.select(SelectionMsg::ApplyFinished(created)),
                 Effect::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
-                Effect::Apply if self.following.is_some() => drop(self.send(&Command::Apply(self.editor.text.clone()))),
+                Effect::Apply if self.following.is_some() => {
+                    drop(self.send(&Command::Apply(self.editor.text.clone())))
+                }
                 Effect::Apply => {
                     self.fork();
                     self.edit(EditorMsg::Apply { opens: false });
@@ -242,7 +276,11 @@ impl State {
     /// An action in the past forks the history there; what came after is kept as a branch.
     fn fork(&mut self) {
         if self.timeline.run.in_past() {
-            self.clock(if self.following.is_some() { TimelineMsg::Live } else { TimelineMsg::Branch });
+            self.clock(if self.following.is_some() {
+                TimelineMsg::Live
+            } else {
+                TimelineMsg::Branch
+            });
         }
     }
 
@@ -255,9 +293,15 @@ impl State {
             Command::Fault(line) => msg::notice_fault(&**line),
             _ => Message::default(),
         };
-        let prints = matches!(command, Command::Kubectl(_) | Command::Edited(_) | Command::Apply(_) | Command::Beside(..));
+        let prints = matches!(
+            command,
+            Command::Kubectl(_) | Command::Edited(_) | Command::Apply(_) | Command::Beside(..)
+        );
         let answer = self.timeline.run.command(command);
-        let told = answer.failure.as_ref().or(answer.lines.first().map(|line| &line.text));
+        let told = answer
+            .failure
+            .as_ref()
+            .or(answer.lines.first().map(|line| &line.text));
         let notice = told.map_or(silent, Message::name);
         if answer.failed {
             self.announcer.say_failed(notice)
@@ -274,7 +318,9 @@ impl State {
         self.fork();
         let error = self.execute(Command::Fault(line.into()));
         let text = self.announcer.notice().english();
-        self.type_in(ConsoleMsg::Print(vec![actions::OutputLine::new(text, error)]));
+        self.type_in(ConsoleMsg::Print(vec![actions::OutputLine::new(
+            text, error,
+        )]));
     }
 
     /// Applies the rest of the apply in progress: what comes next is about all of it.
@@ -306,10 +352,18 @@ impl State {
             self.timeline.playing = false;
             return true;
         }
-        let due = self.demo.due(&self.timeline.run).or_else(|| self.lesson_due()).filter(|due| *due <= to);
+        let due = self
+            .demo
+            .due(&self.timeline.run)
+            .or_else(|| self.lesson_due())
+            .filter(|due| *due <= to);
         // A lesson has a pace of its own.
-        let asked =
-            self.timeline.playback.as_ref().and_then(|playback| playback.advance).filter(|_| due.is_none() && self.player.is_none());
+        let asked = self
+            .timeline
+            .playback
+            .as_ref()
+            .and_then(|playback| playback.advance)
+            .filter(|_| due.is_none() && self.player.is_none());
         let (done, effects) = match asked {
             Some(advance) => advance(&mut self.timeline, to, budget),
             None => self.timeline.advance(due.unwrap_or(to), budget),
@@ -354,12 +408,16 @@ impl State {
 
     /// Brings the branch beside this one to the same instant, with a budget of tasks. True when it is there.
     pub fn sync_branch(&mut self, budget: usize) -> bool {
-        self.compare.sync_branch(&self.timeline.run, &self.selection, budget)
+        self.compare
+            .sync_branch(&self.timeline.run, &self.selection, budget)
     }
 
     /// Announces what is worth it while the clock runs; the newest decision only with `all`. True when there is a new notice.
     pub fn announce(&mut self, all: bool) -> bool {
-        self.announcer.announce(all, &self.timeline.run, &self.marks, || self.drawing.standing())
+        self.announcer
+            .announce(all, &self.timeline.run, &self.marks, || {
+                self.drawing.standing()
+            })
     }
 
     /// Goes on with the dry run by one document. True when it has just finished.
@@ -374,7 +432,10 @@ impl State {
 
     /// At an instant of the past, the manifest that had been applied then, where it is not the text of the editor.
     pub fn applied_then(&self) -> Option<Rc<str>> {
-        self.timeline.run.applied_then().filter(|then| *then != self.editor.text)
+        self.timeline
+            .run
+            .applied_then()
+            .filter(|then| *then != self.editor.text)
     }
 
     /// Fields that the manifest sets and the cluster has changed since it was applied.
@@ -399,7 +460,10 @@ impl State {
 
     /// Where the selected object stands, given its diagnosis and which remedies help.
     pub fn standing(&self, found: &[Diagnosis], helps: &[bool]) -> Option<Standing> {
-        self.selection.selected.as_ref().map(|key| standing::standing(self.timeline.run.sim(), key, found, helps))
+        self.selection
+            .selected
+            .as_ref()
+            .map(|key| standing::standing(self.timeline.run.sim(), key, found, helps))
     }
 
     /// Where the objects of a diagram stand that are stuck or wait, by uid; the first of them where there are many.
@@ -407,12 +471,19 @@ impl State {
         let sim = self.timeline.run.sim();
         // A workload whose old Pods are ready may be stuck all the same; a ready Pod is not.
         let keys = scene.items.iter().filter_map(|item| {
-            let kind = Kind::from_label(&item.id.kind).filter(|kind| *kind != Kind::Pod || item.state != "ready")?;
-            Some((item.id.uid.clone(), ObjectRef::new(kind, &item.id.namespace, &item.id.name)))
+            let kind = Kind::from_label(&item.id.kind)
+                .filter(|kind| *kind != Kind::Pod || item.state != "ready")?;
+            Some((
+                item.id.uid.clone(),
+                ObjectRef::new(kind, &item.id.namespace, &item.id.name),
+            ))
         });
-        let asked = keys.filter(|(_, key)| sim.get(key).is_some()).take(MAX_STANDINGS);
+        let asked = keys
+            .filter(|(_, key)| sim.get(key).is_some())
+            .take(MAX_STANDINGS);
         let told = asked.map(|(uid, key)| (uid, standing::of(sim, &key)));
-        let worse = told.filter(|(_, standing)| matches!(standing.health, Health::Stuck | Health::Waiting));
+        let worse =
+            told.filter(|(_, standing)| matches!(standing.health, Health::Stuck | Health::Waiting));
         k8s_model::sort::tree(worse.map(|(uid, of)| (uid, of.sentence)))
     }
 
@@ -439,7 +510,9 @@ impl State {
     /// Whether more has happened than was read for the picture and the timeline.
     pub fn lags(&self) -> bool {
         let run = &self.timeline.run;
-        self.drawing.lags() || self.marks.scanned() < run.journal().len() || !self.drawing.pods.is_current(run)
+        self.drawing.lags()
+            || self.marks.scanned() < run.journal().len()
+            || !self.drawing.pods.is_current(run)
     }
 
     /// Takes over what was written to Pods since it was last asked to, of so many entries or Pods. True when all is read.
@@ -449,7 +522,12 @@ impl State {
 
     /// What is on the stage. The same pointer as before if nothing that it shows has changed.
     pub fn picture(&mut self) -> Rc<Picture> {
-        self.compare.share_axes(&mut self.drawing, &self.timeline.run, &self.selection, usize::MAX);
+        self.compare.share_axes(
+            &mut self.drawing,
+            &self.timeline.run,
+            &self.selection,
+            usize::MAX,
+        );
         self.drawing.picture(&self.timeline.run, &self.selection)
     }
 
@@ -457,14 +535,23 @@ impl State {
     /// picture before it.
     pub fn draw(&mut self, most: usize) -> Rc<Picture> {
         // Two branches are drawn at one instant, each whole.
-        let most = if self.compare.branch.is_some() { usize::MAX } else { most };
-        self.compare.share_axes(&mut self.drawing, &self.timeline.run, &self.selection, most);
+        let most = if self.compare.branch.is_some() {
+            usize::MAX
+        } else {
+            most
+        };
+        self.compare
+            .share_axes(&mut self.drawing, &self.timeline.run, &self.selection, most);
         self.drawing.draw(&self.timeline.run, &self.selection, most)
     }
 
     /// What a hover card says of an object at the instant shown.
     pub fn card(&self, key: &ObjectRef) -> Option<Card> {
-        card::read(self.timeline.run.sim(), &|object| self.ready_of(object), key)
+        card::read(
+            self.timeline.run.sim(),
+            &|object| self.ready_of(object),
+            key,
+        )
     }
 
     /// What is said of an object whose status lags behind its Pods.
@@ -498,18 +585,29 @@ mod tests {
         state.update(EditorMsg::Edit((examples::ALL[2].text)().into()));
         state.update(Msg::Apply);
         assert!(!state.timeline.run.in_past());
-        assert_eq!((state.timeline.run.end(), state.timeline.run.branches()), (500, (2, vec![1])));
+        assert_eq!(
+            (state.timeline.run.end(), state.timeline.run.branches()),
+            (500, (2, vec![1]))
+        );
         // What was left is told on the timeline, from either side.
         let left = |state: &mut State| {
             let left = state.abandoned_branch().expect("a fork");
-            (left.number, left.at, left.marks.iter().all(|mark| mark.at > 500), left.marks.iter().any(|mark| mark.lane == 0))
+            (
+                left.number,
+                left.at,
+                left.marks.iter().all(|mark| mark.at > 500),
+                left.marks.iter().any(|mark| mark.lane == 0),
+            )
         };
         assert_eq!(left(&mut state), (2, 500, true, false));
         state.update(TimelineMsg::Seconds(30));
         assert_eq!(ready(&state.timeline.run), 4);
         let other = state.timeline.run.objects();
         state.update(TimelineMsg::Switch(1));
-        assert_eq!((state.timeline.run.end(), state.timeline.run.branches()), (end, (1, vec![2])));
+        assert_eq!(
+            (state.timeline.run.end(), state.timeline.run.branches()),
+            (end, (1, vec![2]))
+        );
         assert_eq!(state.timeline.run.objects(), future);
         assert_eq!(left(&mut state), (2, 500, true, false));
         // Both can be looked back into.
@@ -522,7 +620,16 @@ mod tests {
     #[test]
     fn a_fault_is_part_of_the_history() {
         let mut state = settled((examples::ALL[0].text)());
-        let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
+        let pod = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::Pod)
+            .next()
+            .expect("a Pod")
+            .meta
+            .name
+            .to_string();
         state.update(Msg::Fault(format!("exit pod/{pod} 3")));
         state.update(TimelineMsg::Seconds(5));
         let restarts = |state: &State| {
@@ -547,7 +654,8 @@ mod tests {
     fn a_link_brings_the_same_page_back() {
         let mut state = settled((examples::ALL[2].text)());
         state.update(SelectionMsg::View(&views::storage::VIEW));
-        let link = crate::permalink::decode(&crate::permalink::encode(&state.link())).expect("a link");
+        let link =
+            crate::permalink::decode(&crate::permalink::encode(&state.link())).expect("a link");
         let again = State::from_link(link.as_ref());
         assert_eq!(again.editor.text, state.editor.text);
         assert_eq!(again.selection.view, &views::storage::VIEW);
@@ -556,8 +664,20 @@ mod tests {
     #[test]
     fn the_chain_of_a_pod_ends_at_the_person() {
         let state = settled((examples::ALL[0].text)());
-        let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
-        let chain = words::chain(state.timeline.run.journal(), state.timeline.run.sim().delays(), &pod, 0);
+        let pod = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::Pod)
+            .next()
+            .expect("a Pod")
+            .key();
+        let chain = words::chain(
+            state.timeline.run.journal(),
+            state.timeline.run.sim().delays(),
+            &pod,
+            0,
+        );
         let actors: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
         assert_eq!(actors.last(), Some(&"user"), "{chain:#?}");
         assert!(actors.contains(&"replicaset-controller"), "{actors:?}");

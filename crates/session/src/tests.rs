@@ -21,7 +21,10 @@ pub fn settled(text: &str) -> State {
 
 /// Pods that are ready.
 pub fn ready(run: &Run) -> usize {
-    run.sim().list(Kind::Pod).filter(|pod| pod.pod().is_some_and(|pod| pod.is_ready())).count()
+    run.sim()
+        .list(Kind::Pod)
+        .filter(|pod| pod.pod().is_some_and(|pod| pod.is_ready()))
+        .count()
 }
 
 /// So many documents of everything that can be right and wrong.
@@ -79,9 +82,19 @@ fn seen(state: &State) -> String {
         &state.editor.plan,
     );
     let run = &state.timeline.run;
-    let cluster =
-        (run.sim().now(), run.sim().server().version(), run.objects(), entries(run.journal().iter()), run.branches(), run.in_past());
-    format!("{told:#?}\n{cluster:#?}\n{:?}\n{:?}", state.console.lines, (state.timeline.playing, state.timeline.run_until))
+    let cluster = (
+        run.sim().now(),
+        run.sim().server().version(),
+        run.objects(),
+        entries(run.journal().iter()),
+        run.branches(),
+        run.in_past(),
+    );
+    format!(
+        "{told:#?}\n{cluster:#?}\n{:?}\n{:?}",
+        state.console.lines,
+        (state.timeline.playing, state.timeline.run_until)
+    )
 }
 
 fn finish(state: &mut State) -> usize {
@@ -108,7 +121,14 @@ fn begun(text: &str) -> State {
     }
     state.update(Msg::Apply);
     assert!(state.timeline.run.goes_on() && state.timeline.run.applies());
-    assert_eq!((state.editor.status, state.editor.plan.is_none(), state.editor.diagnostics.len()), (ApplyStatus::Applying, true, 0));
+    assert_eq!(
+        (
+            state.editor.status,
+            state.editor.plan.is_none(),
+            state.editor.diagnostics.len()
+        ),
+        (ApplyStatus::Applying, true, 0)
+    );
     state
 }
 
@@ -127,26 +147,44 @@ fn pods_without_a_workload_have_a_pill_as_well() {
         state.draw(usize::MAX).pill.clone().map(|pill| pill.words)
     };
     assert_eq!(pill(&pod("a", 1)).as_deref(), Some("All Pods are Ready"));
-    assert_eq!(pill(&[pod("a", 1), pod("b", 6)].join("---\n")).as_deref(), Some("1 Pod: Pending"));
-    assert_eq!(pill(&[pod("a", 7), pod("b", 6)].join("---\n")).as_deref(), Some("2 Pods: Pending"));
+    assert_eq!(
+        pill(&[pod("a", 1), pod("b", 6)].join("---\n")).as_deref(),
+        Some("1 Pod: Pending")
+    );
+    assert_eq!(
+        pill(&[pod("a", 7), pod("b", 6)].join("---\n")).as_deref(),
+        Some("2 Pods: Pending")
+    );
 }
 
 #[test]
 fn what_is_chosen_at_first_stands_first_in_the_picture() {
     let of = |kind: &str, name: &str| {
-        let template = "{metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: nginx}]}}";
+        let template =
+            "{metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: nginx}]}}";
         format!(
             "{{apiVersion: apps/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {{selector: {{matchLabels: {{app: a}}}}, template: {template}}}}}\n"
         )
     };
     let pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: nginx}]}}\n";
-    let text = [pod.into(), of("StatefulSet", "db"), of("Deployment", "web-10"), of("Deployment", "web-9")].join("---\n");
+    let text = [
+        pod.into(),
+        of("StatefulSet", "db"),
+        of("Deployment", "web-10"),
+        of("Deployment", "web-9"),
+    ]
+    .join("---\n");
     let mut state = State::new(&text, 1);
     finish(&mut state);
-    assert_eq!(state.selection.selected.as_ref().map(|key| &*key.name), Some("web-9"));
+    assert_eq!(
+        state.selection.selected.as_ref().map(|key| &*key.name),
+        Some("web-9")
+    );
     while !state.read(usize::MAX) {}
     let scene = state.draw(usize::MAX).scene.clone();
-    let first = scene.items.iter().find(|item| item.id.kind == "Deployment" || item.id.kind == "StatefulSet" || item.id.kind == "Pod");
+    let first = scene.items.iter().find(|item| {
+        item.id.kind == "Deployment" || item.id.kind == "StatefulSet" || item.id.kind == "Pod"
+    });
     assert_eq!(first.map(|item| item.id.name.as_str()), Some("web-9"));
 }
 
@@ -163,43 +201,119 @@ fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
         assert!(finish(&mut state) > 40);
         assert_eq!(state.timeline.run.sim().now(), now);
         assert_eq!(*state.editor.diagnostics, answer.diagnostics);
-        let problem = answer.diagnostics.iter().find(|diagnostic| diagnostic.error).expect("a problem");
-        assert_eq!(state.announcer.notice().to_string(), format!("Line {}: {}", problem.line, problem.message));
-        let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        let problem = answer
+            .diagnostics
+            .iter()
+            .find(|diagnostic| diagnostic.error)
+            .expect("a problem");
+        assert_eq!(
+            state.announcer.notice().to_string(),
+            format!("Line {}: {}", problem.line, problem.message)
+        );
+        let refused = answer
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.error)
+            .count();
         let (written, unchanged) = (answer.written(), answer.unchanged());
-        assert_eq!(state.editor.status, ApplyStatus::Partly(written, unchanged, refused));
-        assert_eq!(state.selection.selected.as_ref().map(|key| &*key.name), Some("web-0"));
+        assert_eq!(
+            state.editor.status,
+            ApplyStatus::Partly(written, unchanged, refused)
+        );
+        assert_eq!(
+            state.selection.selected.as_ref().map(|key| &*key.name),
+            Some("web-0")
+        );
         for seconds in [10, 30] {
             whole.advance(Time(seconds * 1_000_000), usize::MAX);
             while !state.advance(Time(seconds * 1_000_000), 16) {}
-            assert_eq!(entries(state.timeline.run.journal().iter()), entries(whole.journal().iter()), "after {seconds} s");
-            assert_eq!((state.timeline.run.objects(), state.timeline.run.version()), (whole.objects(), whole.version()));
+            assert_eq!(
+                entries(state.timeline.run.journal().iter()),
+                entries(whole.journal().iter()),
+                "after {seconds} s"
+            );
+            assert_eq!(
+                (state.timeline.run.objects(), state.timeline.run.version()),
+                (whole.objects(), whole.version())
+            );
         }
 
         // What is wrong with the YAML comes first, each at its line.
         let lines: Vec<&str> = text.lines().collect();
-        let told: Vec<&str> = answer.diagnostics.iter().map(|told| lines[told.line - 1].trim()).collect();
-        assert_eq!(told[..3], ["---", "c: 2", "just text"], "{:#?}", answer.diagnostics);
+        let told: Vec<&str> = answer
+            .diagnostics
+            .iter()
+            .map(|told| lines[told.line - 1].trim())
+            .collect();
+        assert_eq!(
+            told[..3],
+            ["---", "c: 2", "just text"],
+            "{:#?}",
+            answer.diagnostics
+        );
         assert_eq!(told[3..5], ["replica: 2", "replicas: -1"]);
-        assert!(told[5..9].iter().all(|line| line.contains("date: {a: b}")), "{told:?}");
-        assert_eq!(told[told.len() - 2..], ["kind: ConfigMap", "apiVersion: apps/v1"]);
-        assert_eq!(whole.get(&ObjectRef::new(Kind::Deployment, "default", "web-39")), None);
-        assert_eq!(answer.lines.iter().filter(|line| line.text.ends_with(" configured")).count(), 1);
-        assert_eq!(answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count(), 1);
+        assert!(
+            told[5..9].iter().all(|line| line.contains("date: {a: b}")),
+            "{told:?}"
+        );
+        assert_eq!(
+            told[told.len() - 2..],
+            ["kind: ConfigMap", "apiVersion: apps/v1"]
+        );
+        assert_eq!(
+            whole.get(&ObjectRef::new(Kind::Deployment, "default", "web-39")),
+            None
+        );
+        assert_eq!(
+            answer
+                .lines
+                .iter()
+                .filter(|line| line.text.ends_with(" configured"))
+                .count(),
+            1
+        );
+        assert_eq!(
+            answer
+                .lines
+                .iter()
+                .filter(|line| line.text.ends_with(" unchanged"))
+                .count(),
+            1
+        );
     }
 }
 
 #[test]
 fn a_short_manifest_is_applied_at_once() {
     let document = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c-";
-    let many = |count: usize| (0..count).map(|at| format!("{document}{at}}}\n---\n")).collect::<String>();
+    let many = |count: usize| {
+        (0..count)
+            .map(|at| format!("{document}{at}}}\n---\n"))
+            .collect::<String>()
+    };
     for (count, parts) in [(1, 0), (16, 0), (17, 1), (40, 24)] {
         let mut state = State::new(&many(count), 1);
-        assert_eq!(state.editor.status, if parts == 0 { ApplyStatus::Clean } else { ApplyStatus::Applying });
+        assert_eq!(
+            state.editor.status,
+            if parts == 0 {
+                ApplyStatus::Clean
+            } else {
+                ApplyStatus::Applying
+            }
+        );
         assert_eq!(finish(&mut state), parts, "{count}");
         // A page opens with what is applied.
         assert_eq!(
-            (state.editor.status, state.timeline.run.sim().list(Kind::ConfigMap).filter(|c| c.meta.name.starts_with("c-")).count()),
+            (
+                state.editor.status,
+                state
+                    .timeline
+                    .run
+                    .sim()
+                    .list(Kind::ConfigMap)
+                    .filter(|c| c.meta.name.starts_with("c-"))
+                    .count()
+            ),
             (ApplyStatus::Clean, count)
         );
         state.update(Msg::Apply);
@@ -217,8 +331,15 @@ fn actions_during_an_apply_run_after_it() {
         vec![Msg::Load(other.clone(), None)],
         vec![Msg::Apply],
         vec![EditorMsg::Edit(other.clone()).into(), Msg::Apply],
-        vec![EditorMsg::Edit(other.clone()).into(), EditorMsg::Check.into()],
-        vec![EditorMsg::Edit(other).into(), EditorMsg::Edit(long()).into(), EditorMsg::Check.into()],
+        vec![
+            EditorMsg::Edit(other.clone()).into(),
+            EditorMsg::Check.into(),
+        ],
+        vec![
+            EditorMsg::Edit(other).into(),
+            EditorMsg::Edit(long()).into(),
+            EditorMsg::Check.into(),
+        ],
         vec![EditorMsg::Revert.into()],
         vec![TimelineMsg::Seek(0).into()],
         vec![TimelineMsg::Seek(5_000).into(), TimelineMsg::Branch.into()],
@@ -226,11 +347,24 @@ fn actions_during_an_apply_run_after_it() {
         vec![TimelineMsg::Step.into()],
         vec![TimelineMsg::StepBack.into()],
         vec![ConsoleMsg::Enter("kubectl delete deployment web-2 web-33".into()).into()],
-        vec![ConsoleMsg::Enter("kubectl get pods -w".into()).into(), ConsoleMsg::Interrupt.into()],
+        vec![
+            ConsoleMsg::Enter("kubectl get pods -w".into()).into(),
+            ConsoleMsg::Interrupt.into(),
+        ],
         vec![Msg::Fault("node-down node-1".into())],
-        vec![Msg::Fault("delay pod 2s".into()), Msg::Fault("slow replicaset-controller 300ms".into()), TimelineMsg::Seconds(3).into()],
-        vec![SelectionMsg::TryRemedies.into(), CompareMsg::Mark(true).into()],
-        vec![SelectionMsg::Select(None).into(), SelectionMsg::View(&views::nodes::VIEW).into()],
+        vec![
+            Msg::Fault("delay pod 2s".into()),
+            Msg::Fault("slow replicaset-controller 300ms".into()),
+            TimelineMsg::Seconds(3).into(),
+        ],
+        vec![
+            SelectionMsg::TryRemedies.into(),
+            CompareMsg::Mark(true).into(),
+        ],
+        vec![
+            SelectionMsg::Select(None).into(),
+            SelectionMsg::View(&views::nodes::VIEW).into(),
+        ],
         vec![TimelineMsg::Toggle.into(), TimelineMsg::Settle.into()],
     ];
     let text = long();
@@ -259,7 +393,10 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
     finish(&mut state);
     let (applied, then) = (state.timeline.run.sim().now(), state.timeline.run.objects());
     while !state.advance(Time(applied.0 + 20_000_000), usize::MAX) {}
-    let (end, history) = (state.timeline.run.objects(), entries(state.timeline.run.journal().iter()));
+    let (end, history) = (
+        state.timeline.run.objects(),
+        entries(state.timeline.run.journal().iter()),
+    );
     let before = Time(applied.0 - 1);
 
     state.timeline.run.seek(before, usize::MAX);
@@ -270,7 +407,10 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
         parts += 1;
     }
     assert!(parts > 40, "{parts}");
-    assert_eq!((state.timeline.run.objects(), state.timeline.run.sim().now()), (then.clone(), applied));
+    assert_eq!(
+        (state.timeline.run.objects(), state.timeline.run.sim().now()),
+        (then.clone(), applied)
+    );
     let mut there = state.timeline.run.seek(applied, 1);
     while !there {
         there = state.timeline.run.advance(applied, 1);
@@ -279,7 +419,17 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
     let to = Time(state.timeline.run.end() * 1000 - 1);
     state.timeline.run.seek(to, usize::MAX);
     assert_eq!(
-        (state.timeline.run.objects(), entries(state.timeline.run.journal().first(state.timeline.run.happened()).iter())),
+        (
+            state.timeline.run.objects(),
+            entries(
+                state
+                    .timeline
+                    .run
+                    .journal()
+                    .first(state.timeline.run.happened())
+                    .iter()
+            )
+        ),
         (end.clone(), history.clone())
     );
 
@@ -289,9 +439,18 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
         assert!(!state.timeline.run.advance(applied, 1));
     }
     state.update(TimelineMsg::Branch);
-    assert_eq!((state.timeline.run.objects(), state.timeline.run.sim().now()), (then.clone(), applied));
+    assert_eq!(
+        (state.timeline.run.objects(), state.timeline.run.sim().now()),
+        (then.clone(), applied)
+    );
     while !state.advance(Time(applied.0 + 20_000_000), usize::MAX) {}
-    assert_eq!((state.timeline.run.objects(), entries(state.timeline.run.journal().iter())), (end, history));
+    assert_eq!(
+        (
+            state.timeline.run.objects(),
+            entries(state.timeline.run.journal().iter())
+        ),
+        (end, history)
+    );
     state.timeline.run.seek(applied, usize::MAX);
     assert_eq!(state.timeline.run.objects(), then);
 
@@ -299,7 +458,11 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
     state.update(TimelineMsg::Branch);
     state.update(CompareMsg::With(Some(1)));
     while !state.sync_branch(16) {}
-    let beside = state.compare.branch.as_ref().map(|other| (other.run.objects(), other.run.sim().now()));
+    let beside = state
+        .compare
+        .branch
+        .as_ref()
+        .map(|other| (other.run.objects(), other.run.sim().now()));
     assert_eq!(beside, Some((then, applied)));
 }
 
@@ -317,12 +480,29 @@ fn all_namespaces_are_those_of_the_system_too() {
         let of_view = |view: &&'static views::view::View| {
             state.update(SelectionMsg::View(view));
             let picture = state.picture();
-            let kinds: Vec<String> = picture.scene.items.iter().map(|item| item.id.kind.clone()).collect();
-            (view.id, kinds, picture.scene.summary.english().replace(namespace, "default"))
+            let kinds: Vec<String> = picture
+                .scene
+                .items
+                .iter()
+                .map(|item| item.id.kind.clone())
+                .collect();
+            (
+                view.id,
+                kinds,
+                picture
+                    .scene
+                    .summary
+                    .english()
+                    .replace(namespace, "default"),
+            )
         };
         views::ALL.iter().map(of_view).collect::<Vec<_>>()
     };
     let system = seen("kube-system");
     assert_eq!(system, seen("default"));
-    assert_eq!(system[0].1.iter().filter(|kind| *kind == "Pod").count(), 3, "{system:?}");
+    assert_eq!(
+        system[0].1.iter().filter(|kind| *kind == "Pod").count(),
+        3,
+        "{system:?}"
+    );
 }

@@ -127,7 +127,8 @@ impl Timeline {
     /// Repeats the history of a link as fast as it can, and then shows the instant that it is about.
     pub fn recall(&mut self, run: Run, end: Time, at: Option<u64>) {
         let epoch = self.run.epoch + 1;
-        (self.run, self.run_until, self.arrives, self.stopped) = (run, Some(RunUntil::At(end)), at, None);
+        (self.run, self.run_until, self.arrives, self.stopped) =
+            (run, Some(RunUntil::At(end)), at, None);
         self.run.epoch = epoch;
     }
 
@@ -223,7 +224,8 @@ impl Timeline {
 
     /// Where a replay has come to the newest instant, the speed is that of before; whether it is another.
     fn end_replay(&mut self, replayed: bool) -> bool {
-        let ended = replayed && !self.run.in_past() && self.speed.to_bits() != self.live_speed.to_bits();
+        let ended =
+            replayed && !self.run.in_past() && self.speed.to_bits() != self.live_speed.to_bits();
         if ended {
             self.speed = self.live_speed;
         }
@@ -250,8 +252,13 @@ impl Timeline {
     fn step_back(&mut self) {
         self.playing = false;
         let now = self.run.now();
-        let earlier =
-            self.run.journal().first(self.run.happened()).iter().rev().find(|entry| !entry.is_event() && entry.time.0 / 1000 < now);
+        let earlier = self
+            .run
+            .journal()
+            .first(self.run.happened())
+            .iter()
+            .rev()
+            .find(|entry| !entry.is_event() && entry.time.0 / 1000 < now);
         let to = earlier.map_or(0, |entry| entry.time.0);
         self.seek(Time(to));
     }
@@ -284,7 +291,11 @@ impl Timeline {
                 .filter(|entry| entry.actor.name == "user" && !words::only_reads(entry))
                 .map(|entry| entry.time.0 / 1000)
         };
-        let to = if forward { acts().find(|at| *at > now) } else { acts().rfind(|at| *at < now) };
+        let to = if forward {
+            acts().find(|at| *at > now)
+        } else {
+            acts().rfind(|at| *at < now)
+        };
         match to {
             None if forward => {
                 self.run.live();
@@ -310,14 +321,22 @@ impl Timeline {
         if !self.run.make_room() {
             return Vec::new();
         }
-        vec![Effect::HistoryChanged, Effect::BranchesChanged, Effect::Announce(msg::history_shortened(self.run.earliest()))]
+        vec![
+            Effect::HistoryChanged,
+            Effect::BranchesChanged,
+            Effect::Announce(msg::history_shortened(self.run.earliest())),
+        ]
     }
 
     /// Stops the clock because the history has no room for more.
     pub fn stop_full(&mut self) -> Vec<Effect> {
         let words = msg::history_full_text();
         let notice = words.clone();
-        self.stop(BreakpointHit { at: self.run.now(), text: msg::history_full(), words });
+        self.stop(BreakpointHit {
+            at: self.run.now(),
+            text: msg::history_full(),
+            words,
+        });
         vec![Effect::Announce(notice)]
     }
 
@@ -331,7 +350,9 @@ impl Timeline {
         let replays = self.run.in_past();
         let (done, mut effects) = self.advance_to_breakpoint(to, budget);
         if self.end_replay(replays) {
-            effects.push(Effect::Announce(msg::notice_replayed(speed::label(self.speed))));
+            effects.push(Effect::Announce(msg::notice_replayed(speed::label(
+                self.speed,
+            ))));
         }
         (done, effects)
     }
@@ -355,12 +376,22 @@ impl Timeline {
     /// Stops the clock if a breakpoint matches an entry from this index on. Empty if none does.
     fn check_breakpoints(&mut self, since: usize) -> Vec<Effect> {
         let new = self.run.sim().journal().from(since);
-        let found = new.iter().find_map(|entry| Some((entry, self.breakpoints.iter().find(|breakpoint| breakpoint.hit(entry))?)));
-        let Some((entry, breakpoint)) = found else { return Vec::new() };
+        let found = new.iter().find_map(|entry| {
+            Some((
+                entry,
+                self.breakpoints
+                    .iter()
+                    .find(|breakpoint| breakpoint.hit(entry))?,
+            ))
+        });
+        let Some((entry, breakpoint)) = found else {
+            return Vec::new();
+        };
         let (about, words) = match entry.write().map(|(_, object)| &object.body) {
-            Some(k8s_model::Body::Event(event)) => {
-                (event.involved_object.key().or(entry.key()), msg::event_message(&event.reason, &event.message))
-            }
+            Some(k8s_model::Body::Event(event)) => (
+                event.involved_object.key().or(entry.key()),
+                msg::event_message(&event.reason, &event.message),
+            ),
             _ => (entry.key(), effect::effect(entry)),
         };
         let at = entry.time.0 / 1000;
@@ -395,7 +426,11 @@ impl Timeline {
             Some(RunUntil::Settled) => {
                 let before = self.run.happened();
                 let mut effects = Vec::new();
-                if self.run.settle(if self.breakpoints.is_empty() { budget } else { 1 }) {
+                if self.run.settle(if self.breakpoints.is_empty() {
+                    budget
+                } else {
+                    1
+                }) {
                     self.run_until = None;
                     effects.push(Effect::Announce(msg::notice_stable()));
                 }
@@ -438,19 +473,32 @@ mod tests {
         let (now, written) = (state.timeline.run.now(), state.timeline.run.journal().len());
         for _ in 0..3 {
             state.update(TimelineMsg::Step);
-            assert!(state.announcer.notice().starts_with("Stable"), "{}", state.announcer.notice());
+            assert!(
+                state.announcer.notice().starts_with("Stable"),
+                "{}",
+                state.announcer.notice()
+            );
             assert!(state.timeline.idles());
         }
-        assert!(state.timeline.run.now() < now + 4_000, "{now} {}", state.timeline.run.now());
+        assert!(
+            state.timeline.run.now() < now + 4_000,
+            "{now} {}",
+            state.timeline.run.now()
+        );
         assert_eq!(state.timeline.run.journal().len(), written);
         // What comes then is what would have come without the steps.
         let mut other = settled((examples::ALL[0].text)());
         for state in [&mut state, &mut other] {
-            state.update(ConsoleMsg::Enter("scale deployment nginx-deployment --replicas=3".into()));
+            state.update(ConsoleMsg::Enter(
+                "scale deployment nginx-deployment --replicas=3".into(),
+            ));
             assert!(!state.timeline.idles());
             state.update(TimelineMsg::Seconds(30));
         }
-        assert_eq!(state.timeline.run.journal().len(), other.timeline.run.journal().len());
+        assert_eq!(
+            state.timeline.run.journal().len(),
+            other.timeline.run.journal().len()
+        );
         assert_eq!(ready(&state.timeline.run), 3);
     }
 
@@ -462,16 +510,43 @@ mod tests {
         state.update(TimelineMsg::Speed(10.0));
         let end = state.timeline.run.end();
         state.advance(Time(end * 1000 - 1), usize::MAX);
-        assert_eq!((state.timeline.run.in_past(), state.timeline.speed.to_string().as_str()), (true, "10"));
+        assert_eq!(
+            (
+                state.timeline.run.in_past(),
+                state.timeline.speed.to_string().as_str()
+            ),
+            (true, "10")
+        );
         state.advance(Time(end * 1000 + 2_000_000), usize::MAX);
-        assert_eq!((state.timeline.run.in_past(), state.timeline.speed.to_string().as_str()), (false, "2"));
-        assert!(state.announcer.notice().contains("2×"), "{}", state.announcer.notice());
+        assert_eq!(
+            (
+                state.timeline.run.in_past(),
+                state.timeline.speed.to_string().as_str()
+            ),
+            (false, "2")
+        );
+        assert!(
+            state.announcer.notice().contains("2×"),
+            "{}",
+            state.announcer.notice()
+        );
         // However the past is left.
-        for leave in [TimelineMsg::Live, TimelineMsg::Jump(true), TimelineMsg::Seek(u64::MAX / 2000), TimelineMsg::Branch] {
+        for leave in [
+            TimelineMsg::Live,
+            TimelineMsg::Jump(true),
+            TimelineMsg::Seek(u64::MAX / 2000),
+            TimelineMsg::Branch,
+        ] {
             state.update(TimelineMsg::Seek(1_000));
             state.update(TimelineMsg::Speed(10.0));
             state.update(leave);
-            assert_eq!((state.timeline.run.in_past(), state.timeline.speed.to_string().as_str()), (false, "2"));
+            assert_eq!(
+                (
+                    state.timeline.run.in_past(),
+                    state.timeline.speed.to_string().as_str()
+                ),
+                (false, "2")
+            );
         }
     }
 
@@ -479,15 +554,24 @@ mod tests {
     fn the_clock_goes_on_for_who_acts_in_the_past_while_it_went() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(TimelineMsg::Seconds(10));
-        let scale = || ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=3".into()).into();
-        for (playing, act) in
-            [(true, scale()), (false, scale()), (true, Msg::from(TimelineMsg::Branch)), (false, TimelineMsg::Branch.into())]
-        {
+        let scale = || {
+            ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=3".into())
+                .into()
+        };
+        for (playing, act) in [
+            (true, scale()),
+            (false, scale()),
+            (true, Msg::from(TimelineMsg::Branch)),
+            (false, TimelineMsg::Branch.into()),
+        ] {
             state.timeline.playing = playing;
             state.update(TimelineMsg::Seek(1_000));
             assert!(!state.timeline.playing);
             state.update(act);
-            assert_eq!((state.timeline.run.in_past(), state.timeline.playing), (false, playing));
+            assert_eq!(
+                (state.timeline.run.in_past(), state.timeline.playing),
+                (false, playing)
+            );
             state.update(TimelineMsg::Seconds(10));
         }
     }
@@ -500,7 +584,15 @@ mod tests {
             let before = state.timeline.run.journal().len();
             state.update(TimelineMsg::Step);
             seen.push(
-                state.timeline.run.journal().from(before).iter().filter(|entry| !entry.is_event()).map(|entry| entry.actor.name).next(),
+                state
+                    .timeline
+                    .run
+                    .journal()
+                    .from(before)
+                    .iter()
+                    .filter(|entry| !entry.is_event())
+                    .map(|entry| entry.actor.name)
+                    .next(),
             );
         }
         assert_eq!(seen[0], Some("deployment-controller"));
@@ -538,7 +630,11 @@ mod tests {
                 state.run_slice(64);
                 slices += 1;
             }
-            (slices, state.timeline.run.now(), state.timeline.run.sim().server().version())
+            (
+                slices,
+                state.timeline.run.now(),
+                state.timeline.run.sim().server().version(),
+            )
         };
         let mut state = State::new(many, 1);
         let (slices, now, version) = reach(&mut state, TimelineMsg::Seconds(10).into());
@@ -572,9 +668,16 @@ mod tests {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(TimelineMsg::Settle);
         state.stop_full();
-        assert_eq!((state.timeline.playing, state.timeline.run_until), (false, None));
+        assert_eq!(
+            (state.timeline.playing, state.timeline.run_until),
+            (false, None)
+        );
         assert!(
-            state.timeline.stopped.as_ref().is_some_and(|stop| stop.text == "The history is full")
+            state
+                .timeline
+                .stopped
+                .as_ref()
+                .is_some_and(|stop| stop.text == "The history is full")
                 && state.announcer.notice().contains("3 GB")
         );
         // What was is still there, and a new beginning goes.

@@ -47,10 +47,23 @@ impl Subject {
                         | DecidingFact::Word(FactLabel::Message | FactLabel::Pass, _)
                 )
             };
-            let facts = found.facts.iter().filter(|fact| !changes(fact)).cloned().collect();
-            Diagnosis { facts, since: None, ..found.clone() }
+            let facts = found
+                .facts
+                .iter()
+                .filter(|fact| !changes(fact))
+                .cloned()
+                .collect();
+            Diagnosis {
+                facts,
+                since: None,
+                ..found.clone()
+            }
         };
-        Subject { epoch: run.epoch, commands: run.command_count(), found: found.iter().map(lasting).collect() }
+        Subject {
+            epoch: run.epoch,
+            commands: run.command_count(),
+            found: found.iter().map(lasting).collect(),
+        }
     }
 }
 
@@ -59,7 +72,11 @@ impl Trial {
     pub fn verdicts(&self, run: &Run, found: &[Diagnosis]) -> Verdicts {
         let all = found.first().map_or(0, |found| found.remedies.len());
         match &self.subject {
-            Some(subject) if self.verdicts.helps.len() == all && *subject == Subject::of(run, found) => self.verdicts.clone(),
+            Some(subject)
+                if self.verdicts.helps.len() == all && *subject == Subject::of(run, found) =>
+            {
+                self.verdicts.clone()
+            }
             _ => Verdicts::default(),
         }
     }
@@ -71,13 +88,23 @@ impl Trial {
 
     /// Tries the next remedy. True while there are more.
     pub fn step(&mut self, run: &Run, found: &[Diagnosis]) -> bool {
-        let Some(first) = found.first() else { return false };
+        let Some(first) = found.first() else {
+            return false;
+        };
         let subject = Subject::of(run, found);
         if self.subject.as_ref() != Some(&subject) {
             self.subject = Some(subject);
-            let recovers = first.waits.is_bad() && diagnose::recovers(run.sim(), first, REMEDY_BUDGET_TASKS);
-            let helps = if recovers { vec![false; first.remedies.len()] } else { Vec::new() };
-            self.verdicts = Verdicts { helps: Rc::new(helps), recovers };
+            let recovers =
+                first.waits.is_bad() && diagnose::recovers(run.sim(), first, REMEDY_BUDGET_TASKS);
+            let helps = if recovers {
+                vec![false; first.remedies.len()]
+            } else {
+                Vec::new()
+            };
+            self.verdicts = Verdicts {
+                helps: Rc::new(helps),
+                recovers,
+            };
             return self.verdicts.helps.len() < first.remedies.len();
         }
         let helps = &mut self.verdicts.helps;

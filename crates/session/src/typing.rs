@@ -9,9 +9,12 @@ use crate::console;
 impl State {
     pub(super) fn type_in(&mut self, msg: ConsoleMsg) {
         if let ConsoleMsg::Enter(text) = &msg
-            && let Some(lines) = console::commands_of_printed_session(text).or_else(|| console::listed(text))
+            && let Some(lines) =
+                console::commands_of_printed_session(text).or_else(|| console::listed(text))
         {
-            return lines.into_iter().for_each(|line| self.type_line(ConsoleMsg::Enter(line)));
+            return lines
+                .into_iter()
+                .for_each(|line| self.type_line(ConsoleMsg::Enter(line)));
         }
         self.type_line(msg);
     }
@@ -25,7 +28,12 @@ impl State {
         let applies = matches!(&msg, ConsoleMsg::Enter(line) if manifest_file::applies(line, &self.editor.text, &self.timeline.run));
         let effects = self.console.update(msg, &mut self.timeline.run);
         self.perform(effects);
-        let mut answer = self.console.lines.iter().rev().take_while(|line| line.entered.is_none());
+        let mut answer = self
+            .console
+            .lines
+            .iter()
+            .rev()
+            .take_while(|line| line.entered.is_none());
         if applies && !answer.any(|line| line.error) {
             self.editor.note_applied(&self.timeline.run);
         }

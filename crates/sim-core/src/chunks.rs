@@ -22,7 +22,10 @@ impl<T, const N: usize> Drop for Chunks<T, N> {
 
 impl<T, const N: usize> Default for Chunks<T, N> {
     fn default() -> Self {
-        Chunks { chunks: Vec::new(), len: 0 }
+        Chunks {
+            chunks: Vec::new(),
+            len: 0,
+        }
     }
 }
 
@@ -63,28 +66,53 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         for chunk in &mut self.chunks[chunks] {
             let changed: Vec<Option<T>> = chunk.iter().map(&change).collect();
             if changed.iter().any(Option::is_some) {
-                *chunk = Rc::new(changed.into_iter().zip(chunk.iter()).map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect());
+                *chunk = Rc::new(
+                    changed
+                        .into_iter()
+                        .zip(chunk.iter())
+                        .map(|(new, old)| new.unwrap_or_else(|| old.clone()))
+                        .collect(),
+                );
             }
         }
     }
 
     /// Takes some chunks of another list over, which has the same number of elements in them; what this list does not have is left out.
     pub fn share(&mut self, other: &Self, chunks: std::ops::Range<usize>) {
-        let pairs =
-            self.chunks.iter_mut().zip(&other.chunks).take(chunks.end).skip(chunks.start).filter(|(own, shared)| !Rc::ptr_eq(own, shared));
-        super::deferred_drop::drop_later(pairs.map(|(own, shared)| std::mem::replace(own, shared.clone())).collect::<Vec<_>>());
+        let pairs = self
+            .chunks
+            .iter_mut()
+            .zip(&other.chunks)
+            .take(chunks.end)
+            .skip(chunks.start)
+            .filter(|(own, shared)| !Rc::ptr_eq(own, shared));
+        super::deferred_drop::drop_later(
+            pairs
+                .map(|(own, shared)| std::mem::replace(own, shared.clone()))
+                .collect::<Vec<_>>(),
+        );
     }
 
     /// A view of all elements.
     pub fn all(&self) -> ChunkRange<'_, T, N> {
-        ChunkRange { chunks: &self.chunks, from: 0, to: self.len }
+        ChunkRange {
+            chunks: &self.chunks,
+            from: 0,
+            to: self.len,
+        }
     }
 }
 
 /// The chunk for writing, copied if shared; it grows by doubling up to `most`.
 pub fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> {
     if Rc::get_mut(chunk).is_none() {
-        let mut copy = Vec::with_capacity(chunk.len().next_power_of_two().max(4).min(most.max(chunk.len())));
+        let mut copy = Vec::with_capacity(
+            chunk
+                .len()
+                .next_power_of_two()
+                .max(4)
+                .min(most.max(chunk.len())),
+        );
         copy.extend_from_slice(chunk);
         *chunk = Rc::new(copy);
     }
@@ -130,12 +158,18 @@ impl<'a, T, const N: usize> ChunkRange<'a, T, N> {
 
     /// The first `n` elements, or all.
     pub fn first(self, count: usize) -> Self {
-        ChunkRange { to: self.to.min(self.from.saturating_add(count)), ..self }
+        ChunkRange {
+            to: self.to.min(self.from.saturating_add(count)),
+            ..self
+        }
     }
 
     /// All but the first `n` elements.
     pub fn from(self, count: usize) -> Self {
-        ChunkRange { from: self.to.min(self.from.saturating_add(count)), ..self }
+        ChunkRange {
+            from: self.to.min(self.from.saturating_add(count)),
+            ..self
+        }
     }
 
     /// The elements in their order.
@@ -148,7 +182,11 @@ impl<'a, T, const N: usize> ChunkRange<'a, T, N> {
         let (mut from, mut to) = (self.from, self.to);
         while from < to {
             let middle = from.midpoint(to);
-            if passes(self.at(middle)) { from = middle + 1 } else { to = middle }
+            if passes(self.at(middle)) {
+                from = middle + 1
+            } else {
+                to = middle
+            }
         }
         from - self.from
     }
@@ -174,10 +212,16 @@ mod tests {
 
     fn check(list: &Chunks<u64, 8>, plain: &[u64], rng: &mut Rng) {
         let (from, to) = (rng.below(80) as usize, rng.below(80) as usize);
-        let (part, same) = (list.all().first(to).from(from), &plain[from.min(to).min(plain.len())..to.min(plain.len())]);
+        let (part, same) = (
+            list.all().first(to).from(from),
+            &plain[from.min(to).min(plain.len())..to.min(plain.len())],
+        );
         assert!(part.iter().eq(same), "{from}..{to} of {}", plain.len());
         assert!(part.iter().rev().eq(same.iter().rev()));
-        assert_eq!((part.len(), part.is_empty(), part.last(), part.get(3)), (same.len(), same.is_empty(), same.last(), same.get(3)));
+        assert_eq!(
+            (part.len(), part.is_empty(), part.last(), part.get(3)),
+            (same.len(), same.is_empty(), same.last(), same.get(3))
+        );
         assert!(list.all().iter().eq(plain));
         assert_eq!(list.len(), plain.len());
         assert_eq!(list.get(to), plain.get(to));
@@ -190,7 +234,9 @@ mod tests {
         for step in 0..3_000 {
             match rng.below(10) {
                 0 if step % 700 < 100 => copies.push((list.clone(), plain.clone())),
-                0 if !copies.is_empty() => (list, plain) = copies.swap_remove(rng.below(copies.len() as u64) as usize),
+                0 if !copies.is_empty() => {
+                    (list, plain) = copies.swap_remove(rng.below(copies.len() as u64) as usize)
+                }
                 1..5 if !plain.is_empty() => {
                     let at = rng.below(plain.len() as u64) as usize;
                     (*list.get_mut(at), plain[at]) = (step, step);
@@ -201,7 +247,9 @@ mod tests {
                 }
             }
             check(&list, &plain, &mut rng);
-            copies.iter().for_each(|(list, plain)| check(list, plain, &mut rng));
+            copies
+                .iter()
+                .for_each(|(list, plain)| check(list, plain, &mut rng));
         }
     }
 
@@ -211,10 +259,17 @@ mod tests {
         (0..50).for_each(|n| list.push(n));
         let mut copy = list.clone();
         let shared = |list: &Chunks<u64, 8>, other: &Chunks<u64, 8>| -> Vec<bool> {
-            list.chunks.iter().zip(&other.chunks).map(|(a, b)| Rc::ptr_eq(a, b)).collect()
+            list.chunks
+                .iter()
+                .zip(&other.chunks)
+                .map(|(a, b)| Rc::ptr_eq(a, b))
+                .collect()
         };
         list.rewrite(0..3, |n| (*n == 9).then_some(90));
-        assert_eq!(shared(&list, &copy), [true, false, true, true, true, true, true]);
+        assert_eq!(
+            shared(&list, &copy),
+            [true, false, true, true, true, true, true]
+        );
         assert_eq!((list.get(9), copy.get(9)), (Some(&90), Some(&9)));
         copy.share(&list, 0..2);
         assert!(shared(&list, &copy).into_iter().all(|same| same) && copy.get(9) == Some(&90));
@@ -222,7 +277,10 @@ mod tests {
         let mut short = Chunks::<u64, 8>::default();
         (0..20).for_each(|n| short.push(n));
         short.share(&list, 1..7);
-        assert_eq!((shared(&short, &list), short.len()), (vec![false, true, true], 20));
+        assert_eq!(
+            (shared(&short, &list), short.len()),
+            (vec![false, true, true], 20)
+        );
     }
 
     #[test]
@@ -231,7 +289,10 @@ mod tests {
         (0..50).for_each(|n| list.push(n));
         for border in 0..51 {
             assert_eq!(list.all().partition_point(|n| *n < border), border as usize);
-            assert_eq!(list.all().from(10).partition_point(|n| *n < border), border.saturating_sub(10).min(40) as usize);
+            assert_eq!(
+                list.all().from(10).partition_point(|n| *n < border),
+                border.saturating_sub(10).min(40) as usize
+            );
         }
     }
 }

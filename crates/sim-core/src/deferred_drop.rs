@@ -106,7 +106,10 @@ mod tests {
         let (stays, goes) = (large(), large());
         let copy = goes.0.clone();
         drop(goes);
-        assert!(is_waiting() && Rc::strong_count(&life) > 2_000, "nothing has been given back yet");
+        assert!(
+            is_waiting() && Rc::strong_count(&life) > 2_000,
+            "nothing has been given back yet"
+        );
         let mut parts = 0;
         while drop_some() {
             parts += 1;

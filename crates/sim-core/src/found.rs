@@ -32,7 +32,10 @@ impl<V: Copy + Ord + Default> Marks<V> {
     }
 
     fn at(&self, hash: u64) -> impl Iterator<Item = V> {
-        self.0.from(&(hash, V::default())).take_while(move |((of, _), ())| *of == hash).map(|((_, value), ())| *value)
+        self.0
+            .from(&(hash, V::default()))
+            .take_while(move |((of, _), ())| *of == hash)
+            .map(|((_, value), ())| *value)
     }
 
     /// The hash with the fewest numbers, which costs no more than as many steps for each hash.
@@ -63,10 +66,13 @@ pub struct LabelIndex {
 impl LabelIndex {
     /// Applies a change of an object.
     pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Slot) {
-        let Some(kind) = new.or(old).map(|object| object.kind) else { return };
+        let Some(kind) = new.or(old).map(|object| object.kind) else {
+            return;
+        };
         if kind == Kind::Pod {
             if let (Some(old), Some(new)) = (old, new)
-                && (Rc::ptr_eq(&old.meta.labels, &new.meta.labels) || old.meta.labels == new.meta.labels)
+                && (Rc::ptr_eq(&old.meta.labels, &new.meta.labels)
+                    || old.meta.labels == new.meta.labels)
             {
                 return;
             }
@@ -82,10 +88,14 @@ impl LabelIndex {
                 return;
             }
             if let (Some(old), Some(labels)) = (old, before) {
-                pairs(kind, &old.meta.namespace, &labels).iter().for_each(|pair| self.selecting.remove(*pair, place));
+                pairs(kind, &old.meta.namespace, &labels)
+                    .iter()
+                    .for_each(|pair| self.selecting.remove(*pair, place));
             }
             if let (Some(new), Some(labels)) = (new, after)
-                && let Some(pair) = self.selecting.rarest(&pairs(kind, &new.meta.namespace, &labels))
+                && let Some(pair) =
+                    self.selecting
+                        .rarest(&pairs(kind, &new.meta.namespace, &labels))
             {
                 self.selecting.add(pair, place);
             }
@@ -97,7 +107,10 @@ impl LabelIndex {
         let set = set_of(namespace, labels);
         if self.alike.at(set).next().is_none() {
             self.labelled.add(whole(Kind::Pod, namespace), set);
-            labels.iter().for_each(|(key, value)| self.labelled.add(pair(Kind::Pod, namespace, key, value), set));
+            labels.iter().for_each(|(key, value)| {
+                self.labelled
+                    .add(pair(Kind::Pod, namespace, key, value), set)
+            });
         }
         self.alike.add(set, place);
     }
@@ -108,28 +121,56 @@ impl LabelIndex {
         self.alike.remove(set, place);
         if self.alike.at(set).next().is_none() {
             self.labelled.remove(whole(Kind::Pod, namespace), set);
-            labels.iter().for_each(|(key, value)| self.labelled.remove(pair(Kind::Pod, namespace, key, value), set));
+            labels.iter().for_each(|(key, value)| {
+                self.labelled
+                    .remove(pair(Kind::Pod, namespace, key, value), set)
+            });
         }
     }
 
     /// The Pods of a namespace that may have all these labels, those with the same labels one after the other.
     pub fn pods(&self, namespace: &str, labels: &Labels) -> impl Iterator<Item = Slot> {
         let pairs = pairs(Kind::Pod, namespace, labels);
-        let sets: Vec<u64> = self.labelled.rarest(&pairs).into_iter().flat_map(|pair| self.labelled.at(pair)).collect();
+        let sets: Vec<u64> = self
+            .labelled
+            .rarest(&pairs)
+            .into_iter()
+            .flat_map(|pair| self.labelled.at(pair))
+            .collect();
         sets.into_iter().flat_map(|set| self.alike.at(set))
     }
 
     /// The objects of a kind in a namespace that may select these labels, by name.
-    pub fn selecting<'t>(&self, kind: Kind, namespace: &str, labels: &Labels, table: &'t Table) -> Vec<&'t Rc<Object>> {
-        let mut hashes: Vec<u64> = labels.iter().map(|(key, value)| pair(kind, namespace, key, value)).collect();
+    pub fn selecting<'t>(
+        &self,
+        kind: Kind,
+        namespace: &str,
+        labels: &Labels,
+        table: &'t Table,
+    ) -> Vec<&'t Rc<Object>> {
+        let mut hashes: Vec<u64> = labels
+            .iter()
+            .map(|(key, value)| pair(kind, namespace, key, value))
+            .collect();
         hashes.push(whole(kind, namespace));
-        by_name(hashes.into_iter().flat_map(|hash| self.selecting.at(hash)), namespace, table)
+        by_name(
+            hashes.into_iter().flat_map(|hash| self.selecting.at(hash)),
+            namespace,
+            table,
+        )
     }
 }
 
 /// The objects at these places in a namespace, by name, each once.
-fn by_name<'t>(places: impl Iterator<Item = Slot>, namespace: &str, table: &'t Table) -> Vec<&'t Rc<Object>> {
-    let mut found: Vec<&Rc<Object>> = places.filter_map(|place| table.at(place)).filter(|o| o.meta.namespace == namespace).collect();
+fn by_name<'t>(
+    places: impl Iterator<Item = Slot>,
+    namespace: &str,
+    table: &'t Table,
+) -> Vec<&'t Rc<Object>> {
+    let mut found: Vec<&Rc<Object>> = places
+        .filter_map(|place| table.at(place))
+        .filter(|o| o.meta.namespace == namespace)
+        .collect();
     if found.len() > 1 {
         k8s_model::sort::sort_by(&mut found, |a, b| a.meta.name.cmp(&b.meta.name));
         found.dedup_by(|a, b| Rc::ptr_eq(a, b));
@@ -139,8 +180,21 @@ fn by_name<'t>(places: impl Iterator<Item = Slot>, namespace: &str, table: &'t T
 
 /// Kinds that select Pods, or adopt what matches.
 fn selects(kind: Kind) -> bool {
-    use Kind::{DaemonSet, Deployment, Job, PodDisruptionBudget, ReplicaSet, ReplicationController, Service, StatefulSet};
-    matches!(kind, Service | PodDisruptionBudget | ReplicaSet | ReplicationController | StatefulSet | DaemonSet | Deployment | Job)
+    use Kind::{
+        DaemonSet, Deployment, Job, PodDisruptionBudget, ReplicaSet, ReplicationController,
+        Service, StatefulSet,
+    };
+    matches!(
+        kind,
+        Service
+            | PodDisruptionBudget
+            | ReplicaSet
+            | ReplicationController
+            | StatefulSet
+            | DaemonSet
+            | Deployment
+            | Job
+    )
 }
 
 /// The labels that whatever an object selects has; none if it selects nothing.
@@ -153,7 +207,9 @@ fn wanted(object: &Object) -> Option<Labels> {
         Body::DaemonSet(set) => set.spec.selector.match_labels.clone(),
         Body::Deployment(deployment) => deployment.spec.selector.match_labels.clone(),
         Body::Job(job) => job.spec.selector.match_labels.clone(),
-        _ if object.kind == Kind::PodDisruptionBudget => BudgetSpec::of(object).selector?.match_labels,
+        _ if object.kind == Kind::PodDisruptionBudget => {
+            BudgetSpec::of(object).selector?.match_labels
+        }
         _ => Labels::default(),
     };
     Some(labels)
@@ -164,7 +220,10 @@ fn pairs(kind: Kind, namespace: &str, labels: &Labels) -> Vec<u64> {
     if labels.is_empty() {
         return vec![whole(kind, namespace)];
     }
-    labels.iter().map(|(key, value)| pair(kind, namespace, key, value)).collect()
+    labels
+        .iter()
+        .map(|(key, value)| pair(kind, namespace, key, value))
+        .collect()
 }
 
 fn mix(hash: u64, other: u64) -> u64 {
@@ -181,7 +240,11 @@ fn pair(kind: Kind, namespace: &str, key: &str, value: &str) -> u64 {
 }
 
 fn set_of(namespace: &str, labels: &Labels) -> u64 {
-    labels.iter().fold(whole(Kind::Pod, namespace), |set, (key, value)| mix(set, hash(key, value)))
+    labels
+        .iter()
+        .fold(whole(Kind::Pod, namespace), |set, (key, value)| {
+            mix(set, hash(key, value))
+        })
 }
 
 /// Objects by the name that they refer to: Pods by the claims they use, volumes by the claim they are reserved for, EndpointSlices by
@@ -196,24 +259,48 @@ pub struct ReferenceIndex {
 impl ReferenceIndex {
     /// Applies a change of an object.
     pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Slot) {
-        for (object, is_new) in old.map(|old| (old, false)).into_iter().chain(new.map(|new| (new, true))) {
+        for (object, is_new) in old
+            .map(|old| (old, false))
+            .into_iter()
+            .chain(new.map(|new| (new, true)))
+        {
             let (marks, hashes): (_, Vec<u64>) = match &object.body {
                 Body::Pod(pod) => {
-                    let same = |other: &Rc<Object>| other.pod().is_some_and(|other| Rc::ptr_eq(&other.spec, &pod.spec));
+                    let same = |other: &Rc<Object>| {
+                        other
+                            .pod()
+                            .is_some_and(|other| Rc::ptr_eq(&other.spec, &pod.spec))
+                    };
                     if !is_new && new.is_some_and(same) {
                         return;
                     }
-                    (&mut self.users, pod.spec.claims().map(|name| hash(&object.meta.namespace, name)).collect())
+                    (
+                        &mut self.users,
+                        pod.spec
+                            .claims()
+                            .map(|name| hash(&object.meta.namespace, name))
+                            .collect(),
+                    )
                 }
                 Body::PersistentVolume(volume) => (&mut self.volumes, vec![reserved_for(volume)]),
                 Body::EndpointSlice(_) => {
                     let service = object.meta.label(SERVICE_NAME);
-                    (&mut self.slices, service.map(|name| hash(&object.meta.namespace, name)).into_iter().collect())
+                    (
+                        &mut self.slices,
+                        service
+                            .map(|name| hash(&object.meta.namespace, name))
+                            .into_iter()
+                            .collect(),
+                    )
                 }
                 _ => return,
             };
             for hash in hashes {
-                if is_new { marks.add(hash, place) } else { marks.remove(hash, place) }
+                if is_new {
+                    marks.add(hash, place)
+                } else {
+                    marks.remove(hash, place)
+                }
             }
         }
     }
@@ -224,12 +311,26 @@ impl ReferenceIndex {
     }
 
     /// The volumes that may be reserved for a claim, or those for none, by name.
-    pub fn volumes<'t>(&self, claim: Option<(&str, &str)>, volumes: &'t Table) -> Vec<&'t Rc<Object>> {
-        by_name(self.volumes.at(claim.map_or(FREE, |(namespace, name)| hash(namespace, name))), "", volumes)
+    pub fn volumes<'t>(
+        &self,
+        claim: Option<(&str, &str)>,
+        volumes: &'t Table,
+    ) -> Vec<&'t Rc<Object>> {
+        by_name(
+            self.volumes
+                .at(claim.map_or(FREE, |(namespace, name)| hash(namespace, name))),
+            "",
+            volumes,
+        )
     }
 
     /// The EndpointSlices that may be a Service's, by name.
-    pub fn slices<'t>(&self, namespace: &str, service: &str, slices: &'t Table) -> Vec<&'t Rc<Object>> {
+    pub fn slices<'t>(
+        &self,
+        namespace: &str,
+        service: &str,
+        slices: &'t Table,
+    ) -> Vec<&'t Rc<Object>> {
         by_name(self.slices.at(hash(namespace, service)), namespace, slices)
     }
 }
@@ -238,5 +339,9 @@ impl ReferenceIndex {
 const FREE: u64 = 0;
 
 fn reserved_for(volume: &PersistentVolume) -> u64 {
-    volume.spec.claim_ref.as_ref().map_or(FREE, |claim| hash(&claim.namespace, &claim.name))
+    volume
+        .spec
+        .claim_ref
+        .as_ref()
+        .map_or(FREE, |claim| hash(&claim.namespace, &claim.name))
 }

@@ -33,13 +33,20 @@ impl Index {
     fn bucket(&self, hash: u32) -> usize {
         let size = self.buckets.len().next_power_of_two();
         let at = hash as usize & (size - 1);
-        if at < self.buckets.len() { at } else { at & ((size - 1) >> 1) }
+        if at < self.buckets.len() {
+            at
+        } else {
+            at & ((size - 1) >> 1)
+        }
     }
 
     /// The number with this hash that `is_meant` accepts.
     pub fn find(&self, hash: u32, is_meant: impl Fn(u32) -> bool) -> Option<u32> {
         let bucket = self.buckets.get(self.bucket(hash))?;
-        bucket.iter().find(|(known, number)| *known == hash && is_meant(*number)).map(|(_, number)| *number)
+        bucket
+            .iter()
+            .find(|(known, number)| *known == hash && is_meant(*number))
+            .map(|(_, number)| *number)
     }
 
     /// Adds a number.
@@ -55,7 +62,13 @@ impl Index {
     /// Removes a number.
     pub fn remove(&mut self, hash: u32, number: u32) {
         let at = self.bucket(hash);
-        let Some(place) = self.buckets.get(at).and_then(|bucket| bucket.iter().position(|entry| *entry == (hash, number))) else { return };
+        let Some(place) = self
+            .buckets
+            .get(at)
+            .and_then(|bucket| bucket.iter().position(|entry| *entry == (hash, number)))
+        else {
+            return;
+        };
         own(&mut self.buckets[at], usize::MAX).swap_remove(place);
         self.len -= 1;
     }
@@ -64,9 +77,13 @@ impl Index {
     fn grow(&mut self) {
         let new = self.buckets.len();
         self.buckets.push(Rc::default());
-        let Some(highest) = new.checked_ilog2() else { return };
+        let Some(highest) = new.checked_ilog2() else {
+            return;
+        };
         let old = new - (1 << highest);
-        let (stays, goes) = self.buckets[old].iter().partition(|(hash, _)| self.bucket(*hash) == old);
+        let (stays, goes) = self.buckets[old]
+            .iter()
+            .partition(|(hash, _)| self.bucket(*hash) == old);
         (self.buckets[old], self.buckets[new]) = (Rc::new(stays), Rc::new(goes));
     }
 }
@@ -82,7 +99,13 @@ mod tests {
             assert_eq!(index.find(*hash, |n| n == *number), Some(*number));
             assert_eq!(index.find(*hash ^ 1 << 31, |n| n == *number), None);
         }
-        assert!(index.buckets.iter().all(|bucket| bucket.len() < ENTRIES_PER_BUCKET * 8), "buckets stay small");
+        assert!(
+            index
+                .buckets
+                .iter()
+                .all(|bucket| bucket.len() < ENTRIES_PER_BUCKET * 8),
+            "buckets stay small"
+        );
     }
 
     #[test]

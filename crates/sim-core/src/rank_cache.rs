@@ -78,7 +78,10 @@ impl RankCache {
         let pod: &Pod = object.body();
         let ready = pod.status.condition("Ready").filter(|c| c.status == "True");
         PodRank {
-            controller: object.meta.controller().map_or(Uid::default(), |owner| owner.uid),
+            controller: object
+                .meta
+                .controller()
+                .map_or(Uid::default(), |owner| owner.uid),
             active: object.is_active_pod(),
             node: self.number(&pod.node_name),
             assigned: !pod.node_name.is_empty(),
@@ -90,18 +93,30 @@ impl RankCache {
             ready: ready.is_some(),
             ready_since: ready.and_then(|c| c.last_transition_time),
             created: object.meta.creation_timestamp,
-            cost: object.meta.annotation(COST).and_then(|v| v.parse().ok()).unwrap_or(0),
-            restarts: pod.status.container_statuses.iter().map(|c| c.restart_count).max().unwrap_or(0),
+            cost: object
+                .meta
+                .annotation(COST)
+                .and_then(|v| v.parse().ok())
+                .unwrap_or(0),
+            restarts: pod
+                .status
+                .container_statuses
+                .iter()
+                .map(|c| c.restart_count)
+                .max()
+                .unwrap_or(0),
         }
     }
 
     fn number(&mut self, node: &Str) -> u32 {
         let hash = hash(node, "") as u32;
-        self.index.find(hash, |at| self.nodes[at as usize] == *node).unwrap_or_else(|| {
-            let new = self.nodes.len() as u32;
-            self.index.insert(hash, new);
-            self.nodes.push(node.clone());
-            new
-        })
+        self.index
+            .find(hash, |at| self.nodes[at as usize] == *node)
+            .unwrap_or_else(|| {
+                let new = self.nodes.len() as u32;
+                self.index.insert(hash, new);
+                self.nodes.push(node.clone());
+                new
+            })
     }
 }

@@ -26,7 +26,11 @@ impl Rng {
 
     /// A number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
-        if n == 0 { 0 } else { ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64 }
+        if n == 0 {
+            0
+        } else {
+            ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
+        }
     }
 
     /// Five letters that end a generated name.
@@ -52,7 +56,10 @@ mod tests {
     #[test]
     fn a_seed_is_a_sequence() {
         let (mut a, mut b) = (Rng::new(7), Rng::new(7));
-        assert_eq!((a.bits(), a.suffix(), a.uid()), (b.bits(), b.suffix(), b.uid()));
+        assert_eq!(
+            (a.bits(), a.suffix(), a.uid()),
+            (b.bits(), b.suffix(), b.uid())
+        );
         assert!(a.below(3) < 3);
     }
 

@@ -63,7 +63,10 @@ impl Table {
     /// The place of the object with this key.
     pub fn place(&self, namespace: &str, name: &str) -> Option<Slot> {
         let hash = hash(namespace, name);
-        let is_named = |place: Slot| self.at(place).is_some_and(|o| o.meta.name == name && o.meta.namespace == namespace);
+        let is_named = |place: Slot| {
+            self.at(place)
+                .is_some_and(|o| o.meta.name == name && o.meta.namespace == namespace)
+        };
         self.index.find(hash as u32, is_named)
     }
 
@@ -85,19 +88,29 @@ impl Table {
     /// Inserts or replaces an object; returns its place and the previous object.
     pub fn insert(&mut self, object: &Rc<Object>) -> (Slot, Option<Rc<Object>>) {
         if let Some(place) = self.place(&object.meta.namespace, &object.meta.name) {
-            return (place, self.places.get_mut(place as usize).replace(object.clone()));
+            return (
+                place,
+                self.places.get_mut(place as usize).replace(object.clone()),
+            );
         }
         (self.take_place(object), None)
     }
 
     fn take_place(&mut self, object: &Rc<Object>) -> Slot {
-        let free = if self.free.is_empty() { None } else { Rc::make_mut(&mut self.free).pop() };
+        let free = if self.free.is_empty() {
+            None
+        } else {
+            Rc::make_mut(&mut self.free).pop()
+        };
         let place = free.unwrap_or(self.places.len() as Slot);
         match free {
             Some(_) => *self.places.get_mut(place as usize) = Some(object.clone()),
             None => self.places.push(Some(object.clone())),
         }
-        self.index.insert(hash(&object.meta.namespace, &object.meta.name) as u32, place);
+        self.index.insert(
+            hash(&object.meta.namespace, &object.meta.name) as u32,
+            place,
+        );
         self.unlist();
         self.recent.push(place);
         place
@@ -122,7 +135,8 @@ impl Table {
 
     /// The objects at a range of places.
     pub fn some(&self, from: usize, most: usize) -> Option<impl Iterator<Item = &Rc<Object>>> {
-        (from < self.places.len()).then(|| self.places.all().from(from).first(most).iter().flatten())
+        (from < self.places.len())
+            .then(|| self.places.all().from(from).first(most).iter().flatten())
     }
 
     /// All objects, by namespace and name.
@@ -131,15 +145,25 @@ impl Table {
     }
 
     /// All objects of a namespace, by name.
-    pub fn in_namespace<'a>(&'a self, namespace: &str) -> impl Iterator<Item = &'a Rc<Object>> + use<'a> {
-        self.listed()[self.span(namespace)].iter().filter_map(|place| self.at(*place))
+    pub fn in_namespace<'a>(
+        &'a self,
+        namespace: &str,
+    ) -> impl Iterator<Item = &'a Rc<Object>> + use<'a> {
+        self.listed()[self.span(namespace)]
+            .iter()
+            .filter_map(|place| self.at(*place))
     }
 
     /// The same, or all without a namespace, to be read later.
     pub fn listing(&self, namespace: Option<&str>) -> Listing {
         let order = self.listed().clone();
         let span = namespace.map_or(0..order.len(), |namespace| self.span(namespace));
-        Listing { places: self.places.clone(), order, at: span.start, to: span.end }
+        Listing {
+            places: self.places.clone(),
+            order,
+            at: span.start,
+            to: span.end,
+        }
     }
 
     /// Where a namespace stands among those in order.
@@ -151,13 +175,16 @@ impl Table {
 
     /// The places in the order of their keys.
     fn listed(&self) -> &Rc<[Slot]> {
-        self.order.get_or_init(|| self.merge(self.recent.all().from(self.ahead)))
+        self.order
+            .get_or_init(|| self.merge(self.recent.all().from(self.ahead)))
     }
 
     /// The last order with the places taken since then at theirs.
     fn merge(&self, recent: ChunkRange<'_, Slot, 256>) -> Rc<[Slot]> {
-        let mut recent: Vec<((&str, &str), Slot)> =
-            recent.iter().filter_map(|place| self.at(*place).map(|object| (key(object), *place))).collect();
+        let mut recent: Vec<((&str, &str), Slot)> = recent
+            .iter()
+            .filter_map(|place| self.at(*place).map(|object| (key(object), *place)))
+            .collect();
         recent.sort_unstable();
         let mut order = Vec::with_capacity(self.before.len() + recent.len());
         let mut rest = &*self.before;
@@ -207,10 +234,20 @@ impl Table {
 
     /// Rebuilds the order without the vacant places, and frees these.
     fn sweep(&mut self) {
-        self.before = self.listed().iter().copied().filter(|place| self.at(*place).is_some()).collect();
+        self.before = self
+            .listed()
+            .iter()
+            .copied()
+            .filter(|place| self.at(*place).is_some())
+            .collect();
         self.order = OnceCell::new();
         (self.recent, self.ahead) = (Chunks::default(), 0);
-        self.free = Rc::new((0..self.places.len() as Slot).rev().filter(|place| self.at(*place).is_none()).collect());
+        self.free = Rc::new(
+            (0..self.places.len() as Slot)
+                .rev()
+                .filter(|place| self.at(*place).is_none())
+                .collect(),
+        );
         self.left = 0;
     }
 }
@@ -228,9 +265,16 @@ impl Listing {
     /// Objects in an order of their own.
     pub fn of(objects: impl IntoIterator<Item = Rc<Object>>) -> Listing {
         let mut places = Chunks::default();
-        objects.into_iter().for_each(|object| places.push(Some(object)));
+        objects
+            .into_iter()
+            .for_each(|object| places.push(Some(object)));
         let to = places.len();
-        Listing { places, order: (0..to as Slot).collect(), at: 0, to }
+        Listing {
+            places,
+            order: (0..to as Slot).collect(),
+            at: 0,
+            to,
+        }
     }
 }
 
@@ -240,7 +284,10 @@ impl Iterator for Listing {
     fn next(&mut self) -> Option<Rc<Object>> {
         let there = |place: &Slot| self.places.get(*place as usize).and_then(Option::clone);
         let rest = &self.order[self.at..self.to];
-        let found = rest.iter().enumerate().find_map(|(i, place)| Some((i, there(place)?)));
+        let found = rest
+            .iter()
+            .enumerate()
+            .find_map(|(i, place)| Some((i, there(place)?)));
         self.at = found.as_ref().map_or(self.to, |(i, _)| self.at + i + 1);
         found.map(|(_, object)| object)
     }
@@ -252,14 +299,19 @@ fn key(object: &Rc<Object>) -> (&str, &str) {
 
 /// A hash of two strings, eight bytes at a time: they are short and many.
 pub fn hash(first: &str, second: &str) -> u64 {
-    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let mix =
+        |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     let mut hash = first.len() as u64;
     for text in [first, second] {
         let (words, rest) = text.as_bytes().as_chunks::<8>();
         for word in words {
             hash = mix(hash, u64::from_le_bytes(*word));
         }
-        hash = mix(hash, rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        hash = mix(
+            hash,
+            rest.iter()
+                .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        );
     }
     // The high bits are mixed best; fold them into the low ones.
     hash ^ hash >> 32
@@ -273,8 +325,17 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn object(namespace: &str, name: &str, version: u64) -> Rc<Object> {
-        let meta = ObjectMeta { namespace: namespace.into(), name: name.into(), resource_version: version, ..Default::default() };
-        Rc::new(Object { kind: Kind::ConfigMap, meta, body: Body::Other(Default::default()) })
+        let meta = ObjectMeta {
+            namespace: namespace.into(),
+            name: name.into(),
+            resource_version: version,
+            ..Default::default()
+        };
+        Rc::new(Object {
+            kind: Kind::ConfigMap,
+            meta,
+            body: Body::Other(Default::default()),
+        })
     }
 
     #[test]
@@ -282,15 +343,26 @@ mod tests {
         let (mut table, mut tree, mut rng) = (Table::default(), BTreeMap::new(), Rng::new(7));
         let mut lists: Vec<(Listing, Vec<Rc<Object>>)> = Vec::new();
         for step in 0..20_000 {
-            let (namespace, name) = (format!("ns-{}", rng.below(3)), format!("web-{}", rng.below(300)));
+            let (namespace, name) = (
+                format!("ns-{}", rng.below(3)),
+                format!("web-{}", rng.below(300)),
+            );
             let key = (namespace.clone(), name.clone());
             // It grows and shrinks, so that many places are vacated and reused.
             let removes = if step / 2_000 % 2 == 0 { 3 } else { 7 };
             if rng.below(10) < removes {
-                assert_eq!(table.remove(&namespace, &name).map(|(_, o)| o), tree.remove(&key), "{step}");
+                assert_eq!(
+                    table.remove(&namespace, &name).map(|(_, o)| o),
+                    tree.remove(&key),
+                    "{step}"
+                );
             } else {
                 let new = object(&namespace, &name, step);
-                assert_eq!(table.insert(&new).1, tree.insert(key.clone(), new), "{step}");
+                assert_eq!(
+                    table.insert(&new).1,
+                    tree.insert(key.clone(), new),
+                    "{step}"
+                );
             }
             assert_eq!(table.get(&namespace, &name), tree.get(&key), "{step}");
             assert_eq!(table.len(), tree.len(), "{step}");
@@ -300,7 +372,12 @@ mod tests {
             if rng.below(20) == 0 {
                 assert!(table.iter().eq(tree.values()), "{step}");
                 assert!(table.iter().rev().eq(tree.values().rev()), "{step}");
-                let of = |namespace: &str| tree.iter().filter(|((n, _), _)| n == namespace).map(|(_, o)| o).collect::<Vec<_>>();
+                let of = |namespace: &str| {
+                    tree.iter()
+                        .filter(|((n, _), _)| n == namespace)
+                        .map(|(_, o)| o)
+                        .collect::<Vec<_>>()
+                };
                 assert!(table.in_namespace("ns-1").eq(of("ns-1")), "{step}");
                 assert!(table.in_namespace("ns-9").eq(of("ns-9")), "{step}");
                 let (all, own) = (table.listing(None), table.listing(Some("ns-2")));

@@ -43,7 +43,8 @@ impl Tally {
         if self.unknown {
             return;
         }
-        let is_pod = |object: &&Object| object.pod().is_some() && object.meta.is_controlled_by(owner);
+        let is_pod =
+            |object: &&Object| object.pod().is_some() && object.meta.is_controlled_by(owner);
         if let Some(object) = after.filter(is_pod) {
             self.add(object, 1);
         }
@@ -55,14 +56,21 @@ impl Tally {
     fn add(&mut self, object: &Object, by: isize) {
         let Some(pod) = object.pod() else { return };
         let labels = &object.meta.labels;
-        let known = self.alike.iter().position(|a| Rc::ptr_eq(&a.labels, labels) || a.labels == *labels);
+        let known = self
+            .alike
+            .iter()
+            .position(|a| Rc::ptr_eq(&a.labels, labels) || a.labels == *labels);
         let at = known.unwrap_or_else(|| {
-            self.alike.push(Alike { labels: labels.clone(), ..Default::default() });
+            self.alike.push(Alike {
+                labels: labels.clone(),
+                ..Default::default()
+            });
             self.alike.len() - 1
         });
         let (ended, leaving) = (pod.is_terminal(), object.meta.is_deleting());
         let alike = &mut self.alike[at];
-        let count = |n: &mut usize, counts: bool| *n = n.wrapping_add_signed(if counts { by } else { 0 });
+        let count =
+            |n: &mut usize, counts: bool| *n = n.wrapping_add_signed(if counts { by } else { 0 });
         count(&mut alike.pods, true);
         count(&mut alike.active, !ended && !leaving);
         count(&mut alike.ready, !ended && !leaving && pod.is_ready());
@@ -85,8 +93,15 @@ mod tests {
     const OWNER: Uid = Uid(7);
 
     fn pod(app: &str, controlled: bool, ready: bool, leaving: bool, phase: &str) -> Object {
-        let reference = OwnerReference { controller: Some(controlled), uid: OWNER, ..Default::default() };
-        let mut meta = ObjectMeta { owner_references: Rc::new(vec![reference]), ..Default::default() };
+        let reference = OwnerReference {
+            controller: Some(controlled),
+            uid: OWNER,
+            ..Default::default()
+        };
+        let mut meta = ObjectMeta {
+            owner_references: Rc::new(vec![reference]),
+            ..Default::default()
+        };
         Rc::make_mut(&mut meta.labels).insert("app".into(), app.into());
         meta.deletion_timestamp = leaving.then_some(Timestamp::new(1));
         let mut pod = Pod::default();
@@ -96,18 +111,34 @@ mod tests {
             status: if ready { "True" } else { "False" }.into(),
             ..Default::default()
         });
-        Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }
+        Object {
+            kind: Kind::Pod,
+            meta,
+            body: Body::Pod(Box::new(pod)),
+        }
     }
 
     fn numbers(tally: &Tally) -> Option<Vec<(usize, usize, usize, usize)>> {
-        Some(tally.alike()?.iter().map(|a| (a.pods, a.active, a.ready, a.terminating)).collect())
+        Some(
+            tally
+                .alike()?
+                .iter()
+                .map(|a| (a.pods, a.active, a.ready, a.terminating))
+                .collect(),
+        )
     }
 
     #[test]
     fn pods_are_counted_as_they_come_change_and_go() {
         let mut tally = Tally::default();
-        let (waits, runs) = (pod("web", true, false, false, "Pending"), pod("web", true, true, false, "Running"));
-        let (leaves, ended) = (pod("web", true, true, true, "Running"), pod("web", true, false, true, "Succeeded"));
+        let (waits, runs) = (
+            pod("web", true, false, false, "Pending"),
+            pod("web", true, true, false, "Running"),
+        );
+        let (leaves, ended) = (
+            pod("web", true, true, true, "Running"),
+            pod("web", true, false, true, "Succeeded"),
+        );
         let steps = [
             (None, Some(&waits), vec![(1, 1, 0, 0)]),
             (Some(&waits), Some(&runs), vec![(1, 1, 1, 0)]),
@@ -115,8 +146,16 @@ mod tests {
             (Some(&runs), Some(&leaves), vec![(2, 1, 0, 1)]),
             (Some(&leaves), Some(&ended), vec![(2, 1, 0, 0)]),
             (Some(&ended), None, vec![(1, 1, 0, 0)]),
-            (None, Some(&pod("web", false, true, false, "Running")), vec![(1, 1, 0, 0)]),
-            (None, Some(&pod("db", true, true, false, "Running")), vec![(1, 1, 0, 0), (1, 1, 1, 0)]),
+            (
+                None,
+                Some(&pod("web", false, true, false, "Running")),
+                vec![(1, 1, 0, 0)],
+            ),
+            (
+                None,
+                Some(&pod("db", true, true, false, "Running")),
+                vec![(1, 1, 0, 0), (1, 1, 1, 0)],
+            ),
             (Some(&waits), None, vec![(1, 1, 1, 0)]),
         ];
         for (i, (before, after, expected)) in steps.into_iter().enumerate() {
@@ -130,7 +169,11 @@ mod tests {
         let mut tally = Tally::default();
         for i in 0..=MAX_LABEL_SETS {
             assert!(tally.alike().is_some(), "{i}");
-            tally.change(OWNER, None, Some(&pod(&format!("web-{i}"), true, true, false, "Running")));
+            tally.change(
+                OWNER,
+                None,
+                Some(&pod(&format!("web-{i}"), true, true, false, "Running")),
+            );
         }
         assert!(tally.alike().is_none());
     }

@@ -33,7 +33,10 @@ impl<K, V> Drop for Tree<K, V> {
 
 impl<K, V> Default for Tree<K, V> {
     fn default() -> Self {
-        Tree { leaves: VecDeque::new(), len: 0 }
+        Tree {
+            leaves: VecDeque::new(),
+            len: 0,
+        }
     }
 }
 
@@ -50,13 +53,23 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
 
     /// The leaf of a key and its place there, or the place where it would be.
     fn find(&self, key: &K) -> (usize, Result<usize, usize>) {
-        let at = self.leaves.partition_point(|leaf| leaf.from <= *key).saturating_sub(1);
-        (at, self.leaves.get(at).map_or(Err(0), |leaf| leaf.entries.binary_search_by(|(known, _)| known.cmp(key))))
+        let at = self
+            .leaves
+            .partition_point(|leaf| leaf.from <= *key)
+            .saturating_sub(1);
+        (
+            at,
+            self.leaves.get(at).map_or(Err(0), |leaf| {
+                leaf.entries.binary_search_by(|(known, _)| known.cmp(key))
+            }),
+        )
     }
 
     /// The value of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
-        let (at, Ok(place)) = self.find(key) else { return None };
+        let (at, Ok(place)) = self.find(key) else {
+            return None;
+        };
         Some(&self.leaves[at].entries[place].1)
     }
 
@@ -67,7 +80,9 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
 
     /// Mutable access to the value of a key.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        let (at, Ok(place)) = self.find(key) else { return None };
+        let (at, Ok(place)) = self.find(key) else {
+            return None;
+        };
         Some(&mut own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES)[place].1)
     }
 
@@ -83,7 +98,10 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
     /// Inserts a value; returns the previous one.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
-            (at, Ok(place)) => Some(std::mem::replace(&mut own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES)[place].1, value)),
+            (at, Ok(place)) => Some(std::mem::replace(
+                &mut own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES)[place].1,
+                value,
+            )),
             (at, Err(place)) => {
                 self.put(at, place, key, value);
                 None
@@ -94,15 +112,27 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
     /// Inserts a new entry and returns its position.
     fn put(&mut self, mut at: usize, mut place: usize, key: K, value: V) -> (usize, usize) {
         let is_last = at + 1 >= self.leaves.len();
-        let full = self.leaves.get(at).is_none_or(|leaf| leaf.entries.len() == MAX_LEAF_ENTRIES);
+        let full = self
+            .leaves
+            .get(at)
+            .is_none_or(|leaf| leaf.entries.len() == MAX_LEAF_ENTRIES);
         if full && is_last && place == self.leaves.get(at).map_or(0, |leaf| leaf.entries.len()) {
             // Entries inserted in order leave full leaves behind.
-            self.leaves.push_back(Leaf { from: key.clone(), entries: Rc::default() });
+            self.leaves.push_back(Leaf {
+                from: key.clone(),
+                entries: Rc::default(),
+            });
             (at, place) = (self.leaves.len() - 1, 0);
         } else if full {
             let entries = own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES);
             let rest = entries.split_off(MAX_LEAF_ENTRIES / 2);
-            self.leaves.insert(at + 1, Leaf { from: rest[0].0.clone(), entries: Rc::new(rest) });
+            self.leaves.insert(
+                at + 1,
+                Leaf {
+                    from: rest[0].0.clone(),
+                    entries: Rc::new(rest),
+                },
+            );
             if place > MAX_LEAF_ENTRIES / 2 {
                 (at, place) = (at + 1, place - MAX_LEAF_ENTRIES / 2);
             }
@@ -131,8 +161,11 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         if left == 0 {
             self.leaves.remove(at);
         } else if left < MAX_LEAF_ENTRIES / 4
-            && let Some(next) =
-                self.leaves.get(at + 1).filter(|next| next.entries.len() <= MAX_LEAF_ENTRIES / 2).map(|next| next.entries.clone())
+            && let Some(next) = self
+                .leaves
+                .get(at + 1)
+                .filter(|next| next.entries.len() <= MAX_LEAF_ENTRIES / 2)
+                .map(|next| next.entries.clone())
         {
             own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES).extend_from_slice(&next);
             self.leaves.remove(at + 1);
@@ -147,7 +180,10 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
 
     /// All entries in key order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.leaves.iter().flat_map(|leaf| leaf.entries.iter()).map(|(key, value)| (key, value))
+        self.leaves
+            .iter()
+            .flat_map(|leaf| leaf.entries.iter())
+            .map(|(key, value)| (key, value))
     }
 
     /// The entries from a key on.
@@ -155,7 +191,10 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         let (at, place) = self.find(key);
         let place = place.unwrap_or_else(|place| place);
         let leaves = self.leaves.range(at.min(self.leaves.len())..);
-        leaves.flat_map(|leaf| leaf.entries.iter()).skip(place).map(|(key, value)| (key, value))
+        leaves
+            .flat_map(|leaf| leaf.entries.iter())
+            .skip(place)
+            .map(|(key, value)| (key, value))
     }
 
     /// All keys in order.
@@ -170,7 +209,11 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
 
     /// Retains the entries that match.
     pub fn retain(&mut self, passes: impl Fn(&K, &V) -> bool) {
-        let gone: Vec<K> = self.iter().filter(|(key, value)| !passes(key, value)).map(|(key, _)| key.clone()).collect();
+        let gone: Vec<K> = self
+            .iter()
+            .filter(|(key, value)| !passes(key, value))
+            .map(|(key, _)| key.clone())
+            .collect();
         for key in &gone {
             self.remove(key);
         }
@@ -185,10 +228,20 @@ mod tests {
 
     fn check(tree: &Tree<u64, u64>, plain: &BTreeMap<u64, u64>, key: u64) {
         assert!(tree.iter().eq(plain));
-        assert_eq!((tree.len(), tree.is_empty(), tree.first()), (plain.len(), plain.is_empty(), plain.first_key_value()));
+        assert_eq!(
+            (tree.len(), tree.is_empty(), tree.first()),
+            (plain.len(), plain.is_empty(), plain.first_key_value())
+        );
         assert!(tree.from(&key).eq(plain.range(key..)));
-        assert_eq!((tree.get(&key), tree.contains_key(&key)), (plain.get(&key), plain.contains_key(&key)));
-        assert!(tree.leaves.iter().all(|leaf| (1..=MAX_LEAF_ENTRIES).contains(&leaf.entries.len())));
+        assert_eq!(
+            (tree.get(&key), tree.contains_key(&key)),
+            (plain.get(&key), plain.contains_key(&key))
+        );
+        assert!(
+            tree.leaves
+                .iter()
+                .all(|leaf| (1..=MAX_LEAF_ENTRIES).contains(&leaf.entries.len()))
+        );
     }
 
     #[test]
@@ -209,7 +262,10 @@ mod tests {
                     tree.get_mut(&key).map(|v| std::mem::replace(v, step)),
                     plain.get_mut(&key).map(|v| std::mem::replace(v, step))
                 ),
-                7 => assert_eq!(tree.get_or_insert_with(key, || step), plain.entry(key).or_insert(step)),
+                7 => assert_eq!(
+                    tree.get_or_insert_with(key, || step),
+                    plain.entry(key).or_insert(step)
+                ),
                 8 => {
                     let last = plain.last_key_value().map_or(0, |(key, _)| key + 1);
                     assert_eq!(tree.insert(last, step), plain.insert(last, step));
@@ -222,7 +278,9 @@ mod tests {
             }
             if step % 16 == 0 {
                 check(&tree, &plain, key);
-                copies.iter().for_each(|(tree, plain)| check(tree, plain, key));
+                copies
+                    .iter()
+                    .for_each(|(tree, plain)| check(tree, plain, key));
             }
         }
     }

@@ -21,13 +21,18 @@ pub struct Idle {
 impl Idle {
     /// Of a history that begins at an instant.
     pub fn since(start: u64) -> Idle {
-        Idle { start, last: start, ..Idle::default() }
+        Idle {
+            start,
+            last: start,
+            ..Idle::default()
+        }
     }
 
     /// Records an event; times must not decrease.
     pub fn see(&mut self, at: u64) {
         if at >= self.last + MIN_IDLE_MS {
-            self.gaps.push((self.last + IDLE_MARGIN_MS, at - IDLE_MARGIN_MS));
+            self.gaps
+                .push((self.last + IDLE_MARGIN_MS, at - IDLE_MARGIN_MS));
         }
         self.last = at;
     }
@@ -70,7 +75,12 @@ impl Axis {
     /// An axis from an instant on, for `busy` milliseconds besides those that are folded.
     pub fn new(from: u64, busy: f64, width: f64, folds: Vec<(u64, u64)>) -> Axis {
         let room = (width - FOLD * folds.len() as f64).max(1.0);
-        Axis { from, per: busy.max(1.0) / room, width: width.max(1.0), folds }
+        Axis {
+            from,
+            per: busy.max(1.0) / room,
+            width: width.max(1.0),
+            folds,
+        }
     }
 
     /// A span in milliseconds without the folded stretches.
@@ -118,7 +128,10 @@ impl Axis {
 
     /// The same at another scale, with a time at a place; it shows nothing before the first instant and nothing after `end`.
     pub fn scaled(&self, per: f64, at: u64, x: f64, end: u64) -> Axis {
-        let mut axis = Axis { per, ..self.clone() };
+        let mut axis = Axis {
+            per,
+            ..self.clone()
+        };
         let last = (axis.place(end) - axis.width).max(0.0);
         axis.from = axis.at((axis.place(at) - x).clamp(0.0, last));
         axis
@@ -126,13 +139,17 @@ impl Axis {
 
     /// The folds that are in sight: the middle of each, and the time between.
     pub fn breaks(&self) -> impl Iterator<Item = (f64, u64)> {
-        self.folded().map(|(middle, (from, to))| (middle, to - from))
+        self.folded()
+            .map(|(middle, (from, to))| (middle, to - from))
     }
 
     /// The same, with the times at which they begin and end.
     pub fn folded(&self) -> impl Iterator<Item = (f64, (u64, u64))> {
         let middle = |fold: &(u64, u64)| ((self.x(fold.0) + self.x(fold.1)) / 2.0, *fold);
-        self.folds.iter().map(middle).filter(|(x, _)| *x > -FOLD && *x < self.width + FOLD)
+        self.folds
+            .iter()
+            .map(middle)
+            .filter(|(x, _)| *x > -FOLD && *x < self.width + FOLD)
     }
 
     /// Ticks at round times, about 110 px apart and none beside a fold, and the distance between two.
@@ -143,16 +160,29 @@ impl Axis {
     /// The same, about `apart` pixels apart.
     pub fn ticks_apart(&self, apart: f64) -> (Vec<u64>, u64) {
         const STEPS: [u64; 20] = [
-            10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000,
-            21_600_000, 86_400_000,
+            10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000,
+            300_000, 600_000, 1_800_000, 3_600_000, 21_600_000, 86_400_000,
         ];
         let wanted = self.per * apart;
-        let step = STEPS.into_iter().find(|step| *step as f64 + 0.5 >= wanted).unwrap_or(604_800_000);
+        let step = STEPS
+            .into_iter()
+            .find(|step| *step as f64 + 0.5 >= wanted)
+            .unwrap_or(604_800_000);
         let (mut out, mut from, last) = (Vec::new(), self.from, self.time(self.width));
-        let ends = self.folds.iter().copied().filter(|fold| fold.1 > self.from).chain([(last, last)]);
+        let ends = self
+            .folds
+            .iter()
+            .copied()
+            .filter(|fold| fold.1 > self.from)
+            .chain([(last, last)]);
         for (to, next) in ends {
-            let some = (from.div_ceil(step)..).map(|i| i * step).take_while(|at| *at <= to.min(last));
-            out.extend(some.filter(|at| self.breaks().all(|(x, _)| (x - self.x(*at)).abs() > TICK_CLEARANCE_PX)));
+            let some = (from.div_ceil(step)..)
+                .map(|i| i * step)
+                .take_while(|at| *at <= to.min(last));
+            out.extend(some.filter(|at| {
+                self.breaks()
+                    .all(|(x, _)| (x - self.x(*at)).abs() > TICK_CLEARANCE_PX)
+            }));
             from = next;
         }
         (out, step)
@@ -182,19 +212,41 @@ mod tests {
     #[test]
     fn an_idle_hour_is_folded_and_every_time_still_has_a_position() {
         let hour = 3_600_000;
-        let axis = whole(2 * hour + 4_000, 1000.0, &[0, 3_000, hour, hour + 3_000, 2 * hour, 2 * hour + 4_000]);
-        assert_eq!(axis.folds, [(4_000, hour - 1_000), (hour + 4_000, 2 * hour - 1_000)]);
+        let axis = whole(
+            2 * hour + 4_000,
+            1000.0,
+            &[0, 3_000, hour, hour + 3_000, 2 * hour, 2 * hour + 4_000],
+        );
+        assert_eq!(
+            axis.folds,
+            [(4_000, hour - 1_000), (hour + 4_000, 2 * hour - 1_000)]
+        );
         // Seven of the fourteen seconds that are left lie between the folds.
         assert!((axis.x(hour + 4_000) - axis.x(hour - 1_000) - 1000.0 / 14.0 * 5.0).abs() < 20.0);
         assert_eq!(axis.x(hour - 1_000) - axis.x(4_000), FOLD);
-        for at in [0, 2_500, 4_000, hour - 1_000, hour + 1_234, 2 * hour, 2 * hour + 4_000] {
-            assert!(axis.time(axis.x(at)).abs_diff(at) <= 1, "{at} {}", axis.time(axis.x(at)));
+        for at in [
+            0,
+            2_500,
+            4_000,
+            hour - 1_000,
+            hour + 1_234,
+            2 * hour,
+            2 * hour + 4_000,
+        ] {
+            assert!(
+                axis.time(axis.x(at)).abs_diff(at) <= 1,
+                "{at} {}",
+                axis.time(axis.x(at))
+            );
         }
         assert!(axis.time(axis.x(hour / 2)).abs_diff(hour / 2) < 100);
         // No time is written where the duration of a fold stands, and a tick costs nothing in between.
         let (ticks, _) = axis.ticks();
         assert!(
-            ticks.len() < 20 && ticks.iter().all(|at| axis.breaks().all(|(x, _)| (axis.x(*at) - x).abs() > TICK_CLEARANCE_PX)),
+            ticks.len() < 20
+                && ticks.iter().all(|at| axis
+                    .breaks()
+                    .all(|(x, _)| (axis.x(*at) - x).abs() > TICK_CLEARANCE_PX)),
             "{ticks:?}"
         );
         // What is short beside the rest stays as it is: an update every minute of an hour.

@@ -6,26 +6,47 @@ use projection::model::{Claim, ControllerCard, Pod, Service};
 
 /// The numbers of a controller, each with its word.
 pub fn numbers(of: &ControllerCard) -> Vec<Message> {
-    of.counters.iter().map(|counter| msg::counted(&counter.value, counter.metric.word())).collect()
+    of.counters
+        .iter()
+        .map(|counter| msg::counted(&counter.value, counter.metric.word()))
+        .collect()
 }
 
 /// The type of a Service, or that it is headless.
 pub fn service_form(service: &Service) -> Message {
-    if service.form == "headless" { msg::service_headless() } else { Message::state(&service.form) }
+    if service.form == "headless" {
+        msg::service_headless()
+    } else {
+        Message::state(&service.form)
+    }
 }
 
 /// A Pod as a card.
 pub fn pod_body(pod: &Pod, most: usize) -> CardBody {
     let (lead, tail) = pod.parts(most);
     // The node is dropped before the status is cut.
-    let long = pod.note == Message::name(&pod.node) && pod.word.length() + pod.note.length() > most + 2;
-    let note = if long { Message::default() } else { pod.note.clone() };
+    let long =
+        pod.note == Message::name(&pod.node) && pod.word.length() + pod.note.length() > most + 2;
+    let note = if long {
+        Message::default()
+    } else {
+        pod.note.clone()
+    };
     // Less than six pixels a letter of it: of what is left of the grace period only how long.
     let note = match note.args() {
-        [Arg::Duration(left)] if pod.word.length() + note.length() + 3 > most * 5 / 4 => msg::pod_grace_short(*left),
+        [Arg::Duration(left)] if pod.word.length() + note.length() + 3 > most * 5 / 4 => {
+            msg::pod_grace_short(*left)
+        }
         _ => note,
     };
-    CardBody::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
+    CardBody::Pod {
+        state: pod.state,
+        lead,
+        tail,
+        word: pod.word.clone(),
+        note,
+        stale: pod.stale,
+    }
 }
 
 /// A Pod's words for a reader who does not see it.
@@ -37,9 +58,25 @@ pub fn pod_label(pod: &Pod) -> Message {
 }
 
 /// Puts a claim's ticket, with a few facts.
-pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usize>, facts: &[&str]) -> usize {
+pub fn put_claim(
+    out: &mut Scene,
+    claim: &Claim,
+    rect: Rect,
+    parent: Option<usize>,
+    facts: &[&str],
+) -> usize {
     let fact = dotted(facts.iter().map(|fact| Message::state(*fact)).collect());
     let label = msg::claim_label(&claim.id.name, &claim.phase, &fact);
-    let body = CardBody::Claim { fact, bound: claim.phase == "Bound" };
-    out.put(&claim.id, rect, body, parent, &claim.phase.to_ascii_lowercase(), label)
+    let body = CardBody::Claim {
+        fact,
+        bound: claim.phase == "Bound",
+    };
+    out.put(
+        &claim.id,
+        rect,
+        body,
+        parent,
+        &claim.phase.to_ascii_lowercase(),
+        label,
+    )
 }

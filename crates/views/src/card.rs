@@ -37,14 +37,27 @@ const MAX_FACTS: usize = 3;
 pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Option<Card> {
     let object = sim.get(key)?;
     let all = facts(object, sim.config.epoch);
-    let elsewhere =
-        [msg::fact_namespace(), msg::fact_node(), msg::fact_labels(), msg::fact_created_at(), msg::fact_status(), Message::default()];
-    let node = all.iter().find(|fact| fact.name == msg::fact_node()).map(|fact| fact.value.clone());
-    let shown = all.into_iter().filter(|fact| !elsewhere.contains(&fact.name) && fact.value != Message::name("0"));
+    let elsewhere = [
+        msg::fact_namespace(),
+        msg::fact_node(),
+        msg::fact_labels(),
+        msg::fact_created_at(),
+        msg::fact_status(),
+        Message::default(),
+    ];
+    let node = all
+        .iter()
+        .find(|fact| fact.name == msg::fact_node())
+        .map(|fact| fact.value.clone());
+    let shown = all
+        .into_iter()
+        .filter(|fact| !elsewhere.contains(&fact.name) && fact.value != Message::name("0"));
     // What is wrong or under way says more than what was done last.
     let standing = standing::of(sim, key);
-    let waits = matches!(standing.health, Health::Stuck | Health::Waiting).then(|| standing.sentence.clone());
-    let last = words::last(sim.journal(), key, object.meta.resource_version).filter(|_| waits.is_none());
+    let waits = matches!(standing.health, Health::Stuck | Health::Waiting)
+        .then(|| standing.sentence.clone());
+    let last =
+        words::last(sim.journal(), key, object.meta.resource_version).filter(|_| waits.is_none());
     let lag = lag(ready(object), object).map(|words| (msg::fact_status_lags(), words));
     Some(Card {
         kind: key.kind,
@@ -54,9 +67,16 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
         },
         name: key.name.to_string(),
         pill: standing_pill(object, standing.health),
-        facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(MAX_FACTS).collect(),
+        facts: lag
+            .into_iter()
+            .chain(shown.map(|fact| (fact.name, fact.value)))
+            .take(MAX_FACTS)
+            .collect(),
         by: last.as_ref().map(|last| (last.actor.clone(), last.at)),
-        short: last.as_ref().map(|last| last.short.clone()).unwrap_or_default(),
+        short: last
+            .as_ref()
+            .map(|last| last.short.clone())
+            .unwrap_or_default(),
         effect: waits.or(last.map(|last| last.effect)).unwrap_or_default(),
     })
 }

@@ -9,7 +9,10 @@ use projection::model::{ControllerCard, Counter, Metric, PodState};
 
 /// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
 pub fn name(item: &Item, taken: f64) -> String {
-    middle(&item.id.name, (((item.rect.w - taken) / 7.0) as usize).max(8))
+    middle(
+        &item.id.name,
+        (((item.rect.w - taken) / 7.0) as usize).max(8),
+    )
 }
 
 /// A controller's name and what stands over and under it.
@@ -35,24 +38,48 @@ fn revision(of: &ControllerCard) -> Message {
 }
 
 /// The text of a controller's card of a width.
-pub fn controller(of: &ControllerCard, width: f64, say: impl Fn(&Message) -> String) -> ControllerText {
+pub fn controller(
+    of: &ControllerCard,
+    width: f64,
+    say: impl Fn(&Message) -> String,
+) -> ControllerText {
     // 7 pixels a letter, beside tile and padding; smaller ones in two lines where that is too few.
     let most = ((width - 64.0) / 7.2) as usize;
     let (long, name) = (of.id.name.len() > most, front(&of.id.name, most * 2));
     // It breaks at hyphens: the end that tells it from its siblings has a line, what is before it the other.
     let name = match name.rsplit_once('-') {
-        Some((of, end)) if long && of.len() >= most && end.len() <= most => format!("{}-{end}", front(of, most - 1)),
+        Some((of, end)) if long && of.len() >= most && end.len() <= most => {
+            format!("{}-{end}", front(of, most - 1))
+        }
         _ => name,
     };
     // The tile tells the kind where there is no room for both.
-    let caption = if variant::has_short_caption(width) { revision(of) } else { of.caption.clone() };
+    let caption = if variant::has_short_caption(width) {
+        revision(of)
+    } else {
+        of.caption.clone()
+    };
     // Of an image the tag tells it from another.
     let image = matches!(of.footer.args(), [Arg::Name(name)] if name.contains(':'));
-    let beside = if of.chip.is_empty() { 24.0 } else { 46.0 + of.chip.length() as f64 * 6.5 };
+    let beside = if of.chip.is_empty() {
+        24.0
+    } else {
+        46.0 + of.chip.length() as f64 * 6.5
+    };
     let footer = say(&of.footer);
-    let footer = if image { front(&footer, ((width - beside) / 6.8).max(6.0) as usize) } else { footer };
+    let footer = if image {
+        front(&footer, ((width - beside) / 6.8).max(6.0) as usize)
+    } else {
+        footer
+    };
     let mono = image || of.id.kind == "CronJob";
-    ControllerText { caption, name, long, footer, mono }
+    ControllerText {
+        caption,
+        name,
+        long,
+        footer,
+        mono,
+    }
 }
 
 /// A controller in a low frame: its name, and its numbers in one line.
@@ -75,26 +102,64 @@ pub fn brief(of: &ControllerCard, width: f64, say: impl Fn(&Message) -> String) 
     let most = |beside: f64| ((width - beside) / 7.2).max(4.0) as usize;
     let name = of.id.name.as_str();
     // Of a ReplicaSet the end tells it from its siblings.
-    let own = if of.id.kind == "ReplicaSet" && name.len() > most(46.0) { name.rsplit('-').next().unwrap_or(name) } else { name };
+    let own = if of.id.kind == "ReplicaSet" && name.len() > most(46.0) {
+        name.rsplit('-').next().unwrap_or(name)
+    } else {
+        name
+    };
     // The tile goes before letters of the name do.
     let tiled = own.len() <= most(46.0);
     let small = variant::is_small_controller(width);
-    let caption = say(&if of.id.kind == "ReplicaSet" { revision(of) } else { of.caption.clone() });
-    let image = if of.id.kind == "ReplicaSet" { say(&of.footer) } else { String::new() };
-    let caption = if small || image.is_empty() { caption } else { format!("{caption} · {image}") };
-    let tag = image.rsplit_once(':').map(|(_, tag)| tag).filter(|_| small).unwrap_or_default().to_string();
+    let caption = say(&if of.id.kind == "ReplicaSet" {
+        revision(of)
+    } else {
+        of.caption.clone()
+    });
+    let image = if of.id.kind == "ReplicaSet" {
+        say(&of.footer)
+    } else {
+        String::new()
+    };
+    let caption = if small || image.is_empty() {
+        caption
+    } else {
+        format!("{caption} · {image}")
+    };
+    let tag = image
+        .rsplit_once(':')
+        .map(|(_, tag)| tag)
+        .filter(|_| small)
+        .unwrap_or_default()
+        .to_string();
     let counter = |metric: Metric| of.counters.iter().find(|counter| counter.metric == metric);
     // As kubectl prints them where there is no room for words.
     let numbers = match (counter(Metric::Desired), counter(Metric::Ready)) {
-        (Some(desired), Some(ready)) if small => vec![(format!("{}/{}", ready.value, desired.value), ready)],
-        _ => of.counters.iter().take(if small { 1 } else { 3 }).map(|counter| (counter.value.clone(), counter)).collect(),
+        (Some(desired), Some(ready)) if small => {
+            vec![(format!("{}/{}", ready.value, desired.value), ready)]
+        }
+        _ => of
+            .counters
+            .iter()
+            .take(if small { 1 } else { 3 })
+            .map(|counter| (counter.value.clone(), counter))
+            .collect(),
     };
-    BriefText { tiled, caption, name: front(own, most(if tiled { 46.0 } else { 18.0 })), numbers, tag }
+    BriefText {
+        tiled,
+        caption,
+        name: front(own, most(if tiled { 46.0 } else { 18.0 })),
+        numbers,
+        tag,
+    }
 }
 
 /// The pill of a controller beside its numbers: how far a rollout is tells more than how it is done.
 pub fn wide_pill(of: &ControllerCard, rect: Rect) -> Option<&Message> {
-    let pill = if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer };
+    let pill = if of.id.kind == "Deployment" && !of.chip.is_empty() {
+        &of.chip
+    } else {
+        &of.footer
+    };
     (!pill.is_empty() && !variant::has_no_pill(rect)).then_some(pill)
 }
 
@@ -144,19 +209,30 @@ pub fn claim_name(item: &Item) -> (String, bool) {
     let w = item.rect.w;
     let most = ((w - if variant::is_slender(w) { 28.0 } else { 66.0 }) / 7.0).max(4.0) as usize;
     let lines = variant::claim_lines(item.rect);
-    (middle(&item.id.name, most * lines), lines > 1 && item.id.name.len() > most)
+    (
+        middle(&item.id.name, most * lines),
+        lines > 1 && item.id.name.len() > most,
+    )
 }
 
 /// Half the height of the ellipse at the top of a volume's cylinder.
 pub fn cylinder_rim(height: f64) -> f64 {
-    if variant::is_slim_cylinder(height) { 6.0 } else { 12.0 }
+    if variant::is_slim_cylinder(height) {
+        6.0
+    } else {
+        12.0
+    }
 }
 
 /// The side of a volume's cylinder; its top is an ellipse.
 pub fn cylinder((w, h): (f64, f64)) -> String {
     let rim = cylinder_rim(h);
     let (top, bottom) = (rim + 1.0, h - rim - 1.0);
-    format!("M1 {top}V{bottom}A{} {rim} 0 0 0 {} {bottom}V{top}", w / 2.0 - 1.0, w - 1.0)
+    format!(
+        "M1 {top}V{bottom}A{} {rim} 0 0 0 {} {bottom}V{top}",
+        w / 2.0 - 1.0,
+        w - 1.0
+    )
 }
 
 /// Which part of a strip over cells it is: all Pods in a state, or the ready ones of older or of the newest revision.
@@ -179,12 +255,18 @@ pub fn service_class(item: &Item) -> &'static str {
 
 /// How a rollout goes: in a word, and the state that it is drawn as.
 pub fn rolling(budget: &Budget) -> (Message, PodState) {
-    if budget.fails() { (msg::pill_rollout_fails(), PodState::Failed) } else { (msg::pill_rolling_out(), PodState::Creating) }
+    if budget.fails() {
+        (msg::pill_rollout_fails(), PodState::Failed)
+    } else {
+        (msg::pill_rolling_out(), PodState::Creating)
+    }
 }
 
 /// What asks: a Pod that there is, or somebody who is drawn as an example.
 pub fn asks(state: Option<PodState>) -> Message {
-    state.map_or_else(msg::net_example_client, |_| Message::name(k8s_model::Kind::Pod))
+    state.map_or_else(msg::net_example_client, |_| {
+        Message::name(k8s_model::Kind::Pod)
+    })
 }
 
 #[cfg(test)]
@@ -203,6 +285,9 @@ mod tests {
         let text = |of: &ControllerCard| controller(of, 200.0, Message::english);
         let schedule = text(&card("CronJob", "* * * * *"));
         assert!(schedule.mono && schedule.footer == "* * * * *");
-        assert!(text(&card("ReplicaSet", "nginx:1.27")).mono && !text(&card("Deployment", "RollingUpdate")).mono);
+        assert!(
+            text(&card("ReplicaSet", "nginx:1.27")).mono
+                && !text(&card("Deployment", "RollingUpdate")).mono
+        );
     }
 }

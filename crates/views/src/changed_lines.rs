@@ -7,10 +7,17 @@ pub fn changed(new: &str, old: &str) -> Vec<bool> {
         return vec![false; new.len()];
     }
     let head = new.iter().zip(&old).take_while(|(a, b)| a == b).count();
-    let tail = new[head..].iter().rev().zip(old[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let tail = new[head..]
+        .iter()
+        .rev()
+        .zip(old[head..].iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
     let mut known = old[head..old.len() - tail].to_vec();
     k8s_model::sort::sort(&mut known);
-    (0..new.len()).map(|at| at >= head && at < new.len() - tail && known.binary_search(&new[at]).is_err()).collect()
+    (0..new.len())
+        .map(|at| at >= head && at < new.len() - tail && known.binary_search(&new[at]).is_err())
+        .collect()
 }
 
 /// Where runs of marked lines begin and end, counted from one.
@@ -32,13 +39,19 @@ mod tests {
     #[test]
     fn a_line_that_the_old_text_has_elsewhere_does_not_differ() {
         assert_eq!(runs(&changed("a\nb\nc\nd", "a\nc\nd")), [2, 2]);
-        assert_eq!(runs(&changed("a\nx\ny\nc\nb\nz\nd", "a\nb\nc\nd")), [2, 3, 6, 6]);
+        assert_eq!(
+            runs(&changed("a\nx\ny\nc\nb\nz\nd", "a\nb\nc\nd")),
+            [2, 3, 6, 6]
+        );
         assert!(runs(&changed("a\nb", "")).is_empty() && runs(&changed("a\nb", "a\nb")).is_empty());
     }
 
     #[test]
     fn runs_of_lines_begin_and_end() {
-        assert_eq!(runs(&[true, true, false, true, false, false, true, true, true]), [1, 2, 4, 4, 7, 9]);
+        assert_eq!(
+            runs(&[true, true, false, true, false, false, true, true, true]),
+            [1, 2, 4, 4, 7, 9]
+        );
         assert!(runs(&[false; 4]).is_empty() && runs(&[]).is_empty());
     }
 }

@@ -8,21 +8,44 @@ const MAX_SCANNED_LINES: usize = 400;
 
 /// The names of objects in what was printed, each with its line and the number of its word there, in their order: `kind/name`
 /// anywhere, else what stands where a table or a description has a name, and is one of the kind that was asked for.
-pub fn names<'a>(lines: &'a [OutputLine], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<(usize, usize, ObjectRef)> {
+pub fn names<'a>(
+    lines: &'a [OutputLine],
+    exists: &dyn Fn(&ObjectRef) -> bool,
+) -> Vec<(usize, usize, ObjectRef)> {
     let mut found = Vec::new();
     let (mut kind, mut namespace, mut all) = (None, "default", false);
     for (at, line) in lines.iter().enumerate() {
         if let Some(line) = &line.entered {
             // `kubectl` may be left out; then comes what to do.
-            let words: Vec<&str> = line.split_whitespace().filter(|word| *word != "kubectl").skip(1).collect();
-            kind = words.iter().find_map(|word| Kind::from_word(word.split('/').next().unwrap_or(word)));
-            let after = words.iter().position(|word| matches!(*word, "-n" | "--namespace")).and_then(|at| words.get(at + 1));
+            let words: Vec<&str> = line
+                .split_whitespace()
+                .filter(|word| *word != "kubectl")
+                .skip(1)
+                .collect();
+            kind = words
+                .iter()
+                .find_map(|word| Kind::from_word(word.split('/').next().unwrap_or(word)));
+            let after = words
+                .iter()
+                .position(|word| matches!(*word, "-n" | "--namespace"))
+                .and_then(|at| words.get(at + 1));
             let joined = |word: &&'a str| {
-                let short = word.strip_prefix("-n").filter(|name| !name.is_empty() && !name.starts_with('-'));
-                Some(word.strip_prefix("--namespace=").or(short)?.trim_start_matches('='))
+                let short = word
+                    .strip_prefix("-n")
+                    .filter(|name| !name.is_empty() && !name.starts_with('-'));
+                Some(
+                    word.strip_prefix("--namespace=")
+                        .or(short)?
+                        .trim_start_matches('='),
+                )
             };
-            namespace = after.copied().or_else(|| words.iter().find_map(joined)).unwrap_or("default");
-            all = words.iter().any(|word| matches!(*word, "-A" | "--all-namespaces"));
+            namespace = after
+                .copied()
+                .or_else(|| words.iter().find_map(joined))
+                .unwrap_or("default");
+            all = words
+                .iter()
+                .any(|word| matches!(*word, "-A" | "--all-namespaces"));
             continue;
         }
         if at + MAX_SCANNED_LINES < lines.len() || line.error || line.text.is_empty() {
@@ -43,7 +66,9 @@ pub fn names<'a>(lines: &'a [OutputLine], exists: &dyn Fn(&ObjectRef) -> bool) -
                 None if place > first && word.starts_with("node-") => (Some(Kind::Node), *word),
                 None => continue,
             };
-            let (Some(of), false) = (of, name.is_empty()) else { continue };
+            let (Some(of), false) = (of, name.is_empty()) else {
+                continue;
+            };
             let key = ObjectRef::new(of, if of.info().namespaced { namespace } else { "" }, name);
             if exists(&key) {
                 found.push((at, place, key));
@@ -55,7 +80,10 @@ pub fn names<'a>(lines: &'a [OutputLine], exists: &dyn Fn(&ObjectRef) -> bool) -
 
 /// The lines with one space between the columns of each answer, where kubectl leaves three.
 pub fn narrow(lines: &[OutputLine]) -> Vec<String> {
-    lines.chunk_by(|a, b| asked(a) == asked(b)).flat_map(answer).collect()
+    lines
+        .chunk_by(|a, b| asked(a) == asked(b))
+        .flat_map(answer)
+        .collect()
 }
 
 fn asked(line: &OutputLine) -> bool {
@@ -67,13 +95,25 @@ fn answer(lines: &[OutputLine]) -> Vec<String> {
     if lines.len() < 2 || asked(&lines[0]) {
         return lines.iter().map(|line| line.text.clone()).collect();
     }
-    let rows: Vec<Vec<char>> = lines.iter().map(|line| line.text.chars().collect()).collect();
+    let rows: Vec<Vec<char>> = lines
+        .iter()
+        .map(|line| line.text.chars().collect())
+        .collect();
     let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
     // Where every line that comes so far has a space; what is indented stays so.
-    let gap = |at: usize| at < longest && rows.iter().all(|row| row.get(at).is_none_or(|c| *c == ' '));
+    let gap =
+        |at: usize| at < longest && rows.iter().all(|row| row.get(at).is_none_or(|c| *c == ' '));
     let begins = (0..longest).find(|at| !gap(*at)).unwrap_or(0);
-    let stays: Vec<bool> = (0..longest).map(|at| at < begins || !(gap(at) && gap(at + 1))).collect();
-    let short = |row: &Vec<char>| row.iter().zip(&stays).filter(|(_, stays)| **stays).map(|(c, _)| *c).collect();
+    let stays: Vec<bool> = (0..longest)
+        .map(|at| at < begins || !(gap(at) && gap(at + 1)))
+        .collect();
+    let short = |row: &Vec<char>| {
+        row.iter()
+            .zip(&stays)
+            .filter(|(_, stays)| **stays)
+            .map(|(c, _)| *c)
+            .collect()
+    };
     rows.iter().map(short).collect()
 }
 
@@ -82,8 +122,12 @@ mod tests {
     use super::*;
 
     fn lines(texts: &[&str]) -> Vec<OutputLine> {
-        let line =
-            |text: &&str| text.strip_prefix("$ ").map_or_else(|| OutputLine::new(*text, false), |line| OutputLine::entered("$", line));
+        let line = |text: &&str| {
+            text.strip_prefix("$ ").map_or_else(
+                || OutputLine::new(*text, false),
+                |line| OutputLine::entered("$", line),
+            )
+        };
         texts.iter().map(line).collect()
     }
 
@@ -92,30 +136,91 @@ mod tests {
         let there = |key: &ObjectRef| matches!(key.name.as_str(), "web" | "web-0" | "node-1");
         let told = |texts: &[&str]| -> Vec<String> {
             let lines = lines(texts);
-            let word = |at: usize, n: usize| lines[at].text.split_whitespace().nth(n).unwrap_or_default();
-            names(&lines, &there).into_iter().map(|(at, n, key)| format!("{at} {} {}", word(at, n), key.kind.name())).collect()
+            let word =
+                |at: usize, n: usize| lines[at].text.split_whitespace().nth(n).unwrap_or_default();
+            names(&lines, &there)
+                .into_iter()
+                .map(|(at, n, key)| format!("{at} {} {}", word(at, n), key.kind.name()))
+                .collect()
         };
-        let table = ["$ kubectl get svc -o wide", "NAME   TYPE", "web    ClusterIP"];
+        let table = [
+            "$ kubectl get svc -o wide",
+            "NAME   TYPE",
+            "web    ClusterIP",
+        ];
         assert_eq!(told(&table), ["2 web Service"]);
-        let wide = ["$ kubectl get pods -o wide", "NAME    NODE", "web-0   node-1"];
+        let wide = [
+            "$ kubectl get pods -o wide",
+            "NAME    NODE",
+            "web-0   node-1",
+        ];
         assert_eq!(told(&wide), ["2 web-0 Pod", "2 node-1 Node"]);
-        let of = ["$ kubectl describe pod web-0", "Name:   web-0", "Containers:", "  web:", "deployment.apps/web scaled"];
-        assert_eq!(told(&of), ["1 web-0 Pod", "4 deployment.apps/web Deployment"]);
+        let of = [
+            "$ kubectl describe pod web-0",
+            "Name:   web-0",
+            "Containers:",
+            "  web:",
+            "deployment.apps/web scaled",
+        ];
+        assert_eq!(
+            told(&of),
+            ["1 web-0 Pod", "4 deployment.apps/web Deployment"]
+        );
         // Without the first word, and a name that stands in another word before it.
-        assert_eq!(told(&["$ get pods", "NAME    READY", "web-0   1/1"]), ["2 web-0 Pod"]);
+        assert_eq!(
+            told(&["$ get pods", "NAME    READY", "web-0   1/1"]),
+            ["2 web-0 Pod"]
+        );
         let beside = |key: &ObjectRef| key.namespace == "webapp" && key.name == "web";
-        let places = |texts: &[&str]| names(&lines(texts), &beside).iter().map(|(at, n, _)| (*at, *n)).collect::<Vec<_>>();
-        assert_eq!(places(&["$ kubectl get deploy -nwebapp", "NAME   READY", "web    1/1"]), [(2, 0)]);
-        assert_eq!(places(&["$ kubectl get deploy -A", "NAMESPACE   NAME", "webapp      web"]), [(2, 1)]);
-        let all = ["$ kubectl get deploy -A", "NAMESPACE   NAME", "default     web", "other       gone"];
+        let places = |texts: &[&str]| {
+            names(&lines(texts), &beside)
+                .iter()
+                .map(|(at, n, _)| (*at, *n))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            places(&[
+                "$ kubectl get deploy -nwebapp",
+                "NAME   READY",
+                "web    1/1"
+            ]),
+            [(2, 0)]
+        );
+        assert_eq!(
+            places(&[
+                "$ kubectl get deploy -A",
+                "NAMESPACE   NAME",
+                "webapp      web"
+            ]),
+            [(2, 1)]
+        );
+        let all = [
+            "$ kubectl get deploy -A",
+            "NAMESPACE   NAME",
+            "default     web",
+            "other       gone",
+        ];
         assert_eq!(told(&all), ["2 web Deployment"]);
     }
 
     #[test]
     fn columns_come_closer_and_stay_columns() {
-        let printed =
-            lines(&["$ kubectl get pods", "NAME    READY   AGE", "web-0   1/1     5s", "$ kubectl get x  -o yaml", "a:", "  b: 1"]);
-        let told = ["$ kubectl get pods", "NAME  READY AGE", "web-0 1/1   5s", "$ kubectl get x  -o yaml", "a:", "  b: 1"];
+        let printed = lines(&[
+            "$ kubectl get pods",
+            "NAME    READY   AGE",
+            "web-0   1/1     5s",
+            "$ kubectl get x  -o yaml",
+            "a:",
+            "  b: 1",
+        ]);
+        let told = [
+            "$ kubectl get pods",
+            "NAME  READY AGE",
+            "web-0 1/1   5s",
+            "$ kubectl get x  -o yaml",
+            "a:",
+            "  b: 1",
+        ];
         assert_eq!(narrow(&printed), told);
     }
 }

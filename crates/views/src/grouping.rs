@@ -28,7 +28,13 @@ pub enum GroupBy {
 
 impl GroupBy {
     /// All, in the order of the picker.
-    pub const ALL: [GroupBy; 5] = [GroupBy::Automatic, GroupBy::Nothing, GroupBy::Namespace, GroupBy::App, GroupBy::Kind];
+    pub const ALL: [GroupBy; 5] = [
+        GroupBy::Automatic,
+        GroupBy::Nothing,
+        GroupBy::Namespace,
+        GroupBy::App,
+        GroupBy::Kind,
+    ];
 
     /// In the picker.
     pub fn title(self) -> Message {
@@ -45,7 +51,11 @@ impl GroupBy {
     fn resolved(self, roots: &[Root]) -> GroupBy {
         let mut owners = roots.iter().filter_map(|root| root.controller.as_deref());
         match (self, owners.next()) {
-            (GroupBy::Automatic, Some(first)) if owners.any(|of| of.id.namespace != first.id.namespace) => GroupBy::Namespace,
+            (GroupBy::Automatic, Some(first))
+                if owners.any(|of| of.id.namespace != first.id.namespace) =>
+            {
+                GroupBy::Namespace
+            }
             (GroupBy::Automatic, _) => GroupBy::Kind,
             (by, _) => by,
         }
@@ -54,7 +64,9 @@ impl GroupBy {
     /// The key of a workload's group: a namespace, the value of a label, a kind. Empty where it has no such label, or is not a workload
     /// but Pods without an owner.
     fn key(self, root: &Root) -> &str {
-        let Some(of) = &root.controller else { return "" };
+        let Some(of) = &root.controller else {
+            return "";
+        };
         match self {
             GroupBy::Namespace => &of.id.namespace,
             GroupBy::App => &of.app,
@@ -107,7 +119,12 @@ impl Grouping {
             let folded = self.folded.contains(&uid);
             let title = by.heading(key, bare);
             out.push(WorkloadGroup {
-                id: Id { kind: GROUP.into(), name: key.into(), uid, ..Id::default() },
+                id: Id {
+                    kind: GROUP.into(),
+                    name: key.into(),
+                    uid,
+                    ..Id::default()
+                },
                 title,
                 roots: vec![at],
                 folded,
@@ -136,39 +153,103 @@ mod tests {
     use projection::model::ControllerCard;
 
     fn root(kind: &str, namespace: &str, app: &str) -> Root {
-        let id = Id { kind: kind.into(), namespace: namespace.into(), name: "x".into(), uid: format!("{kind}{namespace}{app}") };
-        let of = ControllerCard { id, app: app.into(), ..ControllerCard::default() };
-        Root { controller: Some(of.into()), ..Root::default() }
+        let id = Id {
+            kind: kind.into(),
+            namespace: namespace.into(),
+            name: "x".into(),
+            uid: format!("{kind}{namespace}{app}"),
+        };
+        let of = ControllerCard {
+            id,
+            app: app.into(),
+            ..ControllerCard::default()
+        };
+        Root {
+            controller: Some(of.into()),
+            ..Root::default()
+        }
     }
 
     fn titles(by: GroupBy, roots: Vec<Root>) -> Vec<(String, Vec<usize>)> {
-        let grouping = Grouping { by, ..Grouping::default() };
-        let groups = grouping.groups(&Model { roots, ..Model::default() });
-        groups.into_iter().map(|group| (group.title.english(), group.roots)).collect()
+        let grouping = Grouping {
+            by,
+            ..Grouping::default()
+        };
+        let groups = grouping.groups(&Model {
+            roots,
+            ..Model::default()
+        });
+        groups
+            .into_iter()
+            .map(|group| (group.title.english(), group.roots))
+            .collect()
     }
 
     fn some() -> Vec<Root> {
-        vec![root("Deployment", "shop", "web"), root("StatefulSet", "shop", "db"), root("Deployment", "ops", ""), Root::default()]
+        vec![
+            root("Deployment", "shop", "web"),
+            root("StatefulSet", "shop", "db"),
+            root("Deployment", "ops", ""),
+            Root::default(),
+        ]
     }
 
     #[test]
     fn workloads_are_grouped_by_what_was_chosen() {
         let of = |title: &str, roots: &[usize]| (title.to_owned(), roots.to_vec());
         let bare = of("Pods without an owner", &[3]);
-        assert_eq!(titles(GroupBy::Namespace, some()), [of("Namespace shop", &[0, 1]), of("Namespace ops", &[2]), bare.clone()]);
-        assert_eq!(titles(GroupBy::Kind, some()), [of("Deployment", &[0, 2]), of("StatefulSet", &[1]), bare.clone()]);
-        assert_eq!(titles(GroupBy::App, some()), [of("web", &[0]), of("db", &[1]), of("Without an app label", &[2]), bare.clone()]);
-        assert_eq!(titles(GroupBy::Automatic, some()), titles(GroupBy::Namespace, some()));
-        assert_eq!(titles(GroupBy::Automatic, some().split_off(2)), titles(GroupBy::Kind, some().split_off(2)));
+        assert_eq!(
+            titles(GroupBy::Namespace, some()),
+            [
+                of("Namespace shop", &[0, 1]),
+                of("Namespace ops", &[2]),
+                bare.clone()
+            ]
+        );
+        assert_eq!(
+            titles(GroupBy::Kind, some()),
+            [
+                of("Deployment", &[0, 2]),
+                of("StatefulSet", &[1]),
+                bare.clone()
+            ]
+        );
+        assert_eq!(
+            titles(GroupBy::App, some()),
+            [
+                of("web", &[0]),
+                of("db", &[1]),
+                of("Without an app label", &[2]),
+                bare.clone()
+            ]
+        );
+        assert_eq!(
+            titles(GroupBy::Automatic, some()),
+            titles(GroupBy::Namespace, some())
+        );
+        assert_eq!(
+            titles(GroupBy::Automatic, some().split_off(2)),
+            titles(GroupBy::Kind, some().split_off(2))
+        );
     }
 
     #[test]
     fn a_group_is_folded_and_unfolded() {
-        let mut grouping = Grouping { by: GroupBy::Kind, ..Grouping::default() };
-        let model = Model { roots: some(), ..Model::default() };
+        let mut grouping = Grouping {
+            by: GroupBy::Kind,
+            ..Grouping::default()
+        };
+        let model = Model {
+            roots: some(),
+            ..Model::default()
+        };
         let uid = grouping.groups(&model)[1].id.uid.clone();
         grouping.toggle(uid.clone());
-        let folded: Vec<bool> = grouping.groups(&model).iter().map(|group| group.folded).collect();
+        let folded: Vec<bool> = grouping
+            .groups(&model)
+            .iter()
+            .map(|group| group.folded)
+            .collect();
         assert_eq!(folded, [false, true, false]);
         grouping.toggle(uid);
         assert!(grouping.groups(&model).iter().all(|group| !group.folded));

@@ -49,7 +49,11 @@ pub fn line<'a>(text: &'a str, block: &mut Option<usize>) -> Vec<(Token, &'a str
         if rest.starts_with(' ') || rest.starts_with('\t') {
             at += 1;
         } else if rest.starts_with("- ") || rest == "-" || rest == "---" || rest == "..." {
-            at += if rest.starts_with("- ") { 2 } else { rest.len() };
+            at += if rest.starts_with("- ") {
+                2
+            } else {
+                rest.len()
+            };
         } else {
             break;
         }
@@ -194,16 +198,33 @@ mod tests {
     fn a_block_scalar_is_text_until_the_indentation_ends() {
         let mut block = None;
         line("  data: |", &mut block);
-        assert_eq!(line("    key: value", &mut block), [(Token::Text, "    key: value")]);
+        assert_eq!(
+            line("    key: value", &mut block),
+            [(Token::Text, "    key: value")]
+        );
         assert_eq!(line("  next: 1", &mut block)[1].0, Token::Key);
     }
 
     #[test]
     fn no_character_is_lost_whatever_the_text() {
-        for text in
-            ["", "  ", "a", "a:", "- - b: 'x: # y' # z", "键: 值 # 注", "{a: [1,{b: \"c\"}]}", "\t:::#", "- ", "-", "'", "a: \"b#c\" #"]
-        {
-            assert_eq!(kinds(text).iter().map(|piece| piece.1).collect::<String>(), text);
+        for text in [
+            "",
+            "  ",
+            "a",
+            "a:",
+            "- - b: 'x: # y' # z",
+            "键: 值 # 注",
+            "{a: [1,{b: \"c\"}]}",
+            "\t:::#",
+            "- ",
+            "-",
+            "'",
+            "a: \"b#c\" #",
+        ] {
+            assert_eq!(
+                kinds(text).iter().map(|piece| piece.1).collect::<String>(),
+                text
+            );
         }
     }
 }

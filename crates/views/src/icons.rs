@@ -14,7 +14,9 @@ pub fn kind_icon(kind: &str) -> (&'static str, &'static str) {
         "PodDisruptionBudget" => ("i-pdb", ""),
         "Service" => ("i-service", "network"),
         "EndpointSlice" | "Endpoints" => ("i-endpointslice", "network"),
-        "Ingress" | "NetworkPolicy" | "Gateway" | "HTTPRoute" | "GatewayClass" => ("i-ingress", "network"),
+        "Ingress" | "NetworkPolicy" | "Gateway" | "HTTPRoute" | "GatewayClass" => {
+            ("i-ingress", "network")
+        }
         "PersistentVolumeClaim" => ("i-pvc", "storage"),
         "PersistentVolume" => ("i-pv", "storage"),
         "StorageClass" => ("i-storageclass", "storage"),

@@ -29,7 +29,14 @@ pub mod viewport;
 use view::View;
 
 /// All diagrams, in the order of their tabs; the first is shown first.
-pub static ALL: &[&View] = &[&ownership::VIEW, &nodes::VIEW, &network::VIEW, &storage::VIEW, &rollout::VIEW, &loops::VIEW];
+pub static ALL: &[&View] = &[
+    &ownership::VIEW,
+    &nodes::VIEW,
+    &network::VIEW,
+    &storage::VIEW,
+    &rollout::VIEW,
+    &loops::VIEW,
+];
 
 /// The diagram that a link names.
 pub fn by_id(id: &str) -> Option<&'static View> {

@@ -22,8 +22,13 @@ pub struct Mounted {
 
 impl Mounted {
     /// The items, by their place in the scene.
-    pub fn shown<'a>(&'a self, scene: &'a Scene) -> impl Iterator<Item = (usize, &'a Rc<Item>)> + Clone {
-        self.shown.iter().filter_map(|index| Some((*index, scene.items.get(*index)?)))
+    pub fn shown<'a>(
+        &'a self,
+        scene: &'a Scene,
+    ) -> impl Iterator<Item = (usize, &'a Rc<Item>)> + Clone {
+        self.shown
+            .iter()
+            .filter_map(|index| Some((*index, scene.items.get(*index)?)))
     }
 
     /// Resets for another picture: none of its items are mounted yet.
@@ -38,7 +43,13 @@ impl Mounted {
 
     /// Updates which items are in the document: at most `room` new ones are added while mounted ones stay, and items are
     /// removed in parts too, since removing very many at once is slow. `stop` has the keyboard focus. True if more items are to be added or removed.
-    pub fn admit(&mut self, scene: &Scene, stop: usize, mut room: usize, sees: &dyn Fn(&Item) -> bool) -> bool {
+    pub fn admit(
+        &mut self,
+        scene: &Scene,
+        stop: usize,
+        mut room: usize,
+        sees: &dyn Fn(&Item) -> bool,
+    ) -> bool {
         let items = &scene.items;
         let whole = items.len() <= MAX_WHOLE_ITEMS;
         let (mut goes, mut late) = (ITEMS_REMOVED, false);
@@ -51,8 +62,14 @@ impl Mounted {
         };
         // One without Pods has no height, and nothing to see.
         let belongs = |item: &Item| item.rect.h > 0.0 && (whole || sees(item));
-        let seen = |(index, item): &(usize, &Rc<Item>)| *index == stop || belongs(item) || stays(item);
-        let sight: Vec<usize> = items.iter().enumerate().filter(seen).map(|(index, _)| index).collect();
+        let seen =
+            |(index, item): &(usize, &Rc<Item>)| *index == stop || belongs(item) || stays(item);
+        let sight: Vec<usize> = items
+            .iter()
+            .enumerate()
+            .filter(seen)
+            .map(|(index, _)| index)
+            .collect();
         let mut waits = late;
         let shown = sight.into_iter().filter(|index| {
             let there = *index == stop || self.uids.contains(&items[*index].id.uid);
@@ -77,8 +94,18 @@ mod tests {
     fn scene(items: usize) -> Scene {
         let mut scene = Scene::default();
         for at in 0..items {
-            let id = Id { uid: at.to_string(), ..Id::default() };
-            scene.put(&id, Rect::new(0.0, at as f64, 10.0, 1.0), CardBody::Note(Default::default()), None, "", "");
+            let id = Id {
+                uid: at.to_string(),
+                ..Id::default()
+            };
+            scene.put(
+                &id,
+                Rect::new(0.0, at as f64, 10.0, 1.0),
+                CardBody::Note(Default::default()),
+                None,
+                "",
+                "",
+            );
         }
         scene
     }
@@ -93,8 +120,16 @@ mod tests {
         assert!(!mounted.admit(&few, 0, ITEMS_ADDED, &|_| false));
         assert_eq!(mounted.shown(&few).count(), ITEMS_ADDED);
         let (mut mounted, most) = (Mounted::default(), scene(MAX_WHOLE_ITEMS));
-        let rounds = std::iter::from_fn(|| mounted.admit(&most, 0, ITEMS_ADDED, &|_| false).then_some(())).count();
-        assert_eq!((rounds, mounted.shown(&most).count()), (MAX_WHOLE_ITEMS / ITEMS_ADDED, MAX_WHOLE_ITEMS));
+        let rounds = std::iter::from_fn(|| {
+            mounted
+                .admit(&most, 0, ITEMS_ADDED, &|_| false)
+                .then_some(())
+        })
+        .count();
+        assert_eq!(
+            (rounds, mounted.shown(&most).count()),
+            (MAX_WHOLE_ITEMS / ITEMS_ADDED, MAX_WHOLE_ITEMS)
+        );
     }
 
     #[test]
@@ -124,6 +159,9 @@ mod tests {
         assert!(mounted.admit(&scene, 5, ITEMS_ADDED, &|_| false));
         assert_eq!(mounted.shown(&scene).count(), 100 - ITEMS_REMOVED);
         while mounted.admit(&scene, 5, ITEMS_ADDED, &|_| false) {}
-        assert_eq!(mounted.shown(&scene).map(|(at, _)| at).collect::<Vec<_>>(), [5]);
+        assert_eq!(
+            mounted.shown(&scene).map(|(at, _)| at).collect::<Vec<_>>(),
+            [5]
+        );
     }
 }

@@ -27,7 +27,11 @@ const MAX_NAMED_USERS: usize = 3;
 
 /// The height of `uses` cards below a tree.
 pub fn height(uses: usize) -> f64 {
-    if uses == 0 { 0.0 } else { BELOW + uses.min(MAX_PER_TREE) as f64 * PITCH - (PITCH - CARD_HEIGHT) }
+    if uses == 0 {
+        0.0
+    } else {
+        BELOW + uses.min(MAX_PER_TREE) as f64 * PITCH - (PITCH - CARD_HEIGHT)
+    }
 }
 
 /// Which tree of a model an object is of: the root itself, or a Pod without an owner.
@@ -39,8 +43,18 @@ pub struct TreeIndex<'a> {
 impl<'a> TreeIndex<'a> {
     /// The trees of a model.
     pub fn of(model: &'a Model) -> Self {
-        let owners = model.roots.iter().enumerate().filter_map(|(at, root)| Some((root.controller.as_ref()?.id.uid.as_str(), at)));
-        TreeIndex { roots: k8s_model::sort::tree(owners), bare: model.roots.iter().position(|root| root.controller.is_none()) }
+        let owners = model
+            .roots
+            .iter()
+            .enumerate()
+            .filter_map(|(at, root)| Some((root.controller.as_ref()?.id.uid.as_str(), at)));
+        TreeIndex {
+            roots: k8s_model::sort::tree(owners),
+            bare: model
+                .roots
+                .iter()
+                .position(|root| root.controller.is_none()),
+        }
     }
 
     /// The tree of the root with this uid.
@@ -50,7 +64,13 @@ impl<'a> TreeIndex<'a> {
 
     /// The tree that all users are of, if they are of one; or what else `within` makes of a tree.
     pub fn home(&self, used: &Used, within: impl Fn(usize) -> usize) -> Option<usize> {
-        let tree = |user: &Id| if user.kind == "Pod" { self.bare } else { self.root(&user.uid) };
+        let tree = |user: &Id| {
+            if user.kind == "Pod" {
+                self.bare
+            } else {
+                self.root(&user.uid)
+            }
+        };
         let mut of = used.users.iter().map(|user| tree(user).map(&within));
         let first = of.next()??;
         of.all(|other| other == Some(first)).then_some(first)
@@ -63,7 +83,11 @@ pub fn homes(model: &Model) -> Vec<Option<usize>> {
         return Vec::new();
     }
     let trees = TreeIndex::of(model);
-    model.uses.iter().map(|used| trees.home(used, |tree| tree)).collect()
+    model
+        .uses
+        .iter()
+        .map(|used| trees.home(used, |tree| tree))
+        .collect()
 }
 
 /// Those that have a card, and how many are left out. What is missing is never left out for the sake of what is there.
@@ -81,8 +105,19 @@ fn fold<'a>(uses: &[&'a Used], most: usize) -> (Vec<&'a Used>, usize) {
 pub fn put(uses: &[&Used], (x, y, w): (f64, f64, f64), parent: Option<usize>, out: &mut Scene) {
     let (shown, more) = fold(uses, MAX_PER_TREE);
     let rect = |row: usize| Rect::new(x, y + BELOW + row as f64 * PITCH, w, CARD_HEIGHT);
-    shown.iter().enumerate().for_each(|(row, used)| card(used, rect(row), parent, out));
-    rest(more, Rect { h: 20.0, ..rect(shown.len()) }, parent, out);
+    shown
+        .iter()
+        .enumerate()
+        .for_each(|(row, used)| card(used, rect(row), parent, out));
+    rest(
+        more,
+        Rect {
+            h: 20.0,
+            ..rect(shown.len())
+        },
+        parent,
+        out,
+    );
 }
 
 /// Puts the cards of what several trees name, side by side as far as there is room, and gives their bottom.
@@ -90,39 +125,82 @@ pub fn put_shared(uses: &[&Used], (x, y, w): (f64, f64, f64), out: &mut Scene) -
     let (shown, more) = fold(uses, MAX_SHARED);
     let across = ((w / ACROSS) as usize).max(1);
     let wide = if across == 1 { w } else { WIDE };
-    let rect = |at: usize| Rect::new(x + (at % across) as f64 * ACROSS, y + (at / across) as f64 * ROW, wide, CARD_HEIGHT);
-    shown.iter().enumerate().for_each(|(at, used)| card(used, rect(at), None, out));
-    rest(more, Rect { h: 20.0, ..rect(shown.len()) }, None, out);
+    let rect = |at: usize| {
+        Rect::new(
+            x + (at % across) as f64 * ACROSS,
+            y + (at / across) as f64 * ROW,
+            wide,
+            CARD_HEIGHT,
+        )
+    };
+    shown
+        .iter()
+        .enumerate()
+        .for_each(|(at, used)| card(used, rect(at), None, out));
+    rest(
+        more,
+        Rect {
+            h: 20.0,
+            ..rect(shown.len())
+        },
+        None,
+        out,
+    );
     y + (shown.len() + usize::from(more > 0)).div_ceil(across) as f64 * ROW
 }
 
 /// The height of so many of them.
 pub fn shared_height(uses: usize, w: f64) -> f64 {
-    uses.min(MAX_SHARED).div_ceil(((w / ACROSS) as usize).max(1)) as f64 * ROW
+    uses.min(MAX_SHARED)
+        .div_ceil(((w / ACROSS) as usize).max(1)) as f64
+        * ROW
 }
 
 fn rest(more: usize, rect: Rect, parent: Option<usize>, out: &mut Scene) {
     if more > 0 {
         let text = msg::more(more);
-        let id = Id { uid: format!("uses/{parent:?}"), ..Id::default() };
+        let id = Id {
+            uid: format!("uses/{parent:?}"),
+            ..Id::default()
+        };
         out.put(&id, rect, CardBody::Note(text.clone()), parent, "", text);
     }
 }
 
 fn card(used: &Used, rect: Rect, parent: Option<usize>, out: &mut Scene) {
-    let fact = if used.missing { msg::used_missing() } else { Message::list(used.what_for.clone()) };
-    let shared = (parent.is_none() && used.users.len() > 1).then(|| msg::used_users(used.users.len()));
+    let fact = if used.missing {
+        msg::used_missing()
+    } else {
+        Message::list(used.what_for.clone())
+    };
+    let shared =
+        (parent.is_none() && used.users.len() > 1).then(|| msg::used_users(used.users.len()));
     let state = if used.missing { "missing" } else { "inert" };
     let mut parts = vec![msg::kind_name(&used.id.kind, &used.id.name)];
     parts.extend((!fact.is_empty()).then(|| fact.clone()));
-    let users: Vec<Message> = used.users.iter().take(MAX_NAMED_USERS).map(|user| msg::kind_name(&user.kind, &user.name)).collect();
+    let users: Vec<Message> = used
+        .users
+        .iter()
+        .take(MAX_NAMED_USERS)
+        .map(|user| msg::kind_name(&user.kind, &user.name))
+        .collect();
     if !users.is_empty() {
         parts.push(msg::used_by(users));
     }
     let more = used.users.len().saturating_sub(MAX_NAMED_USERS);
     parts.extend((more > 0).then(|| msg::and_more(more)));
     let told = dotted([Some(fact), shared].into_iter().flatten().collect());
-    out.put(&used.id, rect, CardBody::Stored { fact: told, missing: used.missing }, parent, state, Message::list(parts));
+    out.put(
+        &used.id,
+        rect,
+        CardBody::Stored {
+            fact: told,
+            missing: used.missing,
+        },
+        parent,
+        state,
+        Message::list(parts),
+    );
 }
 
 /// Draws the lines, once everything has its place: one from each place, also where many Pods have one together.
@@ -130,14 +208,28 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
     if model.uses.is_empty() {
         return;
     }
-    let cards = out.items.iter().filter(|item| !matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)));
-    let places: BTreeMap<String, Rect> = k8s_model::sort::tree(cards.map(|item| (item.id.uid.clone(), item.rect)));
+    let cards = out
+        .items
+        .iter()
+        .filter(|item| !matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)));
+    let places: BTreeMap<String, Rect> =
+        k8s_model::sort::tree(cards.map(|item| (item.id.uid.clone(), item.rect)));
     // Pods without an owner may be tiles or one block.
-    let many = out.items.iter().filter(|item| item.parent.is_none() && matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)));
+    let many = out.items.iter().filter(|item| {
+        item.parent.is_none() && matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_))
+    });
     let block = many.map(|item| item.rect).reduce(around);
     // Those below everything: lines come along above their first row.
-    let shared = |(used, home): &(&Used, &Option<usize>)| home.is_none().then(|| places.get(&used.id.uid)).flatten();
-    let top = model.uses.iter().zip(homes).filter_map(|one| shared(&one)).map(|rect| rect.y).fold(f64::MAX, f64::min);
+    let shared = |(used, home): &(&Used, &Option<usize>)| {
+        home.is_none().then(|| places.get(&used.id.uid)).flatten()
+    };
+    let top = model
+        .uses
+        .iter()
+        .zip(homes)
+        .filter_map(|one| shared(&one))
+        .map(|rect| rect.y)
+        .fold(f64::MAX, f64::min);
     // What several trees name is far from them: its lines are drawn while it or one of them is looked at.
     let looked = |used: &Used| {
         let of = |id: &Id| selected == Some(id.uid.as_str());
@@ -145,8 +237,17 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
     };
     let mut several = 0;
     for (used, home) in model.uses.iter().zip(homes) {
-        let Some(to) = places.get(&used.id.uid).filter(|_| home.is_some() || looked(used)) else { continue };
-        let outer = if home.is_none() { OUTER + f64::from(several % 3) * NEXT } else { RAIL };
+        let Some(to) = places
+            .get(&used.id.uid)
+            .filter(|_| home.is_some() || looked(used))
+        else {
+            continue;
+        };
+        let outer = if home.is_none() {
+            OUTER + f64::from(several % 3) * NEXT
+        } else {
+            RAIL
+        };
         let line = match () {
             () if used.missing => Line::Waits,
             () if selected == Some(used.id.uid.as_str()) => Line::Chosen,
@@ -155,9 +256,16 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
         let mut together = false;
         for user in &used.users {
             let own = places.get(&user.uid).copied();
-            let first = own.is_none() && user.kind == "Pod" && !std::mem::replace(&mut together, true);
-            let Some(from) = own.or(block.filter(|_| first)) else { continue };
-            let d = if from.x == to.x { beside(from, *to, outer) } else { over(from, *to, outer, top) };
+            let first =
+                own.is_none() && user.kind == "Pod" && !std::mem::replace(&mut together, true);
+            let Some(from) = own.or(block.filter(|_| first)) else {
+                continue;
+            };
+            let d = if from.x == to.x {
+                beside(from, *to, outer)
+            } else {
+                over(from, *to, outer, top)
+            };
             out.link(format!("{}>{}", user.uid, used.id.uid), d, line);
         }
         several += i32::from(home.is_none());
@@ -166,14 +274,27 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
 
 fn around(a: Rect, b: Rect) -> Rect {
     let (x, y) = (a.x.min(b.x), a.y.min(b.y));
-    Rect::new(x, y, a.right().max(b.right()) - x, a.bottom().max(b.bottom()) - y)
+    Rect::new(
+        x,
+        y,
+        a.right().max(b.right()) - x,
+        a.bottom().max(b.bottom()) - y,
+    )
 }
 
 /// Down the left side of the column, into the card's left edge.
 fn beside(from: Rect, to: Rect, outer: f64) -> String {
     let rail = (from.x - outer).max(2.0);
     let (a, b, r) = (from.cy() + outer - RAIL, to.cy(), ROUND.min(from.x - rail));
-    format!("M{} {a}H{}Q{rail} {a} {rail} {}V{}Q{rail} {b} {} {b}H{}", from.x, rail + r, a + r, b - r, rail + r, to.x)
+    format!(
+        "M{} {a}H{}Q{rail} {a} {rail} {}V{}Q{rail} {b} {} {b}H{}",
+        from.x,
+        rail + r,
+        a + r,
+        b - r,
+        rail + r,
+        to.x
+    )
 }
 
 /// Down the left side of the column, along above the cards, and down between them into the card's left edge.

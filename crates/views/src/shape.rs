@@ -74,7 +74,10 @@ impl Cells {
 
     /// Where a cell is, from the first one.
     pub fn offset(&self, at: usize) -> (f64, f64) {
-        ((at % self.columns) as f64 * self.pitch, (at / self.columns) as f64 * self.pitch)
+        (
+            (at % self.columns) as f64 * self.pitch,
+            (at / self.columns) as f64 * self.pitch,
+        )
     }
 
     /// The Pod under a point of the shape.
@@ -109,9 +112,23 @@ pub enum CardBody {
     /// A Service with a pill.
     Service { form: Message },
     /// A Pod as a card.
-    Pod { state: PodState, lead: String, tail: String, word: Message, note: Message, stale: bool },
+    Pod {
+        state: PodState,
+        lead: String,
+        tail: String,
+        word: Message,
+        note: Message,
+        stale: bool,
+    },
     /// A Pod as a tile: glyph, the end of its name, where it is, whether its owner is chosen, and whether it is of an older revision.
-    Tile { state: PodState, tail: String, note: Message, stale: bool, kin: bool, old: bool },
+    Tile {
+        state: PodState,
+        tail: String,
+        note: Message,
+        stale: bool,
+        kin: bool,
+        old: bool,
+    },
     /// A Pod that is there no more, in its place.
     Gone { name: String },
     /// Pods as cells.
@@ -127,9 +144,17 @@ pub enum CardBody {
     /// A Node with its bars.
     Node(NodeBody),
     /// The Pods that no node took.
-    Tray { title: Message, aside: Message, head: Message, rows: Vec<[Message; 3]> },
+    Tray {
+        title: Message,
+        aside: Message,
+        head: Message,
+        rows: Vec<[Message; 3]>,
+    },
     /// What all Pods of a picture of cells come to: numbers, and how many are in each state, of an older revision or not.
-    Totals { numbers: Vec<(usize, Message)>, parts: Vec<(PodState, bool, usize)> },
+    Totals {
+        numbers: Vec<(usize, Message)>,
+        parts: Vec<(PodState, bool, usize)>,
+    },
     /// An object that is stored and not animated: what it is used for, and whether it does not exist.
     Stored { fact: Message, missing: bool },
     /// The title of a group of workloads, which folds it; and whether it is folded.
@@ -139,11 +164,21 @@ pub enum CardBody {
     /// The API server and its store.
     Store { version: u64 },
     /// A control loop; its name stands above or below, or further off there.
-    Loop { of: Box<Loop>, above: bool, far: bool, two: bool, big: bool },
+    Loop {
+        of: Box<Loop>,
+        above: bool,
+        far: bool,
+        two: bool,
+        big: bool,
+    },
     /// The last pass of a loop.
     Pass(Box<Pass>),
     /// What a Pod asks and hears: prompt lines begin with `/ #`. Without a state it stands for any.
-    Terminal { state: Option<PodState>, title: Message, lines: Vec<String> },
+    Terminal {
+        state: Option<PodState>,
+        title: Message,
+        lines: Vec<String>,
+    },
     /// A card with a table.
     Table(CardTable),
     /// Pods over time.
@@ -231,8 +266,13 @@ pub fn steps(mut path: &str) -> impl Iterator<Item = (u8, Vec<f64>)> {
     std::iter::from_fn(move || {
         let start = path.find(|c: char| c.is_ascii_alphabetic())?;
         let verb = path.as_bytes()[start];
-        let end = path[start + 1..].find(|c: char| c.is_ascii_alphabetic()).map_or(path.len(), |end| start + 1 + end);
-        let numbers = path[start + 1..end].split([' ', ',']).filter_map(|number| number.parse().ok()).collect();
+        let end = path[start + 1..]
+            .find(|c: char| c.is_ascii_alphabetic())
+            .map_or(path.len(), |end| start + 1 + end);
+        let numbers = path[start + 1..end]
+            .split([' ', ','])
+            .filter_map(|number| number.parse().ok())
+            .collect();
         path = &path[end..];
         Some((verb, numbers))
     })
@@ -242,9 +282,17 @@ pub fn steps(mut path: &str) -> impl Iterator<Item = (u8, Vec<f64>)> {
 fn rows(path: &str) -> (f64, f64) {
     // Of a pair the second counts; a line across has none, one down nothing else.
     let down = |(verb, numbers): (u8, Vec<f64>)| {
-        numbers.into_iter().enumerate().filter(move |(at, _)| verb == b'V' || verb != b'H' && at % 2 == 1).map(|(_, y)| y)
+        numbers
+            .into_iter()
+            .enumerate()
+            .filter(move |(at, _)| verb == b'V' || verb != b'H' && at % 2 == 1)
+            .map(|(_, y)| y)
     };
-    steps(path).flat_map(down).fold((f64::INFINITY, f64::NEG_INFINITY), |(top, bottom), y| (top.min(y), bottom.max(y)))
+    steps(path)
+        .flat_map(down)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(top, bottom), y| {
+            (top.min(y), bottom.max(y))
+        })
 }
 
 /// What a line means.
@@ -357,21 +405,52 @@ pub struct Scene {
 
 impl Scene {
     /// Adds an item and returns its index.
-    pub fn put(&mut self, id: &Id, rect: Rect, body: CardBody, parent: Option<usize>, state: &str, label: impl Into<Message>) -> usize {
-        self.items.push(Rc::new(Item { id: id.clone(), rect, body, parent, state: state.into(), label: label.into() }));
+    pub fn put(
+        &mut self,
+        id: &Id,
+        rect: Rect,
+        body: CardBody,
+        parent: Option<usize>,
+        state: &str,
+        label: impl Into<Message>,
+    ) -> usize {
+        self.items.push(Rc::new(Item {
+            id: id.clone(),
+            rect,
+            body,
+            parent,
+            state: state.into(),
+            label: label.into(),
+        }));
         self.items.len() - 1
     }
 
     /// Adds an edge.
     pub fn link(&mut self, key: String, d: String, line: Line) {
-        self.edges.push(Edge { key, rows: rows(&d), d, line });
+        self.edges.push(Edge {
+            key,
+            rows: rows(&d),
+            d,
+            line,
+        });
     }
 
     /// Sets the size to hold everything with a margin, and puts edges into paint order (the chosen path last).
     pub fn finish(mut self, margin: f64) -> Scene {
-        self.width = self.items.iter().map(|item| item.rect.right()).fold(self.width, f64::max) + margin;
+        self.width = self
+            .items
+            .iter()
+            .map(|item| item.rect.right())
+            .fold(self.width, f64::max)
+            + margin;
         let words = self.labels.iter().map(|label| label.y + 16.0);
-        self.height = self.items.iter().map(|item| item.rect.bottom()).chain(words).fold(self.height, f64::max) + margin;
+        self.height = self
+            .items
+            .iter()
+            .map(|item| item.rect.bottom())
+            .chain(words)
+            .fold(self.height, f64::max)
+            + margin;
         k8s_model::sort::sort_by_key(&mut self.edges, |edge| edge.line);
         self
     }
@@ -395,12 +474,16 @@ impl Scene {
 
     /// Whether it is a picture of cells: what they show is seen without letters.
     pub fn dense(&self) -> bool {
-        self.items.iter().any(|item| matches!(&item.body, CardBody::Totals { .. }))
+        self.items
+            .iter()
+            .any(|item| matches!(&item.body, CardBody::Totals { .. }))
     }
 
     /// Whether a Pod in it stands for an older revision.
     pub fn has_older(&self) -> bool {
-        self.items.iter().any(|item| matches!(item.body, CardBody::Tile { old: true, .. }))
+        self.items
+            .iter()
+            .any(|item| matches!(item.body, CardBody::Tile { old: true, .. }))
     }
 
     /// The states of the Pods in it.
@@ -410,12 +493,19 @@ impl Scene {
             CardBody::Cells(cells) => cells.pods.counts().iter().any(|(own, _)| *own == state),
             _ => false,
         };
-        PodState::ALL.into_iter().filter(|state| self.items.iter().any(|item| has(item, *state))).collect()
+        PodState::ALL
+            .into_iter()
+            .filter(|state| self.items.iter().any(|item| has(item, *state)))
+            .collect()
     }
 
     /// What Pods in a state are called: those that fail are Failed, as the API has it, when all of them have ended.
     pub fn word(&self, state: PodState) -> Message {
-        if state == PodState::Failed && self.failed { Message::state("Failed") } else { state.word() }
+        if state == PodState::Failed && self.failed {
+            Message::state("Failed")
+        } else {
+            state.word()
+        }
     }
 
     /// The distance of an item from its root.
@@ -440,7 +530,11 @@ pub fn elbow(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
         let _ = write!(d, "M{} {}H{}", n(x1), n(y1), n(x2));
         return d;
     }
-    let r = (dy.abs() / 2.0).min(10.0).min(mid - x1).min(x2 - mid).max(0.0);
+    let r = (dy.abs() / 2.0)
+        .min(10.0)
+        .min(mid - x1)
+        .min(x2 - mid)
+        .max(0.0);
     let s = dy.signum();
     let _ = write!(
         d,
@@ -469,7 +563,11 @@ pub fn drop(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
         let _ = write!(d, "M{} {}V{}", n(x1), n(y1), n(y2));
         return d;
     }
-    let r = (dx.abs() / 2.0).min(10.0).min(mid - y1).min(y2 - mid).max(0.0);
+    let r = (dx.abs() / 2.0)
+        .min(10.0)
+        .min(mid - y1)
+        .min(y2 - mid)
+        .max(0.0);
     let s = dx.signum();
     let _ = write!(
         d,
@@ -505,14 +603,25 @@ mod tests {
     #[test]
     fn an_elbow_is_straight_on_one_height_and_has_round_corners_elsewhere() {
         assert_eq!(elbow(0.0, 5.0, 50.0, 5.0, 25.0), "M0 5H50");
-        assert_eq!(elbow(228.0, 307.0, 280.0, 404.0, 254.0), "M228 307H244Q254 307 254 317V394Q254 404 264 404H280");
+        assert_eq!(
+            elbow(228.0, 307.0, 280.0, 404.0, 254.0),
+            "M228 307H244Q254 307 254 317V394Q254 404 264 404H280"
+        );
         assert_eq!(drop(0.0, 0.0, 0.0, 9.0, 4.0), "M0 0V9");
     }
 
     #[test]
     fn a_cell_is_found_by_arithmetic() {
         let pods = (0..5).map(|_| projection::model::Pod::default());
-        let cells = Cells { pods: pods.collect(), columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0), old: 0, ring: None };
+        let cells = Cells {
+            pods: pods.collect(),
+            columns: 2,
+            side: 7.0,
+            pitch: 8.0,
+            at: (10.0, 20.0),
+            old: 0,
+            ring: None,
+        };
         assert_eq!(cells.hit(10.0, 20.0), Some(0));
         assert_eq!(cells.hit(19.0, 29.0), Some(3));
         assert_eq!(cells.hit(19.0, 37.0), None);

@@ -142,20 +142,41 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
             };
             present([Some("card"), Some(of_look), of.leaving.then_some("leaving")])
         }
-        CardBody::Service { .. } if is_flat_service(rect) => {
-            present([Some("card"), Some("flat"), has_narrow_name(rect).then_some("two"), is_slim_service(rect).then_some("slim")])
+        CardBody::Service { .. } if is_flat_service(rect) => present([
+            Some("card"),
+            Some("flat"),
+            has_narrow_name(rect).then_some("two"),
+            is_slim_service(rect).then_some("slim"),
+        ]),
+        CardBody::Stored { missing, .. } => present([
+            Some("card"),
+            Some("chip"),
+            has_two_lines(rect).then_some("two"),
+            missing.then_some("missing"),
+        ]),
+        CardBody::Service { .. } | CardBody::Volume { .. } | CardBody::Class { .. } => {
+            present([Some("card")])
         }
-        CardBody::Stored { missing, .. } => {
-            present([Some("card"), Some("chip"), has_two_lines(rect).then_some("two"), missing.then_some("missing")])
-        }
-        CardBody::Service { .. } | CardBody::Volume { .. } | CardBody::Class { .. } => present([Some("card")]),
         CardBody::Cells(cells) if cells.bare() => present([Some("cells"), Some("bare")]),
         CardBody::Cells(_) => present([Some("card"), Some("cells")]),
         CardBody::Pod { state, stale, .. } => {
             let thin = (is_slender(rect.w) && !is_line(rect)).then_some("thin");
-            present([Some("pod"), Some(state.class()), is_line(rect).then_some("line"), thin, stale.then_some("stale")])
+            present([
+                Some("pod"),
+                Some(state.class()),
+                is_line(rect).then_some("line"),
+                thin,
+                stale.then_some("stale"),
+            ])
         }
-        CardBody::Tile { state, note, stale, kin, old, .. } => {
+        CardBody::Tile {
+            state,
+            note,
+            stale,
+            kin,
+            old,
+            ..
+        } => {
             let slim = is_slim_tile(rect).then_some("slim");
             let two = has_note_below(rect, !note.is_empty()).then_some("two");
             present([
@@ -171,16 +192,29 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
         }
         CardBody::Gone { .. } => present([Some("pod"), Some("tile"), Some("gone")]),
         CardBody::Claim { .. } => present([Some("ticket"), is_slim_claim(rect).then_some("slim")]),
-        CardBody::Cylinder { .. } => present([Some("cylinder"), is_slim_cylinder(rect.h).then_some("slim")]),
-        CardBody::Node(node) => present([Some("card"), Some("node"), (!node.ready).then_some("down")]),
+        CardBody::Cylinder { .. } => {
+            present([Some("cylinder"), is_slim_cylinder(rect.h).then_some("slim")])
+        }
+        CardBody::Node(node) => {
+            present([Some("card"), Some("node"), (!node.ready).then_some("down")])
+        }
         CardBody::Tray { .. } => present([Some("tray")]),
         CardBody::Totals { .. } => present([Some("card"), Some("totals")]),
         CardBody::Heading { folded, .. } => present([Some("heading"), folded.then_some("folded")]),
         CardBody::Note(_) => present([Some("foldnote")]),
-        CardBody::Store { .. } => {
-            present([Some("card"), Some("store"), is_low_store(rect).then_some("low"), is_store_line(rect).then_some("line")])
-        }
-        CardBody::Loop { of, big, above, far, two } => present([
+        CardBody::Store { .. } => present([
+            Some("card"),
+            Some("store"),
+            is_low_store(rect).then_some("low"),
+            is_store_line(rect).then_some("line"),
+        ]),
+        CardBody::Loop {
+            of,
+            big,
+            above,
+            far,
+            two,
+        } => present([
             Some("loop"),
             is_low_loop(rect).then_some("low"),
             (!of.slow.is_empty()).then_some("slow"),
@@ -195,7 +229,11 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
             of.told.then_some("arcs"),
         ]),
         CardBody::Pass(_) => present([Some("card"), Some("pass")]),
-        CardBody::Terminal { .. } => present([Some("card"), Some("term"), is_tight_terminal(rect).then_some("tight")]),
+        CardBody::Terminal { .. } => present([
+            Some("card"),
+            Some("term"),
+            is_tight_terminal(rect).then_some("tight"),
+        ]),
         CardBody::Table(_) => present([Some("card"), Some("table")]),
         CardBody::Chart(_) => present([Some("card"), Some("chart")]),
     }
@@ -209,23 +247,41 @@ mod tests {
 
     fn of(body: CardBody, w: f64, h: f64) -> Vec<&'static str> {
         let mut scene = Scene::default();
-        scene.put(&Id::default(), Rect::new(0.0, 0.0, w, h), body, None, "", "");
+        scene.put(
+            &Id::default(),
+            Rect::new(0.0, 0.0, w, h),
+            body,
+            None,
+            "",
+            "",
+        );
         classes(&scene.items[0])
     }
 
     #[test]
     fn a_variant_is_chosen_by_the_room_there_is() {
-        let claim = || CardBody::Claim { fact: Default::default(), bound: true };
+        let claim = || CardBody::Claim {
+            fact: Default::default(),
+            bound: true,
+        };
         assert_eq!(of(claim(), 172.0, 60.0), ["ticket"]);
         assert_eq!(of(claim(), 172.0, 40.0), ["ticket", "slim"]);
-        let cylinder = || CardBody::Cylinder { fact: Default::default(), data: Default::default() };
+        let cylinder = || CardBody::Cylinder {
+            fact: Default::default(),
+            data: Default::default(),
+        };
         assert_eq!(of(cylinder(), 172.0, 96.0), ["cylinder"]);
         assert_eq!(of(cylinder(), 172.0, 70.0), ["cylinder", "slim"]);
-        let service = || CardBody::Service { form: Default::default() };
+        let service = || CardBody::Service {
+            form: Default::default(),
+        };
         assert_eq!(of(service(), 320.0, 60.0), ["card"]);
         assert_eq!(of(service(), 370.0, 44.0), ["card", "flat"]);
         assert_eq!(of(service(), 300.0, 36.0), ["card", "flat", "two", "slim"]);
-        assert_eq!(of(CardBody::Store { version: 1 }, 100.0, 36.0), ["card", "store", "low", "line"]);
+        assert_eq!(
+            of(CardBody::Store { version: 1 }, 100.0, 36.0),
+            ["card", "store", "low", "line"]
+        );
         assert_eq!((is_slender(114.0), is_slender(172.0)), (true, false));
     }
 }

@@ -106,7 +106,13 @@ pub struct Fit {
 
 impl Fit {
     /// Columns and tables: a little smaller where that helps, from the top.
-    pub const HANGING: Fit = Fit { scale: Scale::Shrinks, hangs: true, fills: false, keeps_head: false, has_low_form: false };
+    pub const HANGING: Fit = Fit {
+        scale: Scale::Shrinks,
+        hangs: true,
+        fills: false,
+        keeps_head: false,
+        has_low_form: false,
+    };
 }
 
 /// Which workloads the pill is about.
@@ -160,7 +166,14 @@ pub struct Uses {
 
 impl Uses {
     /// Nothing else.
-    pub const NOTHING: Uses = Uses { nodes: false, budget: false, loops: false, endpoints: false, groups: false, counters: false };
+    pub const NOTHING: Uses = Uses {
+        nodes: false,
+        budget: false,
+        loops: false,
+        endpoints: false,
+        groups: false,
+        counters: false,
+    };
 }
 
 /// What a diagram is drawn from.

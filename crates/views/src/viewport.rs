@@ -52,8 +52,12 @@ fn crosses(d: &str, z: f64, (x, y, w, h): (f64, f64, f64, f64)) -> bool {
             (_, [.., x, y]) => (*x, *y),
             _ => at,
         };
-        let (left, right, top, low) =
-            (f64::min(at.0, to.0) * z, f64::max(at.0, to.0) * z, f64::min(at.1, to.1) * z, f64::max(at.1, to.1) * z);
+        let (left, right, top, low) = (
+            f64::min(at.0, to.0) * z,
+            f64::max(at.0, to.0) * z,
+            f64::min(at.1, to.1) * z,
+            f64::max(at.1, to.1) * z,
+        );
         found |= verb != b'M' && left < x + w && right > x && top < y + h && low > y;
         at = to;
     }
@@ -76,7 +80,10 @@ pub fn map_scale(scene: &Scene) -> f64 {
 
 /// How large the map of a diagram is.
 pub fn map_size(scene: &Scene) -> (f64, f64) {
-    (scene.width * map_scale(scene), scene.height * map_scale(scene))
+    (
+        scene.width * map_scale(scene),
+        scene.height * map_scale(scene),
+    )
 }
 
 /// Clamps a pan: no more than `over` is empty, and nothing that fits is out of sight.
@@ -198,8 +205,12 @@ impl Viewport {
         };
         // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
         // Nodes with cells get higher and lower as Pods come and go, and keep their scale.
-        self.zoom =
-            if !self.all && (narrow || scene.dense() || down < least && h > 320.0) { across } else { across.min(down) }.clamp(least, 1.0);
+        self.zoom = if !self.all && (narrow || scene.dense() || down < least && h > 320.0) {
+            across
+        } else {
+            across.min(down)
+        }
+        .clamp(least, 1.0);
         self.fitted = (w, h);
         self.place(of);
     }
@@ -209,14 +220,28 @@ impl Viewport {
         let over = |size: f64, length: f64| (size - length * self.zoom).max(0.0);
         let left = over(self.size.0, of.scene.width) / 2.0;
         let whole = over(self.room_in(of, self.whole), of.scene.height) / 2.0;
-        let top = if self.hangs(of) { 0.0 } else { whole.min(over(self.room(of), of.scene.height)) };
+        let top = if self.hangs(of) {
+            0.0
+        } else {
+            whole.min(over(self.room(of), of.scene.height))
+        };
         self.pan = (left.round(), top.round());
     }
 
     /// The height without panels at the foot; a chart is drawn for the height there is.
     pub fn measure(&mut self, of: &ViewedScene, taken: Taken) {
-        self.whole = self.size.1 + if of.fit.fills { 0.0 } else { taken.console + taken.past };
-        self.laid_out = self.whole - if of.fit.has_low_form { taken.console } else { 0.0 };
+        self.whole = self.size.1
+            + if of.fit.fills {
+                0.0
+            } else {
+                taken.console + taken.past
+            };
+        self.laid_out = self.whole
+            - if of.fit.has_low_form {
+                taken.console
+            } else {
+                0.0
+            };
     }
 
     /// Keeps the visible part in place when a panel at the foot opens or closes.
@@ -224,7 +249,11 @@ impl Viewport {
         if self.size.1 > before {
             return self.place(of);
         }
-        self.pan.1 = self.pan.1.min((self.room(of) - of.scene.height * self.zoom).max(0.0)).round();
+        self.pan.1 = self
+            .pan
+            .1
+            .min((self.room(of) - of.scene.height * self.zoom).max(0.0))
+            .round();
     }
 
     /// Ownership grows to all sides; columns and tables hang from the top, and so does all of a phone.
@@ -248,7 +277,10 @@ impl Viewport {
         if of.fit.fills {
             return false;
         }
-        let over = (self.size.0 - of.scene.width * zoom, self.room(of) - of.scene.height * zoom);
+        let over = (
+            self.size.0 - of.scene.width * zoom,
+            self.room(of) - of.scene.height * zoom,
+        );
         if self.zoom < zoom || opens {
             return false;
         }
@@ -257,7 +289,14 @@ impl Viewport {
         let larger = self.zoom > zoom * 1.01 || aside;
         let top = slide(pan.1, over.1);
         // It may hang a little lower or higher than the middle, by a fifth of the height.
-        let top = if !self.hangs(of) && over.1 > 0.0 && (over.1 - 2.0 * top).abs() > self.room(of) / 5.0 { over.1 / 2.0 } else { top };
+        let top = if !self.hangs(of)
+            && over.1 > 0.0
+            && (over.1 - 2.0 * top).abs() > self.room(of) / 5.0
+        {
+            over.1 / 2.0
+        } else {
+            top
+        };
         (self.pan, self.zoom) = ((left.round(), top.round()), zoom);
         larger
     }
@@ -269,14 +308,23 @@ impl Viewport {
 
     /// The same in a stage of another height.
     fn room_in(&self, of: &ViewedScene, height: f64) -> f64 {
-        if self.controlled(of, height) { height - CONTROLS_HEIGHT } else { height }
+        if self.controlled(of, height) {
+            height - CONTROLS_HEIGHT
+        } else {
+            height
+        }
     }
 
     /// Whether enough is out of sight for a map to help.
     fn hides(&self, scene: &Scene) -> bool {
-        let seen = |pan: f64, length: f64, size: f64| (pan + length * self.zoom).min(size) - pan.max(0.0);
-        let (across, down) = (seen(self.pan.0, scene.width, self.size.0), seen(self.pan.1, scene.height, self.size.1));
-        let share = across.max(0.0) * down.max(0.0) / (scene.width * scene.height * self.zoom * self.zoom);
+        let seen =
+            |pan: f64, length: f64, size: f64| (pan + length * self.zoom).min(size) - pan.max(0.0);
+        let (across, down) = (
+            seen(self.pan.0, scene.width, self.size.0),
+            seen(self.pan.1, scene.height, self.size.1),
+        );
+        let share =
+            across.max(0.0) * down.max(0.0) / (scene.width * scene.height * self.zoom * self.zoom);
         share < 0.97
     }
 
@@ -297,20 +345,42 @@ impl Viewport {
             let (x, y) = (x - self.pan.0, y - self.pan.1);
             let meets = |item: &Rc<Item>| {
                 let at = item.rect;
-                at.h > 0.0 && at.x * z < x + w && at.right() * z > x && at.y * z < y + h && at.bottom() * z > y
+                at.h > 0.0
+                    && at.x * z < x + w
+                    && at.right() * z > x
+                    && at.y * z < y + h
+                    && at.bottom() * z > y
             };
             // Of a label only its point is known: it is taken to be as wide as most of them are.
             let over = |label: &Label| {
-                let (left, wide) = (if label.centred { label.x - 60.0 } else { label.x }, 120.0);
-                left * z < x + w && (left + wide) * z > x && (label.y - 12.0) * z < y + h && (label.y + 12.0) * z > y
+                let (left, wide) = (
+                    if label.centred {
+                        label.x - 60.0
+                    } else {
+                        label.x
+                    },
+                    120.0,
+                );
+                left * z < x + w
+                    && (left + wide) * z > x
+                    && (label.y - 12.0) * z < y + h
+                    && (label.y + 12.0) * z > y
             };
             let labels = &of.scene.labels;
             // Lines are few where items are; of very many items some are covered anyway.
             let edges = of.scene.edges.iter().take(MAX_MAPPED_EDGES);
-            let crossed = edges.filter(|edge| crosses(&edge.d, z, (x, y, w, h))).count();
-            crossed + of.scene.items.iter().filter(|item| meets(item)).count() + labels.iter().filter(|label| over(label)).count()
+            let crossed = edges
+                .filter(|edge| crosses(&edge.d, z, (x, y, w, h)))
+                .count();
+            crossed
+                + of.scene.items.iter().filter(|item| meets(item)).count()
+                + labels.iter().filter(|label| over(label)).count()
         };
-        let cells = of.scene.items.iter().any(|item| matches!(item.body, CardBody::Cells(_)));
+        let cells = of
+            .scene
+            .items
+            .iter()
+            .any(|item| matches!(item.body, CardBody::Cells(_)));
         self.map = (0..4)
             .map(|corner| (covered(&corner), corner))
             .min()
@@ -322,8 +392,19 @@ impl Viewport {
     /// Where the map lies in a corner: at the right first, at the foot first.
     pub fn corner(&self, corner: u8, of: &ViewedScene) -> (f64, f64) {
         let (w, h) = map_size(of.scene);
-        let x = if corner & 1 == 0 { self.size.0 - w - 12.0 } else { 12.0 };
-        (x, if corner & 2 == 0 { self.room(of) - h - 8.0 } else { 12.0 })
+        let x = if corner & 1 == 0 {
+            self.size.0 - w - 12.0
+        } else {
+            12.0
+        };
+        (
+            x,
+            if corner & 2 == 0 {
+                self.room(of) - h - 8.0
+            } else {
+                12.0
+            },
+        )
     }
 
     /// A low stage has no room for them.
@@ -342,8 +423,13 @@ impl Viewport {
         let grown = zoom / self.zoom;
         self.zoom = zoom;
         // What fits stays in sight, and what does not fills the stage.
-        let place = |at: f64, pan: f64, size: f64, length: f64| slide(at - (at - pan) * grown, size - length * zoom);
-        self.pan = (place(x, self.pan.0, self.size.0, scene.width), place(y, self.pan.1, self.size.1, scene.height));
+        let place = |at: f64, pan: f64, size: f64, length: f64| {
+            slide(at - (at - pan) * grown, size - length * zoom)
+        };
+        self.pan = (
+            place(x, self.pan.0, self.size.0, scene.width),
+            place(y, self.pan.1, self.size.1, scene.height),
+        );
         self.touched = true;
     }
 
@@ -359,13 +445,19 @@ impl Viewport {
             to.clamp(seen - picture, (stage - seen).max(seen - picture))
         };
         let (width, height) = (scene.width * self.zoom, scene.height * self.zoom);
-        self.pan = (hold(self.pan.0 + x, self.size.0, width), hold(self.pan.1 + y, self.size.1, height));
+        self.pan = (
+            hold(self.pan.0 + x, self.size.0, width),
+            hold(self.pan.1 + y, self.size.1, height),
+        );
         self.touched = true;
     }
 
     /// A place of the scene into the middle.
     pub fn centre(&mut self, x: f64, y: f64) {
-        self.pan = (self.size.0 / 2.0 - x * self.zoom, self.size.1 / 2.0 - y * self.zoom);
+        self.pan = (
+            self.size.0 / 2.0 - x * self.zoom,
+            self.size.1 / 2.0 - y * self.zoom,
+        );
         self.touched = true;
     }
 
@@ -392,31 +484,48 @@ impl Viewport {
 
     /// Whether there is room for a legend.
     pub fn has_legend(&self, of: &ViewedScene) -> bool {
-        self.size.0 >= MIN_LEGEND_STAGE.0 && self.size.1 >= MIN_LEGEND_STAGE.1 && !of.embed && !of.scene.dense()
+        self.size.0 >= MIN_LEGEND_STAGE.0
+            && self.size.1 >= MIN_LEGEND_STAGE.1
+            && !of.embed
+            && !of.scene.dense()
     }
 
     /// Where the hover card of a place stands: from the left, and from the top or the bottom.
     pub fn card_at(&self, rect: Rect) -> (f64, Side) {
-        let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
+        let (x, y) = (
+            rect.x * self.zoom + self.pan.0,
+            rect.y * self.zoom + self.pan.1,
+        );
         let (w, h) = (rect.w * self.zoom, rect.h * self.zoom);
         let (width, height) = self.size;
         // Below, above, or beside it: where there is room.
-        let middle = (x + w / 2.0 - HOVER_CARD_WIDTH / 2.0).clamp(8.0, (width - HOVER_CARD_WIDTH - 8.0).max(8.0));
+        let middle = (x + w / 2.0 - HOVER_CARD_WIDTH / 2.0)
+            .clamp(8.0, (width - HOVER_CARD_WIDTH - 8.0).max(8.0));
         if height - y - h >= HOVER_CARD_HEIGHT {
             (middle, Side::Top(y + h + 10.0))
         } else if y >= HOVER_CARD_HEIGHT {
             (middle, Side::Bottom(height - y + 10.0))
         } else {
             let right = x + w + 10.0;
-            let left = if right + HOVER_CARD_WIDTH <= width { right } else { (x - HOVER_CARD_WIDTH - 10.0).max(8.0) };
-            (left, Side::Top(y.clamp(8.0, (height - HOVER_CARD_HEIGHT).max(8.0))))
+            let left = if right + HOVER_CARD_WIDTH <= width {
+                right
+            } else {
+                (x - HOVER_CARD_WIDTH - 10.0).max(8.0)
+            };
+            (
+                left,
+                Side::Top(y.clamp(8.0, (height - HOVER_CARD_HEIGHT).max(8.0))),
+            )
         }
     }
 
     /// Moves the picture until a rectangle is in sight; returns whether it had to move.
     pub fn bring(&mut self, of: &ViewedScene, rect: Rect) -> bool {
         let (w, h) = (self.size.0, self.room(of));
-        let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
+        let (x, y) = (
+            rect.x * self.zoom + self.pan.0,
+            rect.y * self.zoom + self.pan.1,
+        );
         let (iw, ih) = (rect.w * self.zoom, rect.h * self.zoom);
         let shift = |at: f64, size: f64, room: f64| {
             if at < 12.0 {
@@ -434,7 +543,8 @@ impl Viewport {
 
     /// Whether an item is in sight, or nearly.
     pub fn sees(&self, rect: Rect) -> bool {
-        self.near(rect.x, rect.right(), self.pan.0, self.size.0) && self.sees_rows(rect.y, rect.bottom())
+        self.near(rect.x, rect.right(), self.pan.0, self.size.0)
+            && self.sees_rows(rect.y, rect.bottom())
     }
 
     /// Whether something between two places from the top is.
@@ -454,12 +564,23 @@ mod tests {
 
     fn scene(width: f64, height: f64) -> Scene {
         let mut scene = Scene::default();
-        scene.put(&Id::default(), Rect::new(0.0, 0.0, width, height), CardBody::Note(Default::default()), None, "", "");
+        scene.put(
+            &Id::default(),
+            Rect::new(0.0, 0.0, width, height),
+            CardBody::Note(Default::default()),
+            None,
+            "",
+            "",
+        );
         scene.finish(0.0)
     }
 
     fn shown<'a>(scene: &'a Scene, view: &str) -> ViewedScene<'a> {
-        ViewedScene { scene, fit: crate::by_id(view).unwrap().fit, embed: false }
+        ViewedScene {
+            scene,
+            fit: crate::by_id(view).unwrap().fit,
+            embed: false,
+        }
     }
 
     fn opened(of: &ViewedScene, size: (f64, f64)) -> Viewport {
@@ -470,21 +591,46 @@ mod tests {
 
     #[test]
     fn everything_fits_at_any_size() {
-        for (width, height) in [(400.0, 300.0), (60_000.0, 300.0), (900.0, 80_000.0), (60_000.0, 80_000.0)] {
-            for (view, stage) in [("ownership", (1_000.0, 700.0)), ("nodes", (600.0, 320.0)), ("loops", (900.0, 500.0))] {
+        for (width, height) in [
+            (400.0, 300.0),
+            (60_000.0, 300.0),
+            (900.0, 80_000.0),
+            (60_000.0, 80_000.0),
+        ] {
+            for (view, stage) in [
+                ("ownership", (1_000.0, 700.0)),
+                ("nodes", (600.0, 320.0)),
+                ("loops", (900.0, 500.0)),
+            ] {
                 let all = scene(width, height);
                 let of = shown(&all, view);
                 let mut port = opened(&of, stage);
                 port.refit(&of, true);
-                let (right, bottom) = (port.pan.0 + width * port.zoom, port.pan.1 + height * port.zoom);
+                let (right, bottom) = (
+                    port.pan.0 + width * port.zoom,
+                    port.pan.1 + height * port.zoom,
+                );
                 assert!(
-                    port.pan.0 >= 0.0 && port.pan.1 >= 0.0 && right <= stage.0 + 1.0 && bottom <= port.room(&of) + 1.0,
+                    port.pan.0 >= 0.0
+                        && port.pan.1 >= 0.0
+                        && right <= stage.0 + 1.0
+                        && bottom <= port.room(&of) + 1.0,
                     "{view} {port:?}"
                 );
                 // With the console open, less is in sight.
                 let mut low = port.clone();
-                low.resize((stage.0, stage.1 - 120.0), Taken { console: 120.0, past: 0.0 }, &of);
-                assert!(low.pan.1 + height * low.zoom <= low.room(&of) + 1.0, "{view} {low:?}");
+                low.resize(
+                    (stage.0, stage.1 - 120.0),
+                    Taken {
+                        console: 120.0,
+                        past: 0.0,
+                    },
+                    &of,
+                );
+                assert!(
+                    low.pan.1 + height * low.zoom <= low.room(&of) + 1.0,
+                    "{view} {low:?}"
+                );
                 // Further out there is nothing, and back in it goes on from there.
                 let before = port.zoom;
                 port.zoom_middle(&all, 1.25);
@@ -500,18 +646,37 @@ mod tests {
             let mut port = opened(&shown(&all, "network"), (1_000.0, 700.0));
             for (x, y) in [(9_999.0, 9_999.0), (-99_999.0, -99_999.0)] {
                 port.pan_by(x, y, &all);
-                let (right, bottom) = (port.pan.0 + width * port.zoom, port.pan.1 + height * port.zoom);
-                assert!(port.pan.0 <= 960.0 && port.pan.1 <= 660.0 && right >= 40.0 && bottom >= 40.0, "{port:?}");
+                let (right, bottom) = (
+                    port.pan.0 + width * port.zoom,
+                    port.pan.1 + height * port.zoom,
+                );
+                assert!(
+                    port.pan.0 <= 960.0 && port.pan.1 <= 660.0 && right >= 40.0 && bottom >= 40.0,
+                    "{port:?}"
+                );
             }
         }
     }
 
     #[test]
     fn what_is_a_little_too_large_is_made_smaller_and_no_more_than_can_be_read() {
-        let (fits, wide, far) = (scene(400.0, 300.0), scene(1_100.0, 300.0), scene(4_000.0, 300.0));
-        assert_eq!(opened(&shown(&fits, "ownership"), (1_000.0, 700.0)).zoom, 1.0);
-        assert_eq!(opened(&shown(&wide, "ownership"), (1_000.0, 700.0)).zoom, 1_000.0 / 1_100.0);
-        assert_eq!(opened(&shown(&far, "ownership"), (1_000.0, 700.0)).zoom, MIN_SHRINK_SCALE);
+        let (fits, wide, far) = (
+            scene(400.0, 300.0),
+            scene(1_100.0, 300.0),
+            scene(4_000.0, 300.0),
+        );
+        assert_eq!(
+            opened(&shown(&fits, "ownership"), (1_000.0, 700.0)).zoom,
+            1.0
+        );
+        assert_eq!(
+            opened(&shown(&wide, "ownership"), (1_000.0, 700.0)).zoom,
+            1_000.0 / 1_100.0
+        );
+        assert_eq!(
+            opened(&shown(&far, "ownership"), (1_000.0, 700.0)).zoom,
+            MIN_SHRINK_SCALE
+        );
         assert_eq!(opened(&shown(&wide, "loops"), (1_000.0, 700.0)).zoom, 1.0);
         let of = shown(&far, "ownership");
         let mut port = opened(&of, (1_000.0, 700.0));
@@ -522,8 +687,14 @@ mod tests {
     #[test]
     fn ownership_stands_in_the_middle_and_tables_hang_from_the_top() {
         let of = scene(400.0, 300.0);
-        assert_eq!(opened(&shown(&of, "ownership"), (1_000.0, 700.0)).pan, (300.0, (700.0 - CONTROLS_HEIGHT - 300.0) / 2.0));
-        assert_eq!(opened(&shown(&of, "network"), (1_000.0, 700.0)).pan, (300.0, 0.0));
+        assert_eq!(
+            opened(&shown(&of, "ownership"), (1_000.0, 700.0)).pan,
+            (300.0, (700.0 - CONTROLS_HEIGHT - 300.0) / 2.0)
+        );
+        assert_eq!(
+            opened(&shown(&of, "network"), (1_000.0, 700.0)).pan,
+            (300.0, 0.0)
+        );
     }
 
     #[test]
@@ -542,7 +713,11 @@ mod tests {
 
     #[test]
     fn a_picture_that_grows_keeps_its_place_as_long_as_it_is_in_sight() {
-        let (small, more, huge) = (scene(400.0, 300.0), scene(420.0, 330.0), scene(1_050.0, 300.0));
+        let (small, more, huge) = (
+            scene(400.0, 300.0),
+            scene(420.0, 330.0),
+            scene(1_050.0, 300.0),
+        );
         let mut port = opened(&shown(&small, "network"), (1_000.0, 700.0));
         let pan = port.pan;
         assert!(!port.settle(&shown(&more, "network"), false));
@@ -561,24 +736,52 @@ mod tests {
         let mut port = opened(&of, (1_000.0, 700.0));
         let pan = port.pan;
         assert!(!port.resize((1_000.0, 700.0), Taken::default(), &of));
-        port.resize((1_000.0, 660.0), Taken { console: 0.0, past: 40.0 }, &of);
+        port.resize(
+            (1_000.0, 660.0),
+            Taken {
+                console: 0.0,
+                past: 40.0,
+            },
+            &of,
+        );
         assert_eq!((port.zoom, port.pan.0), (1.0, pan.0));
         assert!(port.pan.1 < pan.1);
     }
 
     #[test]
-    fn over_a_console_a_diagram_with_a_low_form_is_laid_out_for_what_is_left_and_the_line_of_the_past_changes_nothing() {
+    fn over_a_console_a_diagram_with_a_low_form_is_laid_out_for_what_is_left_and_the_line_of_the_past_changes_nothing()
+     {
         let of = scene(400.0, 600.0);
         for (view, low) in [("ownership", 600.0), ("storage", 400.0)] {
             let of = shown(&of, view);
             let mut port = opened(&of, (1_000.0, 600.0));
-            assert!(port.take_resized(&Scene { stage: port.stage(), ..scene(400.0, 600.0) }));
-            port.resize((1_000.0, 560.0), Taken { console: 0.0, past: 40.0 }, &of);
+            assert!(port.take_resized(&Scene {
+                stage: port.stage(),
+                ..scene(400.0, 600.0)
+            }));
+            port.resize(
+                (1_000.0, 560.0),
+                Taken {
+                    console: 0.0,
+                    past: 40.0,
+                },
+                &of,
+            );
             assert_eq!(port.stage(), (1_000.0, 600.0), "{view}");
-            port.resize((1_000.0, 360.0), Taken { console: 200.0, past: 40.0 }, &of);
+            port.resize(
+                (1_000.0, 360.0),
+                Taken {
+                    console: 200.0,
+                    past: 40.0,
+                },
+                &of,
+            );
             assert_eq!(port.stage(), (1_000.0, low), "{view}");
             // What comes for that is placed at once.
-            let flat = Scene { stage: port.stage(), ..scene(400.0, 300.0) };
+            let flat = Scene {
+                stage: port.stage(),
+                ..scene(400.0, 300.0)
+            };
             assert_eq!(port.take_resized(&flat), view == "storage");
         }
     }
@@ -614,8 +817,14 @@ mod tests {
     #[test]
     fn a_map_lies_on_no_line() {
         let at = |x: f64, y: f64| (x, y, 100.0, 80.0);
-        assert!(crosses("M10 20H500V300", 1.0, at(200.0, 0.0)) && crosses("M10 20H500V300", 1.0, at(450.0, 200.0)));
-        assert!(!crosses("M10 20H500V300", 1.0, at(200.0, 100.0)) && !crosses("M10 20M500 300", 1.0, at(200.0, 0.0)));
+        assert!(
+            crosses("M10 20H500V300", 1.0, at(200.0, 0.0))
+                && crosses("M10 20H500V300", 1.0, at(450.0, 200.0))
+        );
+        assert!(
+            !crosses("M10 20H500V300", 1.0, at(200.0, 100.0))
+                && !crosses("M10 20M500 300", 1.0, at(200.0, 0.0))
+        );
         assert!(crosses("M0 0C10 0 20 50 400 400", 0.5, at(150.0, 150.0)));
     }
 
@@ -623,8 +832,13 @@ mod tests {
     fn a_card_stands_where_there_is_room() {
         let of = scene(1_000.0, 700.0);
         let port = opened(&shown(&of, "loops"), (1_000.0, 700.0));
-        assert!(matches!(port.card_at(Rect::new(100.0, 50.0, 100.0, 50.0)).1, Side::Top(y) if y == port.pan.1 + 110.0));
-        assert!(matches!(port.card_at(Rect::new(100.0, 600.0, 100.0, 50.0)).1, Side::Bottom(_)));
+        assert!(
+            matches!(port.card_at(Rect::new(100.0, 50.0, 100.0, 50.0)).1, Side::Top(y) if y == port.pan.1 + 110.0)
+        );
+        assert!(matches!(
+            port.card_at(Rect::new(100.0, 600.0, 100.0, 50.0)).1,
+            Side::Bottom(_)
+        ));
         assert_eq!(port.card_at(Rect::new(0.0, 100.0, 100.0, 500.0)).0, 110.0);
     }
 }

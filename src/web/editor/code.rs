@@ -35,7 +35,8 @@ impl Told {
     /// Whether it is the same: of long texts by their places in memory.
     fn is(&self, other: &Told) -> bool {
         let same = Rc::ptr_eq(&self.text, &other.text) && Rc::ptr_eq(&self.applied, &other.applied);
-        same && Rc::ptr_eq(&self.diagnostics, &other.diagnostics) && (self.live, self.lang) == (other.live, other.lang)
+        same && Rc::ptr_eq(&self.diagnostics, &other.diagnostics)
+            && (self.live, self.lang) == (other.live, other.lang)
     }
 }
 
@@ -47,7 +48,11 @@ impl Editor {
     /// Tells the code editor what it does not know yet.
     pub(super) fn inform(&mut self, ctx: &Context<Self>) {
         let props = ctx.props();
-        let knows = is_same(&self.held, &props.text) && self.told.as_ref().is_some_and(|told| told.is(&Told::of(props)));
+        let knows = is_same(&self.held, &props.text)
+            && self
+                .told
+                .as_ref()
+                .is_some_and(|told| told.is(&Told::of(props)));
         if props.text.len() < LONG || knows {
             self.tell(props);
         } else if self.telling.is_none() {
@@ -67,7 +72,11 @@ impl Editor {
         self.held = props.text.clone();
         let told = Told::of(props);
         if !self.told.as_ref().is_some_and(|before| before.is(&told)) {
-            rich.tell(&told.diagnostics, &runs(&changed(&told.text, &told.applied)), told.live);
+            rich.tell(
+                &told.diagnostics,
+                &runs(&changed(&told.text, &told.applied)),
+                told.live,
+            );
             self.told = Some(told);
         }
         self.focus();
@@ -89,10 +98,20 @@ impl Editor {
 
     /// The code editor in the place of the text area, with its focus and selection.
     pub(super) fn enrich(&mut self, ctx: &Context<Self>) -> bool {
-        let Some(host) = self.host.cast::<web_sys::Element>().filter(|_| self.rich.is_none()) else { return false };
+        let Some(host) = self
+            .host
+            .cast::<web_sys::Element>()
+            .filter(|_| self.rich.is_none())
+        else {
+            return false;
+        };
         self.typing = self
             .area()
-            .filter(|area| dom::document().active_element().is_some_and(|active| active.is_same_node(Some(area))))
+            .filter(|area| {
+                dom::document()
+                    .active_element()
+                    .is_some_and(|active| active.is_same_node(Some(area)))
+            })
             .map(|area| selection(&area));
         let link = ctx.link();
         let props = ctx.props();

@@ -73,12 +73,28 @@ pub struct Props {
 impl PartialEq for Props {
     /// Compares long texts by their places in memory first. What callbacks do is always the same, though they are new each time.
     fn eq(&self, other: &Props) -> bool {
-        let Props { text, applied, standing, diagnostics, plan, file, narrow, drift, lang, left, prune, fresh, then, .. } = self;
+        let Props {
+            text,
+            applied,
+            standing,
+            diagnostics,
+            plan,
+            file,
+            narrow,
+            drift,
+            lang,
+            left,
+            prune,
+            fresh,
+            then,
+            ..
+        } = self;
         Rc::ptr_eq(text, &other.text)
             && Rc::ptr_eq(applied, &other.applied)
             && Rc::ptr_eq(drift, &other.drift)
             && Rc::ptr_eq(diagnostics, &other.diagnostics)
-            && (standing, file, narrow, lang) == (&other.standing, &other.file, &other.narrow, &other.lang)
+            && (standing, file, narrow, lang)
+                == (&other.standing, &other.file, &other.narrow, &other.lang)
             && plan.as_ref().map(Rc::as_ptr) == other.plan.as_ref().map(Rc::as_ptr)
             && (left, prune, fresh) == (&other.left, &other.prune, &other.fresh)
             && self.on_afresh.is_some() == other.on_afresh.is_some()
@@ -144,7 +160,11 @@ impl Editor {
     /// Inserts text as if typed, so that undo knows it.
     pub(super) fn insert(area: &HtmlTextAreaElement, text: &str) {
         let document = dom::document().dyn_into::<web_sys::HtmlDocument>();
-        let done = document.is_ok_and(|document| document.exec_command_with_show_ui_and_value("insertText", false, text).unwrap_or(false));
+        let done = document.is_ok_and(|document| {
+            document
+                .exec_command_with_show_ui_and_value("insertText", false, text)
+                .unwrap_or(false)
+        });
         if !done {
             let _ = area.set_range_text(text);
         }
@@ -155,29 +175,45 @@ impl Editor {
         let text = area.value();
         let units: Vec<u16> = text.encode_utf16().collect();
         let (from, to) = (from.min(units.len()), to.min(units.len()));
-        let first = units[..from].iter().rposition(|unit| *unit == 10).map_or(0, |at| at + 1);
+        let first = units[..from]
+            .iter()
+            .rposition(|unit| *unit == 10)
+            .map_or(0, |at| at + 1);
         if from == to && !back {
             return Self::insert(area, "  ");
         }
         let block = String::from_utf16_lossy(&units[first..to]);
-        let shifted: Vec<String> =
-            block
-                .split('\n')
-                .map(|line| {
-                    if back { line.strip_prefix("  ").or(line.strip_prefix(' ')).unwrap_or(line).to_string() } else { format!("  {line}") }
-                })
-                .collect();
+        let shifted: Vec<String> = block
+            .split('\n')
+            .map(|line| {
+                if back {
+                    line.strip_prefix("  ")
+                        .or(line.strip_prefix(' '))
+                        .unwrap_or(line)
+                        .to_string()
+                } else {
+                    format!("  {line}")
+                }
+            })
+            .collect();
         let shifted = shifted.join("\n");
         let _ = area.set_selection_range(first as u32, to as u32);
         Self::insert(area, &shifted);
-        let _ = area.set_selection_range(first as u32, (first + shifted.encode_utf16().count()) as u32);
+        let _ = area.set_selection_range(
+            first as u32,
+            (first + shifted.encode_utf16().count()) as u32,
+        );
     }
 
     /// Answers a key in the text.
     fn key(&self, on_apply: &Callback<()>, event: &KeyboardEvent) {
         let Some(area) = self.area() else { return };
         // Shift comes before Tab, and is a key of its own.
-        let leaving = if event.key() == "Shift" { self.leaving.get() } else { self.leaving.take() };
+        let leaving = if event.key() == "Shift" {
+            self.leaving.get()
+        } else {
+            self.leaving.take()
+        };
         match event.key().as_str() {
             "Enter" if event.ctrl_key() || event.meta_key() => {
                 event.prevent_default();
@@ -279,8 +315,14 @@ impl Component for Editor {
             }
             Msg::Problem => {
                 let props = ctx.props();
-                let Some(first) = props.diagnostics.iter().find(|diagnostic| diagnostic.error) else { return false };
-                let before = props.text.split_inclusive('\n').take(first.line.saturating_sub(1));
+                let Some(first) = props.diagnostics.iter().find(|diagnostic| diagnostic.error)
+                else {
+                    return false;
+                };
+                let before = props
+                    .text
+                    .split_inclusive('\n')
+                    .take(first.line.saturating_sub(1));
                 let at = before.map(|line| line.encode_utf16().count()).sum();
                 match (&self.rich, self.area()) {
                     (Some(rich), _) => rich.show(at),
@@ -308,33 +350,65 @@ impl Component for Editor {
         let link = ctx.link();
         // What differs is said instead of that all is applied, and beside that the text is edited.
         let (pill, words) = match props.standing {
-            ApplyStatus::Clean | ApplyStatus::Applied if !props.drift.is_empty() => ("", Message::default()),
+            ApplyStatus::Clean | ApplyStatus::Applied if !props.drift.is_empty() => {
+                ("", Message::default())
+            }
             ApplyStatus::Clean => ("", Message::default()),
             ApplyStatus::Edited => ("line", msg::editor_edited()),
             ApplyStatus::Applying => ("line", msg::editor_applying()),
             ApplyStatus::Applied => ("ready", msg::editor_applied()),
             ApplyStatus::Rejected => ("failed", msg::editor_rejected()),
             ApplyStatus::Partly(applied, unchanged, refused) => {
-                let parts: [(usize, Counted); 3] =
-                    [(refused, |n| msg::count_rejected(n)), (applied, |n| msg::count_applied(n)), (unchanged, |n| msg::count_unchanged(n))];
-                let said = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| words(n));
+                let parts: [(usize, Counted); 3] = [
+                    (refused, |n| msg::count_rejected(n)),
+                    (applied, |n| msg::count_applied(n)),
+                    (unchanged, |n| msg::count_unchanged(n)),
+                ];
+                let said = parts
+                    .into_iter()
+                    .filter(|(n, _)| *n > 0)
+                    .map(|(n, words)| words(n));
                 ("failed", Message::list(said.collect()))
             }
         };
         let then = props.then.as_ref().filter(|_| !self.own);
-        let words = if then.is_some() { Message::default() } else { words };
-        let errors = props.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        let words = if then.is_some() {
+            Message::default()
+        } else {
+            words
+        };
+        let errors = props
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.error)
+            .count();
         // What the API server refused is said where Apply is: its line may be out of sight.
-        let refused = matches!(props.standing, ApplyStatus::Rejected | ApplyStatus::Partly(..));
-        let rejected = props.diagnostics.iter().find(|diagnostic| diagnostic.error && refused);
-        let mac = dom::window().navigator().platform().is_ok_and(|platform| platform.starts_with("Mac"));
+        let refused = matches!(
+            props.standing,
+            ApplyStatus::Rejected | ApplyStatus::Partly(..)
+        );
+        let rejected = props
+            .diagnostics
+            .iter()
+            .find(|diagnostic| diagnostic.error && refused);
+        let mac = dom::window()
+            .navigator()
+            .platform()
+            .is_ok_and(|platform| platform.starts_with("Mac"));
         let apply = props.on_apply.reform(|_: MouseEvent| ());
         let revert = props.on_revert.reform(|_: MouseEvent| ());
         let close = props.on_close.reform(|_: MouseEvent| ());
-        let on_apply = if then.is_some() { Callback::noop() } else { props.on_apply.clone() };
+        let on_apply = if then.is_some() {
+            Callback::noop()
+        } else {
+            props.on_apply.clone()
+        };
         // The editors have answered it already, where one of them has the focus.
         let onkeydown = Callback::from(move |event: KeyboardEvent| {
-            if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) && !event.default_prevented() {
+            if event.key() == "Enter"
+                && (event.ctrl_key() || event.meta_key())
+                && !event.default_prevented()
+            {
                 event.prevent_default();
                 on_apply.emit(());
             }
@@ -425,15 +499,27 @@ impl Editor {
     pub(super) fn plan(&self, ctx: &Context<Self>, plan: &PlannedChanges) -> Html {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
         let (new, changed) = (count(Op::Added), count(Op::Modified));
-        let refused = plan.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        let refused = plan
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.error)
+            .count();
         let parts: [(usize, Counted); 4] = [
             (new, |n| msg::count_created(n)),
             (changed, |n| msg::count_configured(n)),
             (plan.unchanged, |n| msg::count_unchanged(n)),
             (refused, |n| msg::count_rejected(n)),
         ];
-        let words: Vec<Message> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| words(*n)).collect();
-        let words = if words.is_empty() { msg::plan_nothing() } else { Message::list(words) };
+        let words: Vec<Message> = parts
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, words)| words(*n))
+            .collect();
+        let words = if words.is_empty() {
+            msg::plan_nothing()
+        } else {
+            Message::list(words)
+        };
         let open = self.planned;
         html! {
             <div class="plan">

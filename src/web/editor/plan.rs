@@ -44,7 +44,13 @@ pub(super) fn replaced(text: &str, line: usize, (from, to): (usize, usize), word
 pub(super) fn dropped(on_edit: &Callback<String>) -> Callback<DragEvent> {
     let on_edit = on_edit.clone();
     Callback::from(move |event: DragEvent| {
-        let Some(file) = event.data_transfer().and_then(|data| data.files()).and_then(|files| files.get(0)) else { return };
+        let Some(file) = event
+            .data_transfer()
+            .and_then(|data| data.files())
+            .and_then(|files| files.get(0))
+        else {
+            return;
+        };
         event.prevent_default();
         let (on_edit, promise) = (on_edit.clone(), file.text());
         wasm_bindgen_futures::spawn_local(async move {
@@ -70,22 +76,31 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
         }
         // A whole element that came or went is there to be read in the inspector.
         let whole = |value: &str| value.starts_with('{') && value.len() > 24;
-        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
+        let value =
+            |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
         let values = match (&field.from, &field.to) {
             (None, Some(to)) if whole(to) => html! { <ins>{ say(msg::field_added()) }</ins> },
             (Some(from), None) if whole(from) => html! { <del>{ say(msg::field_removed()) }</del> },
-            (from, to) => html! { <><del>{ value(from) }</del>{ " → " }<ins>{ value(to) }</ins></> },
+            (from, to) => {
+                html! { <><del>{ value(from) }</del>{ " → " }<ins>{ value(to) }</ins></> }
+            }
         };
         // A path may break after its dots.
         html! { <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span>{ values }</p> }
     };
-    let (mut key, other): (Vec<&ChangedField>, Vec<&ChangedField>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
+    let (mut key, other): (Vec<&ChangedField>, Vec<&ChangedField>) = change
+        .fields
+        .iter()
+        .partition(|field| field.is_key(change.key.kind));
     // What is asked for comes before what it is called, and what is so.
-    k8s_model::sort::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
+    k8s_model::sort::sort_by_key(&mut key, |field| {
+        !field.path.starts_with("spec.") && !field.path.starts_with("data.")
+    });
     // What counts in a status comes before what the machinery keeps.
     let slice = matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints);
-    let (counted, technical): (Vec<&ChangedField>, Vec<&ChangedField>) =
-        other.into_iter().partition(|field| !field.is_technical() && (slice || field.path.starts_with("status.")));
+    let (counted, technical): (Vec<&ChangedField>, Vec<&ChangedField>) = other
+        .into_iter()
+        .partition(|field| !field.is_technical() && (slice || field.path.starts_with("status.")));
     let of = if slice { "endpoints" } else { "status" };
     let folded = match (counted.len(), technical.len()) {
         (0, n) => msg::change_technical(n),
@@ -124,7 +139,13 @@ pub(super) fn differs(props: &Props) -> Html {
         [one] => one.brief(),
         all => msg::editor_drift(all.len()),
     };
-    let title = msg::editor_in_cluster(props.drift.iter().map(DriftedField::told).collect::<Vec<_>>());
+    let title = msg::editor_in_cluster(
+        props
+            .drift
+            .iter()
+            .map(DriftedField::told)
+            .collect::<Vec<_>>(),
+    );
     // What applying an edited text changes is shown anyway.
     if props.standing == ApplyStatus::Edited {
         return html! { <span class="pill notready" id="drift" title={say(title)}>{ say(&words) }</span> };
@@ -137,11 +158,16 @@ pub(super) fn differs(props: &Props) -> Html {
 pub(super) fn was(ctx: &Context<Editor>, text: &str) -> Html {
     let mut block = None;
     let rows = text.split('\n').enumerate().map(|(at, text)| {
-        let pieces =
-            highlight::line(text, &mut block).into_iter().map(|(token, piece)| html! { <span class={token.class()}>{ piece }</span> });
+        let pieces = highlight::line(text, &mut block)
+            .into_iter()
+            .map(|(token, piece)| html! { <span class={token.class()}>{ piece }</span> });
         html! { <div class="ln"><i>{ at + 1 }</i><span>{ for pieces }</span></div> }
     });
-    let words = if text.is_empty() { msg::editor_then_nothing() } else { msg::editor_then() };
+    let words = if text.is_empty() {
+        msg::editor_then_nothing()
+    } else {
+        msg::editor_then()
+    };
     html! {
         <div class="then" id="then">
             <div class="row" role="status"><span>{ say(words) }</span><button type="button" class="btn sm" onclick={ctx.link().callback(|_: MouseEvent| Msg::Own)}>{ say(msg::editor_then_own()) }</button></div>
@@ -152,8 +178,13 @@ pub(super) fn was(ctx: &Context<Editor>, text: &str) -> Html {
 
 /// Where the cluster refuses the manifest, as it does another of the same name, an empty one may take it.
 pub(super) fn afresh(props: &Props) -> Html {
-    let refused = matches!(props.standing, ApplyStatus::Rejected | ApplyStatus::Partly(..));
-    let Some(on_afresh) = props.on_afresh.as_ref().filter(|_| refused) else { return Html::default() };
+    let refused = matches!(
+        props.standing,
+        ApplyStatus::Rejected | ApplyStatus::Partly(..)
+    );
+    let Some(on_afresh) = props.on_afresh.as_ref().filter(|_| refused) else {
+        return Html::default();
+    };
     let onclick = on_afresh.reform(|_: MouseEvent| ());
     html! { <p class="prune row"><button type="button" class="btn sm" id="afresh" onclick={onclick}>{ say(msg::button_start_over()) }</button><span>{ say(msg::editor_afresh()) }</span></p> }
 }
@@ -170,7 +201,11 @@ pub(super) fn leftovers(props: &Props) -> Html {
         let onchange = props.on_prune.reform(move |_: Event| delete);
         html! { <label><input type="radio" name="prune" checked={props.prune == delete} onchange={onchange} />{ say(words) }</label> }
     };
-    let names: Vec<String> = props.left.iter().map(|key| format!("{} {}", key.kind.name(), key.name)).collect();
+    let names: Vec<String> = props
+        .left
+        .iter()
+        .map(|key| format!("{} {}", key.kind.name(), key.name))
+        .collect();
     html! {
         <fieldset class="prune" title={names.join(", ")}>
             <legend>{ say(msg::prune_question(props.left.len())) }</legend>

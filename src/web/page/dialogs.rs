@@ -28,12 +28,22 @@ impl Page {
     pub(super) fn export(&self, form: ImageFormat) {
         let state = self.state.borrow();
         let now = state.timeline.run.now();
-        let name = format!("loopscope-{}-{}", state.selection.view.id, clock(now).replace(':', "-"));
+        let name = format!(
+            "loopscope-{}-{}",
+            state.selection.view.id,
+            clock(now).replace(':', "-")
+        );
         if let Some(frame_ms) = form.frame_ms() {
-            let (from, to) = state.compare.stretch(&state.timeline.run).unwrap_or((now.saturating_sub(FILM_MS), now));
+            let (from, to) = state
+                .compare
+                .stretch(&state.timeline.run)
+                .unwrap_or((now.saturating_sub(FILM_MS), now));
             export::save_film(Filming::new(&state, from, to, frame_ms), form, name);
         } else {
-            let chosen = state.object().map(|object| object.meta.uid.to_string()).unwrap_or_default();
+            let chosen = state
+                .object()
+                .map(|object| object.meta.uid.to_string())
+                .unwrap_or_default();
             export::save(self.drawing.picture.scene.clone(), &chosen, form, name);
         }
     }
@@ -49,12 +59,28 @@ impl Page {
         let base = dom::address();
         let (done, chosen) = (state.shares_history(), &self.panels.frame.like);
         let [alone, now] = &self.panels.frame.links;
-        let hash = if done && embed::is_of_now(chosen) { now } else { alone };
-        let lesson = state.player.as_ref().map(|player| player.file().name()).filter(|name| !name.is_empty());
+        let hash = if done && embed::is_of_now(chosen) {
+            now
+        } else {
+            alone
+        };
+        let lesson = state
+            .player
+            .as_ref()
+            .map(|player| player.file().name())
+            .filter(|name| !name.is_empty());
         let opens = lesson.map_or(Opens::Link(hash), Opens::Lesson);
-        let text = embed::snippet(&base, opens, state.selection.view, chosen, &state.editor.text);
+        let text = embed::snippet(
+            &base,
+            opens,
+            state.selection.view,
+            chosen,
+            &state.editor.text,
+        );
         let copy = text.clone();
-        let copy = ctx.link().callback(move |_: MouseEvent| Msg::Snippet(copy.clone()));
+        let copy = ctx
+            .link()
+            .callback(move |_: MouseEvent| Msg::Snippet(copy.clone()));
         let copied = self.timers.copied.is_some();
         html! {
             <>
@@ -88,7 +114,8 @@ impl Page {
 
     /// What was edited goes to the command that waits for it.
     pub(super) fn save_edit(&mut self, ctx: &Context<Self>) {
-        let area = dom::element(EDIT).and_then(|element| element.dyn_into::<HtmlTextAreaElement>().ok());
+        let area =
+            dom::element(EDIT).and_then(|element| element.dyn_into::<HtmlTextAreaElement>().ok());
         if let Some(area) = area {
             self.carry_out(ConsoleMsg::Edited(area.value()).into());
             self.ask();
@@ -102,8 +129,16 @@ impl Page {
         let button = |words: Message, id: &'static str, glyph: &'static str, msg: fn() -> Msg| {
             html! { <button type="button" class="btn" id={id} onclick={link.callback(move |_: MouseEvent| msg())}>{ icon(glyph, 16) }{ say(words) }</button> }
         };
-        let other = if self.settings.lang == Lang::Chinese { Lang::English } else { Lang::Chinese };
-        let other_name = if other == Lang::English { "English" } else { "中文" };
+        let other = if self.settings.lang == Lang::Chinese {
+            Lang::English
+        } else {
+            Lang::Chinese
+        };
+        let other_name = if other == Lang::English {
+            "English"
+        } else {
+            "中文"
+        };
         html! {
             <>
                 <div class="grid">
@@ -135,7 +170,10 @@ impl Page {
         let close = link.callback(|_: MouseEvent| Msg::Overlay(Overlay::Nothing));
         let (title, body) = match self.panels.over {
             Overlay::Embed => (msg::button_embed(), self.snippet(ctx)),
-            Overlay::Help => (msg::button_help(), crate::web::help::help(&self.tries(), &link.callback(Msg::Try), self.narrow())),
+            Overlay::Help => (
+                msg::button_help(),
+                crate::web::help::help(&self.tries(), &link.callback(Msg::Try), self.narrow()),
+            ),
             Overlay::Edit => (msg::edit_title(), self.edit(ctx)),
             Overlay::Ask => match &self.state.borrow().replacing.asked {
                 Some(asked) => ask(ctx, asked),
@@ -165,12 +203,27 @@ fn ask(ctx: &Context<Page>, asked: &Replacement) -> (Message, Html) {
     let (title, means, words) = match asked.example() {
         None if let Replacement::Lesson(file) = asked => {
             let title = file.lesson().title.plain(tongue());
-            (msg::ask_lesson(title), msg::ask_lesson_means(), msg::button_begin_lesson())
+            (
+                msg::ask_lesson(title),
+                msg::ask_lesson_means(),
+                msg::button_begin_lesson(),
+            )
         }
-        Some(example) => (msg::ask_example((example.title)()), msg::ask_example_means(), msg::button_open_example()),
-        None => (msg::ask_start_over(), msg::ask_start_over_means(), msg::button_start_over()),
+        Some(example) => (
+            msg::ask_example((example.title)()),
+            msg::ask_example_means(),
+            msg::button_open_example(),
+        ),
+        None => (
+            msg::ask_start_over(),
+            msg::ask_start_over_means(),
+            msg::button_start_over(),
+        ),
     };
-    let to = |msg: ReplaceMsg| ctx.link().callback(move |_: MouseEvent| Msg::Do(msg.clone().into()));
+    let to = |msg: ReplaceMsg| {
+        ctx.link()
+            .callback(move |_: MouseEvent| Msg::Do(msg.clone().into()))
+    };
     let body = html! {
         <><p>{ say(means) }</p>
         <div class="row"><button type="button" class="btn primary" onclick={to(ReplaceMsg::Confirm)}>{ say(words) }</button><button type="button" class="btn" onclick={to(ReplaceMsg::Cancel)}>{ say(msg::button_cancel()) }</button></div></>

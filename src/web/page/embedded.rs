@@ -19,7 +19,11 @@ use {k8s_model, lesson};
 impl Page {
     pub(super) fn embedded(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
-        let chapter = state.timeline.playback.as_ref().map_or("", |playback| playback.chapter(state.timeline.run.now()));
+        let chapter = state
+            .timeline
+            .playback
+            .as_ref()
+            .map_or("", |playback| playback.chapter(state.timeline.run.now()));
         let console = self.panels.console && state.player.is_some();
         html! {
             <div class={classes!("embed", console.then_some("open-console"))}><main class="stagebox">{ self.fault_notice() }{ self.stage(ctx) }{ self.lesson(ctx) }</main>
@@ -42,7 +46,12 @@ impl Page {
 
     /// What a task needs in a frame: the size of the workload that it is about, and the console.
     pub(super) fn lesson_tools(&self, ctx: &Context<Self>) -> Html {
-        let works = self.state.borrow().player.as_ref().is_some_and(|player| matches!(player.progress().1, Phase::Task | Phase::Lost));
+        let works = self
+            .state
+            .borrow()
+            .player
+            .as_ref()
+            .is_some_and(|player| matches!(player.progress().1, Phase::Task | Phase::Lost));
         if !self.settings.embed || !works {
             return Html::default();
         }
@@ -61,9 +70,16 @@ impl Page {
         let is_sized = |object: &Rc<k8s_model::Object>| evidence::handles(object).0.is_some();
         let first = || {
             let sim = state.timeline.run.sim();
-            [k8s_model::Kind::Deployment, k8s_model::Kind::StatefulSet].into_iter().find_map(|kind| sim.list(kind).next().cloned())
+            [k8s_model::Kind::Deployment, k8s_model::Kind::StatefulSet]
+                .into_iter()
+                .find_map(|kind| sim.list(kind).next().cloned())
         };
-        state.object().cloned().filter(is_sized).or_else(first).filter(is_sized)
+        state
+            .object()
+            .cloned()
+            .filter(is_sized)
+            .or_else(first)
+            .filter(is_sized)
     }
 
     /// What is wrong with what the frame was given.
@@ -71,15 +87,31 @@ impl Page {
         let state = self.state.borrow();
         let editor = &state.editor;
         // An empty text stands in for what could not be loaded.
-        let refused = matches!(editor.status, ApplyStatus::Rejected | ApplyStatus::Partly(..)) && !editor.text.is_empty();
-        let first = editor.diagnostics.iter().find(|diagnostic| diagnostic.error && refused);
-        let code = if lesson::is_lesson(&editor.text) { "lesson" } else { "manifest" };
-        let of_text = first.map(|first| PageFault { code, line: first.line, words: first.message.clone() });
+        let refused = matches!(
+            editor.status,
+            ApplyStatus::Rejected | ApplyStatus::Partly(..)
+        ) && !editor.text.is_empty();
+        let first = editor
+            .diagnostics
+            .iter()
+            .find(|diagnostic| diagnostic.error && refused);
+        let code = if lesson::is_lesson(&editor.text) {
+            "lesson"
+        } else {
+            "manifest"
+        };
+        let of_text = first.map(|first| PageFault {
+            code,
+            line: first.line,
+            words: first.message.clone(),
+        });
         of_text.or_else(|| self.error.clone())
     }
 
     fn fault_notice(&self) -> Html {
-        let Some(fault) = self.fault() else { return Html::default() };
+        let Some(fault) = self.fault() else {
+            return Html::default();
+        };
         html! {
             <p class="fault" role="alert" data-code={fault.code}>{ icon("i-warn", 16) }
                 <span>if fault.line > 0 { <b>{ say(msg::fault_in_line(fault.line)) }{ " " }</b> }{ say(&fault.words) }</span></p>
@@ -104,17 +136,35 @@ impl Page {
         let of = (state.editor.text.clone(), state.selection.view);
         if known.as_ref().is_none_or(|(packed, _)| *packed != of) && window::is_whole() {
             // A lesson is opened as one.
-            let link = if state.player.is_some() { self.shared() } else { (String::new(), permalink::encode(&state.link())) };
+            let link = if state.player.is_some() {
+                self.shared()
+            } else {
+                (String::new(), permalink::encode(&state.link()))
+            };
             *known = Some((of, link.0 + &link.1));
         }
-        format!("{}{}", dom::address(), known.as_ref().map(|(_, link)| link.as_str()).unwrap_or_default())
+        format!(
+            "{}{}",
+            dom::address(),
+            known
+                .as_ref()
+                .map(|(_, link)| link.as_str())
+                .unwrap_or_default()
+        )
     }
 
     /// What the caption of a frame tells: in Loops the pass that is shown, elsewhere what was last decided.
     fn told(&self) -> Message {
-        let pass =
-            self.drawing.picture.scene.items.iter().find_map(|item| if let CardBody::Pass(pass) = &item.body { Some(pass) } else { None });
-        let Some(pass) = pass.filter(|pass| pass.act.is_some()) else { return self.drawing.caption.clone() };
+        let pass = self.drawing.picture.scene.items.iter().find_map(|item| {
+            if let CardBody::Pass(pass) = &item.body {
+                Some(pass)
+            } else {
+                None
+            }
+        });
+        let Some(pass) = pass.filter(|pass| pass.act.is_some()) else {
+            return self.drawing.caption.clone();
+        };
         pass.told()
     }
 }

@@ -28,7 +28,11 @@ impl Page {
     pub(super) fn tick(&mut self) -> bool {
         let mut state = self.state.borrow_mut();
         let room = &mut self.room;
-        let went = self.pacing.run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| super::room::check(room, state));
+        let went = self
+            .pacing
+            .run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| {
+                super::room::check(room, state)
+            });
         // While a slow machine opens the page its frames are late, as if it were out of sight.
         if !went && window::is_whole() && self.pacing.is_hidden(dom::now()) {
             self.hooks.timer = None;
@@ -55,7 +59,9 @@ impl Page {
             self.drawing.picture = state.draw(NODES_PER_PICTURE);
             // What is selected is of the picture's instant.
             if !state.drawing.is_drawing() {
-                self.drawing.selected = state.object().map(|object| (object.clone(), state.status_lag(object)));
+                self.drawing.selected = state
+                    .object()
+                    .map(|object| (object.clone(), state.status_lag(object)));
             }
         }
         self.drawing.beside = state.compare.branch.as_mut().map(|other| other.picture());

@@ -77,17 +77,41 @@ impl Page {
         let happened = state.timeline.run.happened();
         // What is told beside the clock is of what the diagram shows.
         let selected = state.selection.selected.clone();
-        let standing = self.inspection.why.standing.as_ref().filter(|standing| Some(&standing.object) == selected.as_ref());
+        let standing = self
+            .inspection
+            .why
+            .standing
+            .as_ref()
+            .filter(|standing| Some(&standing.object) == selected.as_ref());
         // Where the last look was at another instant, it may not be there.
         let is_there = |root: &ObjectRef| state.timeline.run.get(root).is_some();
-        let root = standing.and_then(|standing| standing.root.clone()).filter(is_there).or(selected.clone());
-        let of = ([selected, root], happened, (state.timeline.run.epoch, state.selection.view));
+        let root = standing
+            .and_then(|standing| standing.root.clone())
+            .filter(is_there)
+            .or(selected.clone());
+        let of = (
+            [selected, root],
+            happened,
+            (state.timeline.run.epoch, state.selection.view),
+        );
         if self.inspection.chain_of.as_ref() == Some(&of) {
             return;
         }
         let history = state.timeline.run.journal().first(happened);
-        let read = self.inspection.chain_of.take().filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened).map(|old| old.1);
-        let news = |since: usize| of.0[1].as_ref().is_some_and(|key| history.from(since).iter().any(|entry| words::concerns(entry, key)));
+        let read = self
+            .inspection
+            .chain_of
+            .take()
+            .filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened)
+            .map(|old| old.1);
+        let news = |since: usize| {
+            of.0[1].as_ref().is_some_and(|key| {
+                history
+                    .from(since)
+                    .iter()
+                    .any(|entry| words::concerns(entry, key))
+            })
+        };
         if read.is_none_or(news) {
             let chain = |key| standing::chain(state.timeline.run.sim(), history, key);
             self.inspection.why.chain = Rc::new(of.0[1].as_ref().map(chain).unwrap_or_default());
@@ -95,25 +119,51 @@ impl Page {
         }
         // What comes in place of a Pod that is gone is written of another.
         let gone = || state.object().is_none_or(|object| !object.is_active_pod());
-        if let Some(key) = of.0[0].as_ref().filter(|_| read.is_none_or(news) || self.inspection.why.replaced.by.is_none() && gone()) {
+        if let Some(key) = of.0[0].as_ref().filter(|_| {
+            read.is_none_or(news) || self.inspection.why.replaced.by.is_none() && gone()
+        }) {
             self.inspection.why.replaced = replaced(history, key);
         }
-        if let Some(first) = self.inspection.why.chain.first().filter(|_| self.inspection.why.led.len() < MAX_CONSEQUENCES) {
+        if let Some(first) = self
+            .inspection
+            .why
+            .chain
+            .first()
+            .filter(|_| self.inspection.why.led.len() < MAX_CONSEQUENCES)
+        {
             let since = std::mem::replace(&mut self.inspection.led_read, happened);
-            let more = words::led_to(history, first.entry, since as u32, MAX_CONSEQUENCES - self.inspection.why.led.len());
+            let more = words::led_to(
+                history,
+                first.entry,
+                since as u32,
+                MAX_CONSEQUENCES - self.inspection.why.led.len(),
+            );
             if !more.is_empty() {
                 Rc::make_mut(&mut self.inspection.why.led).extend(more);
             }
         }
-        let lane = |reason: &Reason| words::lane(&state.timeline.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
-        self.inspection.causes = Rc::new(self.inspection.why.chain.iter().filter_map(lane).collect());
+        let lane = |reason: &Reason| {
+            words::lane(&state.timeline.run.journal()[reason.entry as usize])
+                .map(|lane| (reason.at, lane))
+        };
+        self.inspection.causes =
+            Rc::new(self.inspection.why.chain.iter().filter_map(lane).collect());
         events(&mut self.inspection.events, &state, read);
         // Records behind a Service have a diagram of their own; what is written of an object that is gone tells nothing of what is there.
-        let behind = |kind| matches!(kind, Kind::EndpointSlice | Kind::Endpoints) && !state.selection.view.uses.endpoints;
+        let behind = |kind| {
+            matches!(kind, Kind::EndpointSlice | Kind::Endpoints)
+                && !state.selection.view.uses.endpoints
+        };
         // Whoever steps is told what each step did, also where the diagram draws nothing of it.
         let steps = !state.timeline.playing && !self.settings.embed && state.player.is_none();
-        let drawn = |key: &ObjectRef, op: Op| !behind(key.kind) && (op == Op::Deleted || state.timeline.run.get(key).is_some());
-        (self.drawing.caption, self.drawing.told_of) = if steps { words::step(history) } else { words::caption(history, &drawn) };
+        let drawn = |key: &ObjectRef, op: Op| {
+            !behind(key.kind) && (op == Op::Deleted || state.timeline.run.get(key).is_some())
+        };
+        (self.drawing.caption, self.drawing.told_of) = if steps {
+            words::step(history)
+        } else {
+            words::caption(history, &drawn)
+        };
         self.inspection.chain_of = Some(of);
     }
 
@@ -131,7 +181,8 @@ impl Page {
             }
         }
         let state = self.state.borrow();
-        let asked = state.selection.selected.is_some() && (self.panels.right || self.panels.over == Overlay::Inspector || self.narrow());
+        let asked = state.selection.selected.is_some()
+            && (self.panels.right || self.panels.over == Overlay::Inspector || self.narrow());
         drop(state);
         let begun = dom::now();
         let mut state = self.state.borrow_mut();
@@ -143,7 +194,11 @@ impl Page {
         }
         let begun = begun + dom::now() - tried;
         let verdicts = state.verdicts(&found);
-        let standing = if asked { state.standing(&found, &verdicts.helps) } else { None };
+        let standing = if asked {
+            state.standing(&found, &verdicts.helps)
+        } else {
+            None
+        };
         if self.inspection.why.standing.as_deref() != standing.as_ref() {
             self.inspection.why.standing = standing.map(Rc::new);
         }
@@ -161,12 +216,19 @@ impl Page {
         let now = dom::now();
         self.inspection.took_ms = now - begun;
         self.inspection.diagnose_ms = now + rest(now - begun);
-        self.inspection.looked_at = self.drawing.selected.as_ref().map(|(object, _)| object.clone());
+        self.inspection.looked_at = self
+            .drawing
+            .selected
+            .as_ref()
+            .map(|(object, _)| object.clone());
     }
 
     /// Whether the sentence over the inspector would tell of an older object than the numbers beside it, and can be made anew at once.
     pub(super) fn is_behind(&self) -> bool {
-        let (now, then) = (self.drawing.selected.as_ref().map(|(object, _)| object), self.inspection.looked_at.as_ref());
+        let (now, then) = (
+            self.drawing.selected.as_ref().map(|(object, _)| object),
+            self.inspection.looked_at.as_ref(),
+        );
         let is_same = match (now, then) {
             (Some(now), Some(then)) => Rc::ptr_eq(now, then),
             (now, then) => now.is_none() && then.is_none(),
@@ -187,15 +249,29 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
         return;
     };
     // Not those about another of the same name before it, as `kubectl describe` asks for.
-    let uid = state.timeline.run.sim().get(key).map(|object| object.meta.uid);
-    let own = |of: &InvolvedObject| of.is(key) && uid.is_none_or(|uid| of.uid == uid || of.uid == Uid::default());
+    let uid = state
+        .timeline
+        .run
+        .sim()
+        .get(key)
+        .map(|object| object.meta.uid);
+    let own = |of: &InvolvedObject| {
+        of.is(key) && uid.is_none_or(|uid| of.uid == uid || of.uid == Uid::default())
+    };
     let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if own(&event.involved_object));
     match since {
         Some(since) => {
             if found.iter().any(|one| !about(&one)) {
                 Rc::make_mut(found).retain(|one| about(&one));
             }
-            let written = state.timeline.run.journal().first(state.timeline.run.happened()).from(since).iter().filter_map(Entry::write);
+            let written = state
+                .timeline
+                .run
+                .journal()
+                .first(state.timeline.run.happened())
+                .from(since)
+                .iter()
+                .filter_map(Entry::write);
             let mut written = written.filter(|(_, object)| about(object)).peekable();
             if written.peek().is_some() {
                 let found = Rc::make_mut(found);
@@ -211,7 +287,10 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
         None => {
             let sim = state.timeline.run.sim();
             // Of a large cluster's there are more than can be looked through at a time.
-            let mut all: Vec<Rc<Object>> = match sim.get(key).filter(|_| sim.server().count(Kind::Event) > MAX_SCANNED_EVENTS) {
+            let mut all: Vec<Rc<Object>> = match sim
+                .get(key)
+                .filter(|_| sim.server().count(Kind::Event) > MAX_SCANNED_EVENTS)
+            {
                 Some(object) => sim.events_about(object),
                 None => sim.each(Kind::Event).filter(about).cloned().collect(),
             };
@@ -223,6 +302,17 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
 
 /// As kubectl puts them: a count that is written late makes an Event no newer.
 fn by_last_seen(events: &mut [Rc<Object>]) {
-    let seen = |object: &Object| if let Body::Event(event) = &object.body { event.last_seen() } else { None };
-    k8s_model::sort::sort_by_key(events, |object| (seen(object).map(|at| at.seconds()), object.meta.resource_version));
+    let seen = |object: &Object| {
+        if let Body::Event(event) = &object.body {
+            event.last_seen()
+        } else {
+            None
+        }
+    };
+    k8s_model::sort::sort_by_key(events, |object| {
+        (
+            seen(object).map(|at| at.seconds()),
+            object.meta.resource_version,
+        )
+    });
 }

@@ -17,7 +17,9 @@ impl Page {
     /// The focus of a panel of the timeline that is closed goes to the button that opens it.
     pub(super) fn home(&self) {
         let document = dom::document();
-        let inside = document.active_element().is_some_and(|element| element.closest(".tools").ok().flatten().is_some());
+        let inside = document
+            .active_element()
+            .is_some_and(|element| element.closest(".tools").ok().flatten().is_some());
         let button = document.query_selector("#history").ok().flatten();
         if let Some(button) = button.filter(|_| inside) {
             dom::focus(&button);
@@ -34,7 +36,12 @@ impl Page {
     /// Closes the menu that is open; the focus goes to its button. True if one was.
     pub(super) fn close_menu(&mut self) -> bool {
         let open = std::mem::take(&mut self.panels.menu) != Menu::None;
-        if let Some(opener) = dom::document().query_selector(".opens[aria-expanded='true']").ok().flatten().filter(|_| open) {
+        if let Some(opener) = dom::document()
+            .query_selector(".opens[aria-expanded='true']")
+            .ok()
+            .flatten()
+            .filter(|_| open)
+        {
             dom::focus(&opener);
         }
         open
@@ -44,16 +51,26 @@ impl Page {
     pub(super) fn refocus(&mut self) {
         let document = dom::document();
         if self.panels.drawn_over == Overlay::Nothing {
-            self.panels.left_from = document.active_element().filter(|element| element.tag_name() != "BODY");
+            self.panels.left_from = document
+                .active_element()
+                .filter(|element| element.tag_name() != "BODY");
         }
         self.panels.drawn_over = self.panels.over;
         let found = match self.panels.over {
-            Overlay::Nothing => self.panels.left_from.take().filter(|element| element.is_connected()),
+            Overlay::Nothing => self
+                .panels
+                .left_from
+                .take()
+                .filter(|element| element.is_connected()),
             Overlay::Console => return console::focus(),
             Overlay::Edit => dom::element(super::dialogs::EDIT),
             Overlay::Ask => document.query_selector(".dialog .primary").ok().flatten(),
-            Overlay::Embed | Overlay::Help | Overlay::More => document.query_selector(STOPS).ok().flatten(),
-            Overlay::Manifest | Overlay::Inspector => document.query_selector(".fullscreen button").ok().flatten(),
+            Overlay::Embed | Overlay::Help | Overlay::More => {
+                document.query_selector(STOPS).ok().flatten()
+            }
+            Overlay::Manifest | Overlay::Inspector => {
+                document.query_selector(".fullscreen button").ok().flatten()
+            }
         };
         if let Some(element) = found {
             dom::focus(&element);
@@ -68,7 +85,10 @@ impl Page {
         if dom::presents() {
             return dom::present(false);
         }
-        if !self.close_menu() && self.panels.tool.take().is_none() && !std::mem::take(&mut self.panels.console) {
+        if !self.close_menu()
+            && self.panels.tool.take().is_none()
+            && !std::mem::take(&mut self.panels.console)
+        {
             self.carry_out(SelectionMsg::Select(None).into());
         }
     }
@@ -76,13 +96,20 @@ impl Page {
     /// Answers a key anywhere: what it does to the page.
     pub(super) fn key(&self, event: &KeyboardEvent) -> Vec<Msg> {
         let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
-        let tag = target.as_ref().map(|target| target.tag_name()).unwrap_or_default();
+        let tag = target
+            .as_ref()
+            .map(|target| target.tag_name())
+            .unwrap_or_default();
         if event.key() == "F6" {
             event.prevent_default();
             landmarks(event.shift_key());
             return Vec::new();
         }
-        if event.key() == "Tab" && matches!(self.panels.over, Overlay::Embed | Overlay::Help | Overlay::Ask | Overlay::Edit | Overlay::More)
+        if event.key() == "Tab"
+            && matches!(
+                self.panels.over,
+                Overlay::Embed | Overlay::Help | Overlay::Ask | Overlay::Edit | Overlay::More
+            )
         {
             stay(event);
             return Vec::new();
@@ -103,14 +130,19 @@ impl Page {
         let button = tag == "BUTTON"
             || tag == "A"
             || tag == "SUMMARY"
-            || target.as_ref().is_some_and(|target| target.get_attribute("role").as_deref() == Some("button"));
+            || target
+                .as_ref()
+                .is_some_and(|target| target.get_attribute("role").as_deref() == Some("button"));
         let now = self.state.borrow().timeline.speed;
         let many = if event.shift_key() { 10 } else { 1 };
         let all: Vec<Do> = match event.key().as_str() {
             " " if !button => vec![TimelineMsg::Toggle.into()],
             // Nothing has the focus yet.
             "ArrowDown" | "ArrowUp"
-                if tag == "BODY" && self.panels.over == Overlay::Nothing && !self.settings.embed && dom::enter_stage() =>
+                if tag == "BODY"
+                    && self.panels.over == Overlay::Nothing
+                    && !self.settings.embed
+                    && dom::enter_stage() =>
             {
                 Vec::new()
             }
@@ -131,14 +163,22 @@ impl Page {
             "End" => vec![TimelineMsg::Live.into()],
             key @ ("1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9") => {
                 let at: usize = key.parse().unwrap_or(1);
-                views::ALL.get(at - 1).map(|view| SelectionMsg::View(view).into()).into_iter().collect()
+                views::ALL
+                    .get(at - 1)
+                    .map(|view| SelectionMsg::View(view).into())
+                    .into_iter()
+                    .collect()
             }
             "/" if filters() => Vec::new(),
             "`" | "/" => {
                 event.prevent_default();
                 // On a small window it comes over the page, and takes the focus then.
                 console::focus();
-                return vec![if self.narrow() { Msg::Overlay(Overlay::Console) } else { Msg::Console(true) }];
+                return vec![if self.narrow() {
+                    Msg::Overlay(Overlay::Console)
+                } else {
+                    Msg::Console(true)
+                }];
             }
             "?" => return vec![Msg::Overlay(Overlay::Help)],
             "f" => {
@@ -151,7 +191,9 @@ impl Page {
             "PageUp" if self.lesson_title().is_some() => vec![LessonMsg::Back.into()],
             // In a frame without a lesson they lead from marker to marker.
             "PageDown" | "PageUp"
-                if self.settings.embed && self.panels.over == Overlay::Nothing && self.state.borrow().timeline.playback.is_some() =>
+                if self.settings.embed
+                    && self.panels.over == Overlay::Nothing
+                    && self.state.borrow().timeline.playback.is_some() =>
             {
                 vec![TimelineMsg::Marker(event.key() == "PageDown").into()]
             }
@@ -164,7 +206,9 @@ impl Page {
                     _ => ".zoom [data-key='+']",
                 };
                 let button = dom::document().query_selector(name).ok().flatten();
-                if let Some(button) = button.and_then(|button| button.dyn_into::<web_sys::HtmlElement>().ok()) {
+                if let Some(button) =
+                    button.and_then(|button| button.dyn_into::<web_sys::HtmlElement>().ok())
+                {
                     button.click();
                 }
                 return Vec::new();
@@ -182,13 +226,22 @@ impl Page {
 
 /// The focus goes to the filter, where the diagram has one.
 fn filters() -> bool {
-    let found = dom::document().query_selector("input.filter").ok().flatten();
-    found.as_ref().inspect(|filter| dom::focus(filter)).is_some()
+    let found = dom::document()
+        .query_selector("input.filter")
+        .ok()
+        .flatten();
+    found
+        .as_ref()
+        .inspect(|filter| dom::focus(filter))
+        .is_some()
 }
 
 /// Whether it is a slider.
 fn slides(element: Option<&Element>) -> bool {
-    element.and_then(|element| element.get_attribute("type")).as_deref() == Some("range")
+    element
+        .and_then(|element| element.get_attribute("type"))
+        .as_deref()
+        == Some("range")
 }
 
 /// Whether a key moves a slider that has the focus.
@@ -203,8 +256,13 @@ const STOPS: &str = ".dialog button:not(:disabled), .dialog summary, .dialog inp
 /// Keeps the focus in the dialog that is open. Nothing is drawn anew.
 fn stay(event: &KeyboardEvent) {
     let document = dom::document();
-    let Ok(all) = document.query_selector_all(STOPS) else { return };
-    let at = |index: u32| all.item(index).and_then(|node| node.dyn_into::<Element>().ok());
+    let Ok(all) = document.query_selector_all(STOPS) else {
+        return;
+    };
+    let at = |index: u32| {
+        all.item(index)
+            .and_then(|node| node.dyn_into::<Element>().ok())
+    };
     let active = document.active_element();
     let inside = (0..all.length()).any(|index| at(index) == active);
     let (first, last) = (at(0), at(all.length().saturating_sub(1)));
@@ -221,13 +279,19 @@ fn stay(event: &KeyboardEvent) {
 
 /// Moves the focus to the next landmark. An empty diagram takes it itself.
 fn landmarks(back: bool) {
-    const ALL: [&str; 5] =
-        ["#manifest textarea, #manifest .rich .host", dom::STAGE_STOP, "#i-body", ".timeline canvas", "#console textarea"];
+    const ALL: [&str; 5] = [
+        "#manifest textarea, #manifest .rich .host",
+        dom::STAGE_STOP,
+        "#i-body",
+        ".timeline canvas",
+        "#console textarea",
+    ];
     let document = dom::document();
     let find = |selector: &str| document.query_selector(selector).ok().flatten();
     let active = document.active_element();
     let at = ALL.iter().position(|selector| {
-        let panel = find(selector).and_then(|element| element.closest("section, aside, main").ok().flatten());
+        let panel = find(selector)
+            .and_then(|element| element.closest("section, aside, main").ok().flatten());
         panel.is_some_and(|panel| panel.contains(active.as_deref()))
     });
     for step in 1..=ALL.len() {
@@ -239,7 +303,10 @@ fn landmarks(back: bool) {
         if let Some(element) = find(ALL[next]) {
             dom::focus(&element);
             // What cannot have it now is passed over.
-            if document.active_element().is_some_and(|active| element.contains(Some(&active))) {
+            if document
+                .active_element()
+                .is_some_and(|active| element.contains(Some(&active)))
+            {
                 return;
             }
         }

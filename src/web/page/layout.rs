@@ -29,7 +29,11 @@ impl Page {
             self.panels.console.then_some("open-console")
         );
         let state = self.state.borrow();
-        let rail = |side: &'static str, words: Message, show: Message, name: &'static str, open: Callback<MouseEvent>| {
+        let rail = |side: &'static str,
+                    words: Message,
+                    show: Message,
+                    name: &'static str,
+                    open: Callback<MouseEvent>| {
             html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={say(&show)} title={say(&show)} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ say(words) }</span></div> }
         };
         html! {
@@ -50,7 +54,10 @@ impl Page {
 
     /// How fast the clock really goes, where it cannot keep up.
     fn reached(&self) -> Option<String> {
-        self.pacing.reached().filter(|_| self.state.borrow().timeline.playing).map(speed::label)
+        self.pacing
+            .reached()
+            .filter(|_| self.state.borrow().timeline.playing)
+            .map(speed::label)
     }
 
     /// The diagram, or the same diagram of two branches.
@@ -64,7 +71,9 @@ impl Page {
     pub(super) fn both(&self, ctx: &Context<Self>, picture: &Rc<Picture>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let Some(other) = &state.compare.branch else { return self.stage(ctx) };
+        let Some(other) = &state.compare.branch else {
+            return self.stage(ctx);
+        };
         let head = |number: u32, picture: &Picture| {
             html! { <h2>{ say(msg::branch_title(number)) }{ self.pill(picture, None) }</h2> }
         };
@@ -141,9 +150,17 @@ impl Page {
     pub(super) fn bar(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let link = ctx.link();
-        let markers = state.timeline.playback.iter().flat_map(|playback| &playback.markers);
+        let markers = state
+            .timeline
+            .playback
+            .iter()
+            .flat_map(|playback| &playback.markers);
         let flags: Vec<_> = markers.map(|marker| (marker.at, "")).collect();
-        let next = if state.timeline.speed >= 10.0 { speed::STOPS[0] } else { speed::next(state.timeline.speed, true) };
+        let next = if state.timeline.speed >= 10.0 {
+            speed::STOPS[0]
+        } else {
+            speed::next(state.timeline.speed, true)
+        };
         html! {
             <div class="pb" role="group" aria-label={say(msg::playback_controls())}>
                 <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} onclick={link.callback(|_| Msg::Do(TimelineMsg::Toggle.into()))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
@@ -177,7 +194,15 @@ impl Page {
     }
 
     pub(super) fn budget(&self) -> Html {
-        let Some(budget) = self.drawing.picture.budget.as_ref().filter(|_| self.drawing.beside.is_none()) else { return Html::default() };
+        let Some(budget) = self
+            .drawing
+            .picture
+            .budget
+            .as_ref()
+            .filter(|_| self.drawing.beside.is_none())
+        else {
+            return Html::default();
+        };
         html! { <Strip lang={self.settings.lang} budget={budget.clone()} /> }
     }
 }

@@ -39,7 +39,9 @@ impl Page {
             return;
         };
         let link = ctx.link().clone();
-        dom::fetch_lesson(entry.name, move |text| link.send_message(Msg::Lesson(entry.name, text)));
+        dom::fetch_lesson(entry.name, move |text| {
+            link.send_message(Msg::Lesson(entry.name, text))
+        });
     }
 
     /// Opens a lesson that was loaded; where there is work to lose the page asks first.
@@ -55,7 +57,9 @@ impl Page {
 
     /// Goes on where a learning platform says that the lesson was left, once.
     fn resume(&self) {
-        if let Some(point) = dom::take_resume_point().and_then(|progress| ResumePoint::read(&progress)) {
+        if let Some(point) =
+            dom::take_resume_point().and_then(|progress| ResumePoint::read(&progress))
+        {
             self.state.borrow_mut().resume(point);
         }
     }
@@ -67,12 +71,19 @@ impl Page {
     /// What is shown of the lesson.
     fn lesson_card(&self) -> Option<LessonCard> {
         let state = self.state.borrow();
-        state.player.as_ref().map(|player| player.card(&state.timeline.run, state.timeline.playing, tongue()))
+        state
+            .player
+            .as_ref()
+            .map(|player| player.card(&state.timeline.run, state.timeline.playing, tongue()))
     }
 
     /// The title of the lesson that is played.
     pub(super) fn lesson_title(&self) -> Option<String> {
-        self.state.borrow().player.as_ref().map(|player| player.file().lesson().title.plain(tongue()))
+        self.state
+            .borrow()
+            .player
+            .as_ref()
+            .map(|player| player.file().lesson().title.plain(tongue()))
     }
 
     /// A presentation ends with its lesson: what it hides comes back.
@@ -85,19 +96,35 @@ impl Page {
     /// What leads on in the lesson: to the end of what is played, or to the next step.
     pub(super) fn onward(&self) -> LessonMsg {
         let state = self.state.borrow();
-        let plays = state.player.as_ref().is_some_and(|player| player.progress().1 == Phase::Playing);
-        if plays { LessonMsg::Hurry } else { LessonMsg::Next }
+        let plays = state
+            .player
+            .as_ref()
+            .is_some_and(|player| player.progress().1 == Phase::Playing);
+        if plays {
+            LessonMsg::Hurry
+        } else {
+            LessonMsg::Next
+        }
     }
 
     /// Keeps how far the lesson was taken.
     pub(super) fn keep_lesson(&mut self) {
         let state = self.state.borrow();
         let named = |player: &&Player| !player.file().name().is_empty() && !state.is_resuming();
-        let Some(player) = state.player.as_ref().filter(named) else { return };
+        let Some(player) = state.player.as_ref().filter(named) else {
+            return;
+        };
         let ((at, _, results), over) = (player.progress(), player.is_over());
         let name = player.file().name();
         if !is_over(name) {
-            dom::keep(&kept_as(name), &if over { "over".to_owned() } else { format!("{}/{}", at + 1, results.len()) });
+            dom::keep(
+                &kept_as(name),
+                &if over {
+                    "over".to_owned()
+                } else {
+                    format!("{}/{}", at + 1, results.len())
+                },
+            );
         }
     }
 
@@ -105,7 +132,9 @@ impl Page {
     pub(super) fn save_progress(&self) {
         let state = self.state.borrow();
         let Some(player) = &state.player else { return };
-        let kept = library::ALL.iter().filter_map(|entry| Some((entry.name, dom::kept(&kept_as(entry.name))?)));
+        let kept = library::ALL
+            .iter()
+            .filter_map(|entry| Some((entry.name, dom::kept(&kept_as(entry.name))?)));
         let progress = player.progress_file(kept, tongue());
         dom::save_text("loopscope-progress.json".into(), format!("{progress:#}\n"));
     }
@@ -118,7 +147,13 @@ impl Page {
         let same = Rc::ptr_eq(text, &state.editor.text) || *text == state.editor.text;
         let changed = !(same && *view == state.selection.view);
         // Another diagram, or another text, is there instead of what was wrong with the address.
-        let mended = self.error.as_ref().is_some_and(|fault| if fault.code == "view" { *view != state.selection.view } else { !same });
+        let mended = self.error.as_ref().is_some_and(|fault| {
+            if fault.code == "view" {
+                *view != state.selection.view
+            } else {
+                !same
+            }
+        });
         if mended && self.settings.greeted {
             self.error = None;
         }
@@ -139,11 +174,22 @@ impl Page {
     /// The end of an address that opens what is shown: a lesson by its name, all else with what was done.
     pub(super) fn shared(&self) -> (String, String) {
         let state = self.state.borrow();
-        match state.player.as_ref().map(|player| player.file().name()).filter(|name| !name.is_empty()) {
+        match state
+            .player
+            .as_ref()
+            .map(|player| player.file().name())
+            .filter(|name| !name.is_empty())
+        {
             Some(name) => (format!("?lesson={name}"), String::new()),
             None => {
-                let learns = state.player.as_ref().is_some_and(|player| player.source().is_some());
-                (if learns { "?learn=1" } else { "" }.to_owned(), permalink::encode(&state.shared()))
+                let learns = state
+                    .player
+                    .as_ref()
+                    .is_some_and(|player| player.source().is_some());
+                (
+                    if learns { "?learn=1" } else { "" }.to_owned(),
+                    permalink::encode(&state.shared()),
+                )
             }
         }
     }
@@ -160,10 +206,16 @@ impl Page {
             query.is_empty() && state.replacing.acted && !permalink::holds_history(&state.shared())
         };
         if lacks_history {
-            self.state.borrow_mut().announcer.say(msg::share_link_no_history());
+            self.state
+                .borrow_mut()
+                .announcer
+                .say(msg::share_link_no_history());
             self.toast(ctx);
         } else if link.len() > LONG_LINK {
-            self.state.borrow_mut().announcer.say(msg::share_link_long(link.len()));
+            self.state
+                .borrow_mut()
+                .announcer
+                .say(msg::share_link_long(link.len()));
             self.toast(ctx);
         }
         self.copied(ctx);
@@ -172,7 +224,9 @@ impl Page {
     /// Says for a while that something was copied.
     pub(super) fn copied(&mut self, ctx: &Context<Self>) {
         let to = ctx.link().clone();
-        self.timers.copied = Some(Timeout::new(COPIED_MS, move || to.send_message(Msg::Shared)));
+        self.timers.copied = Some(Timeout::new(COPIED_MS, move || {
+            to.send_message(Msg::Shared)
+        }));
     }
 
     /// Repeats what the opening says was done; that takes the whole module. What was kept for a reload is tried once: it may be what stopped
@@ -181,7 +235,9 @@ impl Page {
         let kept = dom::kept_for_reload();
         if let Ok(Some(link)) = opening::link(kept.as_deref()) {
             let plays = self.settings.embed && dom::autoplay() == Some(true);
-            self.state.borrow_mut().recall(&if plays { link.playing() } else { link });
+            self.state
+                .borrow_mut()
+                .recall(&if plays { link.playing() } else { link });
         }
         if kept.is_none() && dom::is_for_learners() {
             self.state.borrow_mut().learn();
@@ -200,7 +256,9 @@ impl Page {
         packing::supersede(Packed::Reload);
         match self.session() {
             Some(Ok(link)) if leaves => dom::keep_for_reload(&permalink::encode(&link)),
-            Some(Ok(link)) => packing::pack(Packed::Reload, &link, |hash| dom::keep_for_reload(&hash)),
+            Some(Ok(link)) => {
+                packing::pack(Packed::Reload, &link, |hash| dom::keep_for_reload(&hash))
+            }
             Some(Err(hash)) => dom::keep_for_reload(&hash),
             None => {}
         }
@@ -223,10 +281,26 @@ impl Page {
 
     /// Saves the page as one file or package: with the lesson that is played, or with the manifest.
     pub(super) fn save_single(&self, ctx: &Context<Self>, form: &'static str) {
-        let title = self.lesson_title().unwrap_or_else(|| "Loopscope".to_owned());
+        let title = self
+            .lesson_title()
+            .unwrap_or_else(|| "Loopscope".to_owned());
         let (query, hash) = self.shared();
-        let query = format!("{}lang={}", if query.is_empty() { "?".to_owned() } else { query + "&" }, self.settings.lang.tag());
-        dom::save_single(form, hash, query, title, ctx.link().callback(Msg::SingleDone));
+        let query = format!(
+            "{}lang={}",
+            if query.is_empty() {
+                "?".to_owned()
+            } else {
+                query + "&"
+            },
+            self.settings.lang.tag()
+        );
+        dom::save_single(
+            form,
+            hash,
+            query,
+            title,
+            ctx.link().callback(Msg::SingleDone),
+        );
     }
 
     /// The panel of the lesson.
@@ -234,12 +308,23 @@ impl Page {
         if !window::is_whole() {
             return Html::default();
         }
-        let Some(card) = self.lesson_card() else { return Html::default() };
+        let Some(card) = self.lesson_card() else {
+            return Html::default();
+        };
         let on = self.on(ctx).reform(session::Msg::Lesson);
         // A sandboxed frame saves nothing; it tells the page around it instead.
         let on_save = (!self.settings.embed).then(|| ctx.link().callback(|()| Msg::SaveProgress));
-        let following = self.state.borrow().player.as_ref().and_then(|player| library::after(player.file().name()));
-        let full = if self.settings.embed { self.full_page_link(ctx) } else { Html::default() };
+        let following = self
+            .state
+            .borrow()
+            .player
+            .as_ref()
+            .and_then(|player| library::after(player.file().name()));
+        let full = if self.settings.embed {
+            self.full_page_link(ctx)
+        } else {
+            Html::default()
+        };
         html! { <LessonPanel card={card} {following} on_lesson={ctx.link().callback(Msg::OpenLesson)} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} on_save={on_save} presents={dom::presents()} tools={self.lesson_tools(ctx)} full={full} /> }
     }
 }

@@ -19,6 +19,8 @@ pub enum Menu {
 
 /// Whether the focus has gone from a menu.
 pub fn has_left(event: &FocusEvent) -> bool {
-    let to = event.related_target().and_then(|to| to.dyn_into::<web_sys::Element>().ok());
+    let to = event
+        .related_target()
+        .and_then(|to| to.dyn_into::<web_sys::Element>().ok());
     to.is_none_or(|to| to.closest(".pops").ok().flatten().is_none())
 }

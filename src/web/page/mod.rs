@@ -11,8 +11,8 @@ mod menu;
 mod message;
 mod offers;
 mod opening;
-mod panels;
 mod packing;
+mod panels;
 mod parts;
 mod room;
 
@@ -148,7 +148,12 @@ impl Page {
 
     /// Puts a panel that lies over the diagram away, so that what an action does is seen.
     fn uncover(&mut self) {
-        if self.narrow() && matches!(self.panels.over, Overlay::Manifest | Overlay::Inspector | Overlay::More) {
+        if self.narrow()
+            && matches!(
+                self.panels.over,
+                Overlay::Manifest | Overlay::Inspector | Overlay::More
+            )
+        {
             self.panels.over = Overlay::Nothing;
         }
     }
@@ -164,7 +169,11 @@ impl Component for Page {
     type Properties = ();
 
     fn create(ctx: &Context<Self>) -> Self {
-        let Opening { state, picture, error } = Opening::take();
+        let Opening {
+            state,
+            picture,
+            error,
+        } = Opening::take();
         let embed = dom::query("embed").is_some();
         let saved = (state.editor.text.clone(), state.selection.view);
         let state = Rc::new(RefCell::new(state));
@@ -172,13 +181,17 @@ impl Component for Page {
         let to = ctx.link().clone();
         let frame = Closure::new(move || to.send_message(Msg::Frame));
         let mut listeners: Vec<Closure<dyn FnMut(Event)>> = Vec::new();
-        let mut listen = |target: &web_sys::EventTarget, name: &str, then: Box<dyn FnMut(Event)>| {
+        let mut listen = |target: &web_sys::EventTarget,
+                          name: &str,
+                          then: Box<dyn FnMut(Event)>| {
             let closure = Closure::wrap(then);
             let _ = target.add_event_listener_with_callback(name, closure.as_ref().unchecked_ref());
             listeners.push(closure);
         };
         let to = ctx.link().clone();
-        let key = dom::answer(ctx.link(), move |page: &Page, event: &KeyboardEvent| to.send_message_batch(page.key(event)));
+        let key = dom::answer(ctx.link(), move |page: &Page, event: &KeyboardEvent| {
+            to.send_message_batch(page.key(event))
+        });
         listen(
             &dom::document(),
             "keydown",
@@ -191,11 +204,23 @@ impl Component for Page {
             }),
         );
         let to = ctx.link().clone();
-        listen(&dom::window(), "resize", Box::new(move |_| to.send_message(Msg::Resized)));
+        listen(
+            &dom::window(),
+            "resize",
+            Box::new(move |_| to.send_message(Msg::Resized)),
+        );
         let to = ctx.link().clone();
-        listen(&dom::window(), "hashchange", Box::new(move |_| to.send_message(Msg::Hash)));
+        listen(
+            &dom::window(),
+            "hashchange",
+            Box::new(move |_| to.send_message(Msg::Hash)),
+        );
         let to = ctx.link().clone();
-        listen(&dom::window(), "pagehide", Box::new(move |_| to.send_message(Msg::Leaves)));
+        listen(
+            &dom::window(),
+            "pagehide",
+            Box::new(move |_| to.send_message(Msg::Leaves)),
+        );
         // A tab that is out of sight may end without a word.
         let to = ctx.link().clone();
         listen(
@@ -211,16 +236,37 @@ impl Component for Page {
         let mut page = Page {
             calls: OnceCell::new(),
             state,
-            drawing: Drawing { picture, ..Drawing::default() },
+            drawing: Drawing {
+                picture,
+                ..Drawing::default()
+            },
             inspection: Inspection::default(),
             hover: Hover::default(),
             panels: Panels::new(dom::size()),
-            timers: Timers { copied: None, said: None, saving: None, keeping: None, kept: 0, trying: None, saved },
-            settings: Settings { dark: dom::is_dark(), lang: Lang::English, greeted: false, embed, recalled: None },
+            timers: Timers {
+                copied: None,
+                said: None,
+                saving: None,
+                keeping: None,
+                kept: 0,
+                trying: None,
+                saved,
+            },
+            settings: Settings {
+                dark: dom::is_dark(),
+                lang: Lang::English,
+                greeted: false,
+                embed,
+                recalled: None,
+            },
             pacing: FramePacing::new(dom::now()),
             room: MemoryRoom::default(),
             error,
-            hooks: Hooks { frame, timer: Some(Page::ticking(ctx)), _listeners: listeners },
+            hooks: Hooks {
+                frame,
+                timer: Some(Page::ticking(ctx)),
+                _listeners: listeners,
+            },
         };
         page.refresh(false);
         page
@@ -245,23 +291,35 @@ impl Component for Page {
             }
             Msg::Frame => self.pacing.frame(dom::now()),
             Msg::Do(msg) => {
-                let talk = matches!(msg, Do::Console(ConsoleMsg::Enter(_) | ConsoleMsg::Run(_) | ConsoleMsg::Described(_)));
-                let chose = matches!(msg, Do::Selection(SelectionMsg::Select(Some(_)) | SelectionMsg::Loop(Some(_))));
+                let talk = matches!(
+                    msg,
+                    Do::Console(
+                        ConsoleMsg::Enter(_) | ConsoleMsg::Run(_) | ConsoleMsg::Described(_)
+                    )
+                );
+                let chose = matches!(
+                    msg,
+                    Do::Selection(SelectionMsg::Select(Some(_)) | SelectionMsg::Loop(Some(_)))
+                );
                 let heavy = matches!(msg, Do::Apply);
                 if matches!(msg, Do::Editor(EditorMsg::Edit(_))) {
                     let to = ctx.link().clone();
-                    self.timers.trying = Some(Timeout::new(TYPING_DELAY_MS, move || to.send_message(Msg::Do(EditorMsg::Check.into()))));
+                    self.timers.trying = Some(Timeout::new(TYPING_DELAY_MS, move || {
+                        to.send_message(Msg::Do(EditorMsg::Check.into()))
+                    }));
                 }
                 let since = matches!(msg, Do::Compare(CompareMsg::Since(_)));
                 // What is between the marks is told there.
                 if matches!(msg, Do::Compare(CompareMsg::Mark(_))) && self.panels.tool.is_none() {
                     self.panels.tool = Some(Tool::Compare);
                 }
-                let menu = since || matches!(msg, Do::Timeline(_) | Do::Compare(CompareMsg::With(_)));
+                let menu =
+                    since || matches!(msg, Do::Timeline(_) | Do::Compare(CompareMsg::With(_)));
                 if matches!(msg, Do::Lesson(_)) {
                     self.keep_lesson();
                 }
-                let shown = talk && (self.panels.console || self.opens_console()) || self.panels.over == Overlay::Console;
+                let shown = talk && (self.panels.console || self.opens_console())
+                    || self.panels.over == Overlay::Console;
                 if self.carry_out(msg) || heavy || talk && !shown {
                     self.toast(ctx);
                 }
@@ -280,7 +338,15 @@ impl Component for Page {
                     self.panels.selected();
                     self.diagnose();
                 }
-                if heavy && self.state.borrow().editor.diagnostics.iter().all(|diagnostic| !diagnostic.error) {
+                if heavy
+                    && self
+                        .state
+                        .borrow()
+                        .editor
+                        .diagnostics
+                        .iter()
+                        .all(|diagnostic| !diagnostic.error)
+                {
                     self.uncover();
                 }
                 if heavy {
@@ -309,7 +375,9 @@ impl Component for Page {
                 self.carry_out(msg);
                 let mut state = self.state.borrow_mut();
                 // Where nothing is answered, what happens now is told in a sentence.
-                if let Some(words) = offered.filter(|_| state.announcer.notice().is_like(&msg::notice_fault(""))) {
+                if let Some(words) =
+                    offered.filter(|_| state.announcer.notice().is_like(&msg::notice_fault("")))
+                {
                     state.announcer.say(words);
                 }
                 drop(state);
@@ -322,15 +390,23 @@ impl Component for Page {
             Msg::Theme => {
                 self.settings.dark = !self.settings.dark;
                 dom::set_theme(self.settings.dark);
-                dom::keep("loopscope.theme", if self.settings.dark { "dark" } else { "light" });
+                dom::keep(
+                    "loopscope.theme",
+                    if self.settings.dark { "dark" } else { "light" },
+                );
             }
             Msg::Speak(lang) => {
                 dom::speak(lang, ctx.link().callback(Msg::Spoken));
-                dom::keep("loopscope.lang", if lang == Lang::Chinese { "zh" } else { "en" });
+                dom::keep(
+                    "loopscope.lang",
+                    if lang == Lang::Chinese { "zh" } else { "en" },
+                );
             }
             Msg::Spoken(lang) => self.settings.lang = lang,
             // On a small window they lie over the page.
-            Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => self.panels.over = Overlay::Nothing,
+            Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => {
+                self.panels.over = Overlay::Nothing
+            }
             Msg::Left(open) => self.panels.open_left(open),
             Msg::Right(open) => self.panels.open_right(open),
             Msg::Console(open) => self.panels.console = open,
@@ -373,8 +449,16 @@ impl Component for Page {
                 self.panels.over = Overlay::Nothing;
                 self.ask();
             }
-            Msg::Menu(Menu::None) if std::mem::take(&mut self.panels.menu) == Menu::None => return false,
-            Msg::Menu(menu) => self.panels.menu = if self.panels.menu == menu { Menu::None } else { menu },
+            Msg::Menu(Menu::None) if std::mem::take(&mut self.panels.menu) == Menu::None => {
+                return false;
+            }
+            Msg::Menu(menu) => {
+                self.panels.menu = if self.panels.menu == menu {
+                    Menu::None
+                } else {
+                    menu
+                }
+            }
             Msg::Try(at) => {
                 self.attempt(at);
                 self.toast(ctx);
@@ -406,7 +490,9 @@ impl Component for Page {
                 return false;
             }
             Msg::Save => {
-                packing::pack(Packed::Address, &self.state.borrow().link(), |hash| dom::set_fragment(&hash));
+                packing::pack(Packed::Address, &self.state.borrow().link(), |hash| {
+                    dom::set_fragment(&hash)
+                });
                 return false;
             }
             Msg::Edited => self.save_edit(ctx),
@@ -417,7 +503,9 @@ impl Component for Page {
                 return false;
             }
             Msg::SingleDone(error) if error.is_empty() => return false,
-            Msg::SingleDone(error) => self.error = Some(PageFault::new("file", msg::single_failed(error))),
+            Msg::SingleDone(error) => {
+                self.error = Some(PageFault::new("file", msg::single_failed(error)))
+            }
             Msg::Hash => match permalink::decode(&dom::fragment()) {
                 Ok(Some(link)) if link != self.state.borrow().link() => {
                     let (width, height) = self.state.borrow().drawing.stage;

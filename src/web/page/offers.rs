@@ -63,9 +63,19 @@ impl Page {
     pub(super) fn offered(&self, line: &str) -> Option<Message> {
         let state = self.state.borrow();
         let sim = state.timeline.run.sim();
-        let of_loop = state.selection.selected_loop.iter().flat_map(|name| control_loop::offers(sim, name));
-        let of_object = state.object().map(|object| remedies::of(sim, object)).unwrap_or_default();
-        let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
+        let of_loop = state
+            .selection
+            .selected_loop
+            .iter()
+            .flat_map(|name| control_loop::offers(sim, name));
+        let of_object = state
+            .object()
+            .map(|object| remedies::of(sim, object))
+            .unwrap_or_default();
+        let offer = of_object
+            .into_iter()
+            .chain(of_loop)
+            .find(|offer| offer.line == line)?;
         Some(msg::offer_done(offer.words, offer.title))
     }
 
@@ -94,7 +104,9 @@ impl Page {
         let state = &mut *self.state.borrow_mut();
         if state.console.requests_descriptions(&state.timeline.run) {
             let to = ctx.link().clone();
-            dom::fetch_descriptions(move |there| to.send_message(Msg::Do(ConsoleMsg::Described(there).into())));
+            dom::fetch_descriptions(move |there| {
+                to.send_message(Msg::Do(ConsoleMsg::Described(there).into()))
+            });
         }
     }
 
@@ -114,13 +126,18 @@ impl Page {
 
     /// Names of the things to try.
     pub(super) fn tries(&self) -> Vec<Message> {
-        demo::tries(&self.state.borrow().timeline.run).into_iter().map(|tries| tries.words).collect()
+        demo::tries(&self.state.borrow().timeline.run)
+            .into_iter()
+            .map(|tries| tries.words)
+            .collect()
     }
 
     /// Tries one of them, with what is there now.
     pub(super) fn attempt(&mut self, at: usize) {
         self.close_over();
-        let wanted = demo::tries(&self.state.borrow().timeline.run).into_iter().nth(at);
+        let wanted = demo::tries(&self.state.borrow().timeline.run)
+            .into_iter()
+            .nth(at);
         if let Some(demo::Try { line, pod, .. }) = wanted {
             self.carry_out(ConsoleMsg::Run(line).into());
             // Who deletes a Pod asks what takes its place.
@@ -136,7 +153,12 @@ impl Page {
         if !window::is_whole() || !state.demo.offers && !state.demo.tells() {
             return Html::default();
         }
-        let plays = state.demo.tells().then(|| state.demo.next_line().map_or_else(msg::demo_plays, msg::demo_runs_next));
+        let plays = state.demo.tells().then(|| {
+            state
+                .demo
+                .next_line()
+                .map_or_else(msg::demo_plays, msg::demo_runs_next)
+        });
         let close = ctx.link().callback(|_: MouseEvent| Msg::CloseOffers);
         let stop = ctx.link().callback(|_: MouseEvent| Msg::Do(Do::StopDemo));
         html! {
@@ -160,7 +182,13 @@ impl Page {
         let (to, state) = (ctx.link().clone(), self.state.borrow());
         let notice = state.announcer.notice();
         let said = (!notice.is_empty()).then(|| (notice.clone(), state.announcer.failed()));
-        self.timers.said = said.map(|(words, failed)| (Timeout::new(TOAST_MS, move || to.send_message(Msg::Read)), words, failed));
+        self.timers.said = said.map(|(words, failed)| {
+            (
+                Timeout::new(TOAST_MS, move || to.send_message(Msg::Read)),
+                words,
+                failed,
+            )
+        });
     }
 
     /// The load that the autoscaler reacts to.
@@ -168,7 +196,9 @@ impl Page {
         if !window::is_whole() || self.drawing.beside.is_some() {
             return Html::default();
         }
-        let Some(load) = load::read(&self.state.borrow().timeline.run) else { return Html::default() };
+        let Some(load) = load::read(&self.state.borrow().timeline.run) else {
+            return Html::default();
+        };
         html! { <LoadSlider load={load} lang={self.settings.lang} on_fault={ctx.link().callback(|line| Msg::Do(Do::Fault(line)))} /> }
     }
 
@@ -177,7 +207,10 @@ impl Page {
         if !self.state.borrow().offers_undo() {
             return Html::default();
         }
-        let to = |msg: ReplaceMsg| ctx.link().callback(move |_: MouseEvent| Msg::Do(msg.clone().into()));
+        let to = |msg: ReplaceMsg| {
+            ctx.link()
+                .callback(move |_: MouseEvent| Msg::Do(msg.clone().into()))
+        };
         html! {
             <div class="toast undo" role="status"><span>{ say(msg::undo_replaced()) }</span>
                 <button type="button" class="btn sm" onclick={to(ReplaceMsg::Undo)}>{ say(msg::button_undo()) }</button>
@@ -213,12 +246,24 @@ impl Page {
         let (state, link) = (self.state.clone(), ctx.link().clone());
         let on_submit = Callback::from(move |event: SubmitEvent| {
             event.prevent_default();
-            let form = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
-            let input = form.and_then(|form| form.query_selector("input").ok().flatten()?.dyn_into::<HtmlInputElement>().ok());
+            let form = event
+                .target()
+                .and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+            let input = form.and_then(|form| {
+                form.query_selector("input")
+                    .ok()
+                    .flatten()?
+                    .dyn_into::<HtmlInputElement>()
+                    .ok()
+            });
             let Some(input) = input else { return };
-            let (now, end) = (state.borrow().timeline.run.now(), state.borrow().timeline.run.end());
+            let (now, end) = (
+                state.borrow().timeline.run.now(),
+                state.borrow().timeline.run.end(),
+            );
             let to = instant::parse(&input.value(), now);
-            let _ = input.set_attribute("aria-invalid", if to.is_some() { "false" } else { "true" });
+            let _ =
+                input.set_attribute("aria-invalid", if to.is_some() { "false" } else { "true" });
             if let Some(to) = to {
                 link.send_message(Msg::Do(TimelineMsg::Seek(to.min(end)).into()));
             }
@@ -234,16 +279,27 @@ impl Page {
         let all = history::commands(&state.timeline.run);
         let link = ctx.link();
         let row = |ran: &Ran| {
-            let Ran { number, at, line, .. } = ran;
-            let told = [history::did(&state.timeline.run, &all, ran), history::followed(&state.timeline.run, &all, ran)];
+            let Ran {
+                number, at, line, ..
+            } = ran;
+            let told = [
+                history::did(&state.timeline.run, &all, ran),
+                history::followed(&state.timeline.run, &all, ran),
+            ];
             let told = told.into_iter().filter(|one| !one.is_empty());
             let (at, number) = (*at, *number);
             let go = link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(at).into()));
             let before = at.saturating_sub(1);
-            let before = link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(before).into()));
+            let before =
+                link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(before).into()));
             let since = link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::Since(at).into()));
-            let again = link.batch_callback(move |_: MouseEvent| vec![Msg::Menu(Menu::None), Msg::Act(format!("!{number}"))]);
-            let small = |words: Message, label: Message, title: Message, onclick: Callback<MouseEvent>| {
+            let again = link.batch_callback(move |_: MouseEvent| {
+                vec![Msg::Menu(Menu::None), Msg::Act(format!("!{number}"))]
+            });
+            let small = |words: Message,
+                         label: Message,
+                         title: Message,
+                         onclick: Callback<MouseEvent>| {
                 html! { <button type="button" class="btn ghost sm" aria-label={say(label)} title={say(title)} onclick={onclick}>{ say(words) }</button> }
             };
             html! {
@@ -267,7 +323,11 @@ impl Page {
         let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
         k8s_model::sort::sort(&mut all);
         let beside = self.drawing.beside.is_some();
-        let other = if beside { None } else { all.iter().rev().find(|number| **number != shown).copied() };
+        let other = if beside {
+            None
+        } else {
+            all.iter().rev().find(|number| **number != shown).copied()
+        };
         let link = ctx.link();
         let branch = |number: u32| {
             html! { <button type="button" class="btn ghost" aria-pressed={(number == shown).to_string()} onclick={link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Switch(number).into()))}>{ icon(if number == shown { "i-check" } else { "i-branch" }, 16) }{ say(msg::branch_title(number)) }</button> }

@@ -59,7 +59,11 @@ pub fn prepare() -> bool {
         }
         Made::State(mut state, error) => {
             let picture = state.picture();
-            Made::All(Box::new(Opening { state: *state, picture, error }))
+            Made::All(Box::new(Opening {
+                state: *state,
+                picture,
+                error,
+            }))
         }
         all @ Made::All(_) => all,
     };
@@ -71,7 +75,10 @@ pub fn prepare() -> bool {
 /// What the page opens with: what was kept for a reload, or the link.
 pub(super) fn link(kept: Option<&str>) -> Result<Option<Link>, Message> {
     let kept = kept.and_then(|kept| permalink::decode(kept).ok().flatten());
-    kept.map_or_else(|| permalink::decode(&dom::fragment()), |link| Ok(Some(link)))
+    kept.map_or_else(
+        || permalink::decode(&dom::fragment()),
+        |link| Ok(Some(link)),
+    )
 }
 
 /// Whether the address names a lesson of the library.
@@ -106,26 +113,48 @@ impl Address {
     fn read() -> Address {
         let kept = dom::kept_for_reload();
         let link = link(kept.as_deref());
-        let mut error = link.as_ref().err().map(|words| PageFault::new("link", words.clone()));
+        let mut error = link
+            .as_ref()
+            .err()
+            .map(|words| PageFault::new("link", words.clone()));
         let follows = dom::query("follow").is_some();
         // Before what a link has done the lesson asks.
         let has_history = matches!(&link, Ok(Some(link)) if link.history.is_some());
         let awaits = follows || kept.is_none() && !has_history && wants_lesson();
-        let of_text = |text: String| Link { v: 1, manifest: Some(text), ..Link::default() };
+        let of_text = |text: String| Link {
+            v: 1,
+            manifest: Some(text),
+            ..Link::default()
+        };
         let loaded = dom::loaded_text().filter(|_| kept.is_none()).map(|loaded| {
             loaded.unwrap_or_else(|why| {
-                let address = dom::query("src").or_else(|| dom::query("lesson")).unwrap_or_default();
-                error = Some(PageFault::new("source", msg::source_not_loaded(address, why)));
+                let address = dom::query("src")
+                    .or_else(|| dom::query("lesson"))
+                    .unwrap_or_default();
+                error = Some(PageFault::new(
+                    "source",
+                    msg::source_not_loaded(address, why),
+                ));
                 String::new()
             })
         });
         let empty = awaits.then(|| of_text(String::new()));
-        Address { link: empty.or(loaded.map(of_text)).or(link.ok().flatten()), error, awaits, follows }
+        Address {
+            link: empty.or(loaded.map(of_text)).or(link.ok().flatten()),
+            error,
+            awaits,
+            follows,
+        }
     }
 
     /// The page that it describes, in its cluster, and what is wrong with it.
     fn open(self, cluster: Run) -> (State, Option<PageFault>) {
-        let Address { link, mut error, awaits, follows } = self;
+        let Address {
+            link,
+            mut error,
+            awaits,
+            follows,
+        } = self;
         let mut state = State::in_cluster(cluster, link.as_ref());
         if awaits {
             state.editor.restore(Rc::default(), Rc::default());
@@ -139,7 +168,12 @@ impl Address {
                 Some(view) => state.selection.view = view,
                 None => {
                     let known: Vec<&str> = views::ALL.iter().map(|view| view.id).collect();
-                    error = error.or_else(|| Some(PageFault::new("view", msg::view_unknown(name, known.join(", ")))));
+                    error = error.or_else(|| {
+                        Some(PageFault::new(
+                            "view",
+                            msg::view_unknown(name, known.join(", ")),
+                        ))
+                    });
                 }
             }
         }

@@ -44,7 +44,10 @@ pub(super) fn pack(of: Packed, link: &Link, then: impl FnOnce(String) + 'static)
     wasm_bindgen_futures::spawn_local(async move {
         let packed = dom::deflate(&json).await;
         if begun(of, false) == turn {
-            then(packed.map_or_else(|| permalink::encode(&link), |packed| permalink::fragment(&packed)));
+            then(packed.map_or_else(
+                || permalink::encode(&link),
+                |packed| permalink::fragment(&packed),
+            ));
         }
     });
 }

@@ -78,39 +78,61 @@ impl Page {
             Calls {
                 on: link.callback(Msg::Do),
                 view: link.callback(|view| Msg::Do(SelectionMsg::View(view).into())),
-                example: link.callback(|index: usize| Msg::Do(ReplaceMsg::Ask(Replacement::Example(index)).into())),
+                example: link.callback(|index: usize| {
+                    Msg::Do(ReplaceMsg::Ask(Replacement::Example(index)).into())
+                }),
                 lesson: link.callback(Msg::OpenLesson),
                 speak: link.callback(Msg::Speak),
                 theme: link.callback(|()| Msg::Theme),
                 share: link.callback(|()| Msg::Share),
-                over: [over(Overlay::Embed), over(Overlay::Manifest), over(Overlay::Console), over(Overlay::More), over(Overlay::Help)],
+                over: [
+                    over(Overlay::Embed),
+                    over(Overlay::Manifest),
+                    over(Overlay::Console),
+                    over(Overlay::More),
+                    over(Overlay::Help),
+                ],
                 edit: link.callback(|text| Msg::Do(EditorMsg::Edit(text).into())),
                 apply: link.callback(|()| Msg::Do(Do::Apply)),
                 revert: link.callback(|()| Msg::Do(EditorMsg::Revert.into())),
                 left: link.callback(|()| Msg::Left(false)),
                 right: link.callback(|()| Msg::Right(false)),
-                cure: link.callback(|cure: Option<Remedy>| Msg::Do(cure.map_or(SelectionMsg::TryRemedies, SelectionMsg::Remedy).into())),
+                cure: link.callback(|cure: Option<Remedy>| {
+                    Msg::Do(
+                        cure.map_or(SelectionMsg::TryRemedies, SelectionMsg::Remedy)
+                            .into(),
+                    )
+                }),
                 tab: link.callback(|tab| Msg::Do(SelectionMsg::Tab(tab).into())),
                 act: link.callback(Msg::Act),
                 select: link.callback(|key| Msg::Do(SelectionMsg::Select(key).into())),
                 seek: link.callback(|to| Msg::Do(TimelineMsg::Seek(to).into())),
                 marks: {
                     let (told, picked) = (self.state.clone(), self.state.clone());
-                    let tell = Callback::from(move |(from, to, lane)| words::tell(told.borrow().timeline.run.journal(), from, to, lane));
+                    let tell = Callback::from(move |(from, to, lane)| {
+                        words::tell(told.borrow().timeline.run.journal(), from, to, lane)
+                    });
                     // What a person did leads to no object.
                     let pick = link.batch_callback(move |(from, to, lane)| {
-                        words::object_at(picked.borrow().timeline.run.journal(), from, to, lane).map(Msg::Why)
+                        words::object_at(picked.borrow().timeline.run.journal(), from, to, lane)
+                            .map(Msg::Why)
                     });
                     (tell, pick)
                 },
                 line: link.callback(|line| Msg::Do(ConsoleMsg::Enter(line).into())),
                 complete: {
                     let state = self.state.clone();
-                    Callback::from(move |start: String| state.borrow().timeline.run.completions(&start))
+                    Callback::from(move |start: String| {
+                        state.borrow().timeline.run.completions(&start)
+                    })
                 },
                 find: {
                     let state = self.state.clone();
-                    Callback::from(move |key: ObjectRef| state.try_borrow().is_ok_and(|state| state.timeline.run.get(&key).is_some()))
+                    Callback::from(move |key: ObjectRef| {
+                        state
+                            .try_borrow()
+                            .is_ok_and(|state| state.timeline.run.get(&key).is_some())
+                    })
                 },
                 stop: link.callback(|()| Msg::Do(ConsoleMsg::Interrupt.into())),
                 console: link.callback(Msg::Console),
@@ -195,10 +217,15 @@ impl Page {
     pub(super) fn inspected_loop(&self) -> Option<Loop> {
         let state = self.state.borrow();
         let name = state.selection.inspected_loop()?;
-        self.drawing.picture.scene.items.iter().find_map(|item| match &item.body {
-            CardBody::Loop { of, .. } if of.name == name => Some((**of).clone()),
-            _ => None,
-        })
+        self.drawing
+            .picture
+            .scene
+            .items
+            .iter()
+            .find_map(|item| match &item.body {
+                CardBody::Loop { of, .. } if of.name == name => Some((**of).clone()),
+                _ => None,
+            })
     }
 
     pub(super) fn inspect(&self, ctx: &Context<Self>) -> Html {
@@ -209,7 +236,10 @@ impl Page {
             let scene = &self.drawing.picture.scene;
             // Where its panel is cut off, or has the line alone that was executed.
             let code = scene.items.iter().filter_map(|item| match &item.body {
-                CardBody::Pass(pass) if pass.form == PanelForm::Lines || item.rect.bottom() > scene.stage.1 - FOOT => {
+                CardBody::Pass(pass)
+                    if pass.form == PanelForm::Lines
+                        || item.rect.bottom() > scene.stage.1 - FOOT =>
+                {
                     Some(pass.code.clone())
                 }
                 _ => None,
@@ -218,10 +248,15 @@ impl Page {
             return html! { <LoopInspector {of} {offers} {code} on_command={calls.act.clone()} fold={inspector::fold(self.narrow(), &calls.right)} lang={self.settings.lang} /> };
         }
         let now = state.object();
-        let same = |shown: &&(Rc<Object>, Option<Message>)| now.is_some_and(|now| now.meta.uid == shown.0.meta.uid);
+        let same = |shown: &&(Rc<Object>, Option<Message>)| {
+            now.is_some_and(|now| now.meta.uid == shown.0.meta.uid)
+        };
         let (object, late) = match self.drawing.selected.as_ref().filter(same) {
             Some((object, late)) => (Some(object.clone()), late.clone()),
-            None => (now.cloned(), now.and_then(|object| state.status_lag(object))),
+            None => (
+                now.cloned(),
+                now.and_then(|object| state.status_lag(object)),
+            ),
         };
         html! {
             <Inspector
@@ -298,7 +333,11 @@ impl Page {
     /// What the last step did, while the clock rests: who steps sees it in the picture.
     pub(super) fn step(&self) -> Html {
         let state = self.state.borrow();
-        let told = if state.timeline.idles() { &msg::notice_stable() } else { &self.drawing.caption };
+        let told = if state.timeline.idles() {
+            &msg::notice_stable()
+        } else {
+            &self.drawing.caption
+        };
         if state.timeline.playing || self.drawing.beside.is_some() || told.is_empty() {
             return Html::default();
         }
@@ -307,7 +346,9 @@ impl Page {
 
     /// Where things stand; its words give way before its sign. Leads to the workload that it is about, where there is room to read of it.
     pub(super) fn pill(&self, picture: &Picture, why: Option<Callback<ObjectRef>>) -> Html {
-        let Some(pill) = &picture.pill else { return Html::default() };
+        let Some(pill) = &picture.pill else {
+            return Html::default();
+        };
         let words = say(&pill.words);
         let told = html! { <>if !pill.glyph.is_empty() { { icon(pill.glyph, 12) } }<span class="ell">{ words.clone() }</span></> };
         let class = classes!("pill", "stands", pill.class);
@@ -322,7 +363,11 @@ impl Page {
 
     /// How many objects the filter hides.
     pub(super) fn hidden(&self, ctx: &Context<Self>) -> Html {
-        if self.drawing.picture.hidden == 0 { Html::default() } else { hidden(ctx, self.drawing.picture.hidden) }
+        if self.drawing.picture.hidden == 0 {
+            Html::default()
+        } else {
+            hidden(ctx, self.drawing.picture.hidden)
+        }
     }
 
     pub(super) fn filter(&self, ctx: &Context<Self>) -> Html {
@@ -331,9 +376,16 @@ impl Page {
             return Html::default();
         }
         let oninput = ctx.link().batch_callback(|event: InputEvent| {
-            let target = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
+            let target = event
+                .target()
+                .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
             // What was looked at may be hidden now.
-            target.map_or_else(Vec::new, |input| vec![Msg::Hover(None), Msg::Do(SelectionMsg::Filter(input.value()).into())])
+            target.map_or_else(Vec::new, |input| {
+                vec![
+                    Msg::Hover(None),
+                    Msg::Do(SelectionMsg::Filter(input.value()).into()),
+                ]
+            })
         });
         html! { <input type="search" class="filter" aria-label={say(msg::filter_label())} placeholder={say(msg::filter_placeholder())} title={say(msg::filter_title())} spellcheck="false" value={state.selection.filter.clone()} oninput={oninput} /> }
     }
@@ -345,8 +397,14 @@ impl Page {
             return Html::default();
         }
         let onchange = ctx.link().batch_callback(|event: Event| {
-            let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
-            Some(Msg::Do(SelectionMsg::Namespace((!value.is_empty()).then_some(value)).into()))
+            let value = event
+                .target()?
+                .dyn_into::<HtmlSelectElement>()
+                .ok()?
+                .value();
+            Some(Msg::Do(
+                SelectionMsg::Namespace((!value.is_empty()).then_some(value)).into(),
+            ))
         });
         html! {
             <label class="picker small">
@@ -365,8 +423,14 @@ impl Page {
             return Html::default();
         }
         let onchange = ctx.link().batch_callback(|event: Event| {
-            let at = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.selected_index();
-            GroupBy::ALL.get(usize::try_from(at).ok()?).map(|by| Msg::Do(SelectionMsg::GroupBy(*by).into()))
+            let at = event
+                .target()?
+                .dyn_into::<HtmlSelectElement>()
+                .ok()?
+                .selected_index();
+            GroupBy::ALL
+                .get(usize::try_from(at).ok()?)
+                .map(|by| Msg::Do(SelectionMsg::GroupBy(*by).into()))
         });
         html! {
             <label class="picker small">
@@ -381,14 +445,23 @@ impl Page {
     pub(super) fn pace(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         match &state.selection.selected_loop {
-            Some(name) if state.selection.view.uses.loops => pace(ctx, control_loop::pace(state.timeline.run.sim(), name)),
+            Some(name) if state.selection.view.uses.loops => {
+                pace(ctx, control_loop::pace(state.timeline.run.sim(), name))
+            }
             _ => Html::default(),
         }
     }
 
     /// Whose rollout is drawn, where there are several.
     pub(super) fn workloads(&self, ctx: &Context<Self>) -> Html {
-        let Some(shown) = self.drawing.picture.scene.items.first().filter(|item| matches!(item.body, CardBody::Chart(_))) else {
+        let Some(shown) = self
+            .drawing
+            .picture
+            .scene
+            .items
+            .first()
+            .filter(|item| matches!(item.body, CardBody::Chart(_)))
+        else {
             return Html::default();
         };
         let all = self.state.borrow().workloads();
@@ -399,8 +472,14 @@ impl Page {
         let options = all.iter().enumerate().map(|(at, (of, key))| html! { <option value={at.to_string()} selected={*of == uid}>{ format!("{} {}", key.kind.name(), key.name) }</option> });
         let options = options.collect::<Html>();
         let onchange = ctx.link().batch_callback(move |event: Event| {
-            let at: usize = event.target_dyn_into::<HtmlSelectElement>()?.value().parse().ok()?;
-            Some(Msg::Do(SelectionMsg::Select(Some(all.get(at)?.1.clone())).into()))
+            let at: usize = event
+                .target_dyn_into::<HtmlSelectElement>()?
+                .value()
+                .parse()
+                .ok()?;
+            Some(Msg::Do(
+                SelectionMsg::Select(Some(all.get(at)?.1.clone())).into(),
+            ))
         });
         html! { <label class="picker small"><select aria-label={say(msg::picker_workload())} onchange={onchange}>{ options }</select>{ icon("i-down", 14) }</label> }
     }
@@ -456,7 +535,11 @@ impl Page {
     /// Where the clock is, for the timeline.
     pub(super) fn lane_clock(&self) -> LaneClock {
         let timeline = &self.state.borrow().timeline;
-        LaneClock { now: timeline.run.now(), end: timeline.run.end(), playing: timeline.playing }
+        LaneClock {
+            now: timeline.run.now(),
+            end: timeline.run.end(),
+            playing: timeline.playing,
+        }
     }
 
     /// The instants that are compared, on the timeline: both while they are looked at, the first alone until there is a second.
@@ -465,7 +548,13 @@ impl Page {
         if state.compare.difference.is_some() && self.panels.tool != Some(Tool::Compare) {
             return Vec::new();
         }
-        state.compare.snapshots.iter().zip(["A", "B"]).filter_map(|(instant, name)| Some((instant.as_ref()?.at, name))).collect()
+        state
+            .compare
+            .snapshots
+            .iter()
+            .zip(["A", "B"])
+            .filter_map(|(instant, name)| Some((instant.as_ref()?.at, name)))
+            .collect()
     }
 }
 
@@ -480,6 +569,8 @@ fn hidden(ctx: &Context<Page>, count: usize) -> Html {
 }
 
 fn pace(ctx: &Context<Page>, offer: Option<remedies::ActionOffer>) -> Html {
-    let Some(remedies::ActionOffer { words, title, line }) = offer else { return Html::default() };
+    let Some(remedies::ActionOffer { words, title, line }) = offer else {
+        return Html::default();
+    };
     html! { <button type="button" class="btn sm" id="pace" title={say(title)} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-cronjob", 14) }{ say(words) }</button> }
 }

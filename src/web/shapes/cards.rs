@@ -14,7 +14,9 @@ use yew::prelude::*;
 
 /// The word of a state, which breaks between its parts where there is little room: it is never cut.
 pub(super) fn humps(word: &str) -> Html {
-    let at = |(at, pair): (usize, &[u8])| (pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).then_some(at + 1);
+    let at = |(at, pair): (usize, &[u8])| {
+        (pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).then_some(at + 1)
+    };
     match word.as_bytes().windows(2).enumerate().find_map(at) {
         Some(at) => html! { <>{ &word[..at] }<wbr />{ humps(&word[at..]) }</> },
         None => html! { { word } },
@@ -126,7 +128,8 @@ pub(super) fn cylinder(item: &Item, fact: &Message, data: &Message) -> Html {
 
 pub(super) fn node(name: &str, body: &NodeBody) -> Html {
     let (class, glyph, words) = card_text::node_pill(body);
-    let pill = html! { <span class={classes!("pill", class)}>{ icon(glyph, 12) }{ say(words) }</span> };
+    let pill =
+        html! { <span class={classes!("pill", class)}>{ icon(glyph, 12) }{ say(words) }</span> };
     let note = if !body.ready {
         "bad"
     } else if body.cordoned {
@@ -174,7 +177,12 @@ pub(super) fn totals(numbers: &[(usize, Message)], parts: &[(PodState, bool, usi
     }
 }
 
-pub(super) fn tray(title: &Message, aside: &Message, head: &Message, rows: &[[Message; 3]]) -> Html {
+pub(super) fn tray(
+    title: &Message,
+    aside: &Message,
+    head: &Message,
+    rows: &[[Message; 3]],
+) -> Html {
     html! {
         <>
             <div class="th"><b>{ say(msg::tray_title()) }</b><span class="pill">{ say(title) }</span><span class="grow" /><small>{ say(aside) }</small></div>

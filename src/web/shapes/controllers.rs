@@ -20,7 +20,13 @@ pub(super) fn tone(tone: Tone) -> &'static str {
 }
 
 pub(super) fn controller(of: &ControllerCard, width: f64) -> Html {
-    let ControllerText { caption, name, long, footer, mono } = card_text::controller(of, width, |message| say(message));
+    let ControllerText {
+        caption,
+        name,
+        long,
+        footer,
+        mono,
+    } = card_text::controller(of, width, |message| say(message));
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ say(caption) }</small><b class={if long { "long" } else { "ell" }}>{ name }</b></div></div>
@@ -45,7 +51,13 @@ pub(super) fn late(counter: &Counter) -> Option<String> {
 
 /// A controller in a low frame: the name, and its numbers in one line.
 pub(super) fn brief(of: &ControllerCard, width: f64) -> Html {
-    let BriefText { tiled, caption, name, numbers, tag } = card_text::brief(of, width, |message| say(message));
+    let BriefText {
+        tiled,
+        caption,
+        name,
+        numbers,
+        tag,
+    } = card_text::brief(of, width, |message| say(message));
     let numbers = numbers.iter().map(|(value, counter)| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ value }</b>{ " " }{ say(counter.metric.word()) }</span> });
     html! {
         <>

@@ -3,7 +3,10 @@
 mod cards;
 mod controllers;
 
-use self::cards::{class, cylinder, humps, loop_of, node, small_node, store, stored, table, terminal, ticket, totals, tray, volume};
+use self::cards::{
+    class, cylinder, humps, loop_of, node, small_node, store, stored, table, terminal, ticket,
+    totals, tray, volume,
+};
 use self::controllers::{brief, controller, stacked, wide};
 use crate::web::cells::{Sheet, swatch};
 use crate::web::chart::ChartView;
@@ -21,7 +24,11 @@ use yew::prelude::*;
 const MAX_WHOLE: usize = 300;
 
 /// What of so many is in the page; `sees` whether something between two places from the top is in sight.
-fn in_page<T>(all: &[T], rows: impl Fn(&T) -> (f64, f64), sees: impl Fn(f64, f64) -> bool) -> impl Iterator<Item = &T> {
+fn in_page<T>(
+    all: &[T],
+    rows: impl Fn(&T) -> (f64, f64),
+    sees: impl Fn(f64, f64) -> bool,
+) -> impl Iterator<Item = &T> {
     let many = all.len() > MAX_WHOLE;
     all.iter().filter(move |one| {
         let (top, bottom) = if many { rows(one) } else { (0.0, 0.0) };
@@ -119,7 +126,11 @@ pub fn Shape(props: &ShapeProps) -> Html {
         _ => false,
     };
     let (x, y) = (Px(rect.x), Px(rect.y));
-    let place = if many { format!("left:{x}px;top:{y}px") } else { format!("translate:{x}px {y}px") };
+    let place = if many {
+        format!("left:{x}px;top:{y}px")
+    } else {
+        format!("translate:{x}px {y}px")
+    };
     let style = format!("{place};width:{}px;height:{}px", Px(rect.w), Px(rect.h));
     let still = still(&item.body);
     let class = classes!(
@@ -173,24 +184,44 @@ pub fn still(body: &CardBody) -> bool {
 
 pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
     match &item.body {
-        CardBody::Controller { of, look: Look::Wide } => wide(of, item.rect),
-        CardBody::Controller { of, look: Look::Low } if whole => brief(of, item.rect.w),
-        CardBody::Controller { of, look: Look::Stacked(budget) } if whole => stacked(of, budget, item.rect.w),
+        CardBody::Controller {
+            of,
+            look: Look::Wide,
+        } => wide(of, item.rect),
+        CardBody::Controller {
+            of,
+            look: Look::Low,
+        } if whole => brief(of, item.rect.w),
+        CardBody::Controller {
+            of,
+            look: Look::Stacked(budget),
+        } if whole => stacked(of, budget, item.rect.w),
         CardBody::Controller { of, .. } => controller(of, item.rect.w),
         CardBody::Service { form } => html! {
             <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ card_text::name(item, 92.0 + 6.6 * form.length() as f64) }</b></div><span class={classes!("pill", card_text::service_class(item))}>{ say(form) }</span></div>
         },
-        CardBody::Pod { state, lead, tail, word, note, .. } => html! {
+        CardBody::Pod {
+            state,
+            lead,
+            tail,
+            word,
+            note,
+            ..
+        } => html! {
             <>
                 { icon(state.glyph(), 24) }
                 <div class="grow"><b class="ell"><span>{ lead }</span>{ tail }</b><small class="ell"><em>{ humps(&say(word)) }</em>{ (!note.is_empty()).then(|| format!(" · {}", say(note))) }</small></div>
             </>
         },
-        CardBody::Tile { state, tail, note, .. } => {
+        CardBody::Tile {
+            state, tail, note, ..
+        } => {
             let (lead, end) = card_text::tile_name(tail);
             html! { <>{ icon(state.glyph(), 14) }<b class="ell"><span>{ lead }</span>{ end }</b>if !note.is_empty() { <small class="ell">{ say(note) }</small> }</> }
         }
-        CardBody::Gone { name } => html! { <><b class="ell">{ name }</b><small>{ say(msg::tile_deleted()) }</small></> },
+        CardBody::Gone { name } => {
+            html! { <><b class="ell">{ name }</b><small>{ say(msg::tile_deleted()) }</small></> }
+        }
         // On a sheet, which the stage has.
         CardBody::Cells(cells) if cells.bare() => crate::web::cells::ring(cells),
         CardBody::Cells(cells) => html! {
@@ -206,15 +237,26 @@ pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         CardBody::Class { reclaim } => class(item, reclaim),
         CardBody::Node(body) if body.small.is_some() => small_node(item, body),
         CardBody::Node(body) => node(&card_text::name(item, 134.0), body),
-        CardBody::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
+        CardBody::Tray {
+            title,
+            aside,
+            head,
+            rows,
+        } => tray(title, aside, head, rows),
         CardBody::Totals { numbers, parts } => totals(numbers, parts),
         CardBody::Stored { fact, .. } => stored(item, fact),
-        CardBody::Heading { text, .. } => html! { <>{ icon("i-down", 14) }<span class="ell">{ say(text) }</span></> },
+        CardBody::Heading { text, .. } => {
+            html! { <>{ icon("i-down", 14) }<span class="ell">{ say(text) }</span></> }
+        }
         CardBody::Note(text) => html! { { say(text) } },
         CardBody::Store { version } => store(*version),
         CardBody::Loop { of, .. } => loop_of(of),
         CardBody::Pass(pass) => crate::web::pass::view(pass),
-        CardBody::Terminal { state, title, lines } => terminal(*state, title, lines),
+        CardBody::Terminal {
+            state,
+            title,
+            lines,
+        } => terminal(*state, title, lines),
         CardBody::Table(of) => table(of),
         CardBody::Chart(of) => {
             html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} lang={crate::web::language::current()} /> }

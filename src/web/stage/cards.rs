@@ -16,7 +16,10 @@ use yew::prelude::*;
 
 /// What explains the signs of a diagram.
 pub(super) fn legend(of: &Legend, scene: &Scene) -> Html {
-    let cells = scene.items.iter().any(|item| matches!(item.body, CardBody::Cells(_)));
+    let cells = scene
+        .items
+        .iter()
+        .any(|item| matches!(item.body, CardBody::Cells(_)));
     match of {
         Legend::Hidden => Html::default(),
         Legend::Signs(signs) => html! {
@@ -54,7 +57,8 @@ impl Stage {
             Msg::Centre(rect.cx(), rect.cy())
         });
         // Where no controls keep that room free, what it would cover is not drawn there.
-        let under = (!self.port.controls(&props.picture())).then(|| html! { <div class="foot under" /> });
+        let under =
+            (!self.port.controls(&props.picture())).then(|| html! { <div class="foot under" /> });
         html! { <>{ under }<button type="button" class="btn sm tofar" style={format!("bottom:{}px", if props.scene.dense() { 12 } else { 52 })} onclick={go} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>{ icon("i-down", 14) }{ words }</button></> }
     }
 

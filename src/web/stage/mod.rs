@@ -77,28 +77,43 @@ pub struct Stage {
 fn taken() -> Taken {
     let high = |of: &str, least: i32| {
         let found = dom::document().query_selector(of).ok().flatten();
-        f64::from(found.map_or(0, |panel| panel.client_height() + least).max(0))
+        f64::from(
+            found
+                .map_or(0, |panel| panel.client_height() + least)
+                .max(0),
+        )
     };
     // The console's line is always there, however many lines are typed into it; about the line of the past there is some room.
-    Taken { console: high(".app.open-console > .console", -31), past: high(".canvas > .past", 12) }
+    Taken {
+        console: high(".app.open-console > .console", -31),
+        past: high(".canvas > .past", 12),
+    }
 }
 
 /// Whether an item may have the focus: what is no button and what has no height may not.
 fn usable(scene: &Scene, index: usize) -> bool {
-    scene.items.get(index).is_some_and(|item| !still(&item.body) && item.rect.h > 0.0)
+    scene
+        .items
+        .get(index)
+        .is_some_and(|item| !still(&item.body) && item.rect.h > 0.0)
 }
 
 /// The item at a place that may have the focus, or the nearest after it, then before it.
 fn stop_near(scene: &Scene, at: usize) -> usize {
     let may = |at: &usize| usable(scene, *at);
     let at = at.min(scene.items.len());
-    (at..scene.items.len()).find(may).or_else(|| (0..at).rev().find(may)).unwrap_or(0)
+    (at..scene.items.len())
+        .find(may)
+        .or_else(|| (0..at).rev().find(may))
+        .unwrap_or(0)
 }
 
 impl Stage {
     /// Brings an item into view and moves the focus to it.
     fn focus(&mut self, props: &Props, index: usize) {
-        let Some(item) = props.scene.items.get(index) else { return };
+        let Some(item) = props.scene.items.get(index) else {
+            return;
+        };
         self.stop = index;
         self.port.touched |= self.port.bring(&props.picture(), item.rect);
         self.goes = !self.go();
@@ -108,12 +123,22 @@ impl Stage {
     /// line: there the head stays where it is.
     fn follow(&mut self, props: &Props) {
         let hangs = props.scope.view.fit.keeps_head;
-        let is = |item: &&Rc<Item>| !hangs && props.follow.is_some() && key_of(&item.id) == props.follow;
-        let chosen = |item: &&Rc<Item>| props.selected.as_deref().is_some_and(|uid| item.id.is_of(uid));
+        let is =
+            |item: &&Rc<Item>| !hangs && props.follow.is_some() && key_of(&item.id) == props.follow;
+        let chosen = |item: &&Rc<Item>| {
+            props
+                .selected
+                .as_deref()
+                .is_some_and(|uid| item.id.is_of(uid))
+        };
         let items = &props.scene.items;
         // Where it has room in the picture as it opened, that is shown; half of it is enough.
         self.port.place(&props.picture());
-        if let Some(rect) = items.iter().find(chosen).or_else(|| items.iter().find(is)).map(|item| item.rect)
+        if let Some(rect) = items
+            .iter()
+            .find(chosen)
+            .or_else(|| items.iter().find(is))
+            .map(|item| item.rect)
             && (!hangs || !self.port.above_foot(&props.picture(), rect.cy()))
         {
             self.port.bring(&props.picture(), rect);
@@ -131,17 +156,28 @@ impl Stage {
 
     /// Whether one of its items has the focus.
     fn holds_focus(&self) -> bool {
-        let item = dom::document().active_element().filter(|element| element.matches(".item").unwrap_or(false));
-        item.zip(self.node.cast::<Element>()).is_some_and(|(item, stage)| stage.contains(Some(&item)))
+        let item = dom::document()
+            .active_element()
+            .filter(|element| element.matches(".item").unwrap_or(false));
+        item.zip(self.node.cast::<Element>())
+            .is_some_and(|(item, stage)| stage.contains(Some(&item)))
     }
 
     /// Moves the focus to its item, if that is in the page.
     fn go(&self) -> bool {
-        let find = |stage: Element| stage.query_selector(&format!(".item[data-index='{}']:not(.ghost)", self.stop)).ok().flatten();
-        self.node.cast::<Element>().and_then(find).is_some_and(|element| {
-            dom::focus(&element);
-            true
-        })
+        let find = |stage: Element| {
+            stage
+                .query_selector(&format!(".item[data-index='{}']:not(.ghost)", self.stop))
+                .ok()
+                .flatten()
+        };
+        self.node
+            .cast::<Element>()
+            .and_then(find)
+            .is_some_and(|element| {
+                dom::focus(&element);
+                true
+            })
     }
 
     /// Decides which items are in the page, and when the next come. `anew`: whether all of a picture is drawn besides.
@@ -153,14 +189,18 @@ impl Stage {
         // Those that wait for their turn do not come sooner because a picture came between.
         let room = match () {
             () if waits || anew && props.scene.items.len() > LARGE_SCENE => 0,
-            () if props.making || anew && props.scene.items.len() > MAX_WHOLE_ITEMS => ITEMS_ADDED_MEANWHILE,
+            () if props.making || anew && props.scene.items.len() > MAX_WHOLE_ITEMS => {
+                ITEMS_ADDED_MEANWHILE
+            }
             () => ITEMS_ADDED,
         };
         if !self.mounted.admit(&props.scene, self.stop, room, &sees) {
             self.later.more = None;
         } else if self.later.more.is_none() {
             let link = ctx.link().clone();
-            self.later.more = Some(Timeout::new(PART_INTERVAL_MS, move || link.send_message(Msg::More)));
+            self.later.more = Some(Timeout::new(PART_INTERVAL_MS, move || {
+                link.send_message(Msg::More)
+            }));
         }
     }
 
@@ -170,8 +210,13 @@ impl Stage {
         self.reveals &= !matches!(msg, Msg::Down(_) | Msg::Wheel(_) | Msg::Zoom(_));
         match msg {
             Msg::Size => {
-                let Some(stage) = self.node.cast::<Element>() else { return false };
-                let size = (f64::from(stage.client_width()), f64::from(stage.client_height()));
+                let Some(stage) = self.node.cast::<Element>() else {
+                    return false;
+                };
+                let size = (
+                    f64::from(stage.client_width()),
+                    f64::from(stage.client_height()),
+                );
                 if !self.port.resize(size, taken(), &ctx.props().picture()) {
                     return false;
                 }
@@ -182,7 +227,11 @@ impl Stage {
             Msg::Down(event) => {
                 if event.button() == 0 && self.pointers.len() < 2 {
                     self.dragged &= !self.pointers.is_empty();
-                    self.pointers.push((event.pointer_id(), f64::from(event.client_x()), f64::from(event.client_y())));
+                    self.pointers.push((
+                        event.pointer_id(),
+                        f64::from(event.client_x()),
+                        f64::from(event.client_y()),
+                    ));
                 }
                 false
             }
@@ -195,7 +244,8 @@ impl Stage {
                 self.drag(&ctx.props().scene, &event, ctx.props().embed) | hidden
             }
             Msg::Up(event) => {
-                self.pointers.retain(|pointer| pointer.0 != event.pointer_id());
+                self.pointers
+                    .retain(|pointer| pointer.0 != event.pointer_id());
                 false
             }
             Msg::Wheel(event) => {
@@ -248,7 +298,9 @@ impl Stage {
             Msg::Rest => {
                 self.resting = None;
                 self.rested = self.over.is_some();
-                ctx.props().on_hover.emit(self.over.as_ref().map(|(key, _)| key.clone()));
+                ctx.props()
+                    .on_hover
+                    .emit(self.over.as_ref().map(|(key, _)| key.clone()));
                 true
             }
             Msg::Leave => self.point(ctx, None, true),
@@ -304,9 +356,19 @@ impl Component for Stage {
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         let props = ctx.props();
         // The callbacks are new each time and do the same.
-        let plain = |props: &Props| (props.animate, props.embed, props.list.clone(), props.dark, props.whole, props.lang);
+        let plain = |props: &Props| {
+            (
+                props.animate,
+                props.embed,
+                props.list.clone(),
+                props.dark,
+                props.whole,
+                props.lang,
+            )
+        };
         let same = Rc::ptr_eq(&old.scene, &props.scene)
-            && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props))
+            && (&old.selected, &old.scope, &old.card, plain(old))
+                == (&props.selected, &props.scope, &props.card, plain(props))
             && (&old.changes, &old.follow) == (&props.changes, &props.follow);
         if same {
             return false;
@@ -320,7 +382,8 @@ impl Component for Stage {
             let foreign = !old.scene.items.iter().take(50).any(same);
             let other = old.scope != props.scope || foreign;
             // A rewind is no other picture: it keeps its place, so that one sees what differs.
-            let elsewhere = foreign || (old.scope.view, old.scope.part) != (props.scope.view, props.scope.part);
+            let elsewhere =
+                foreign || (old.scope.view, old.scope.part) != (props.scope.view, props.scope.part);
             opens = elsewhere;
             self.quiet = other || !props.animate;
             if other {
@@ -329,19 +392,39 @@ impl Component for Stage {
                 self.port.touched &= !elsewhere;
                 self.port.all &= !elsewhere;
             } else if props.animate && old.scene.items.len() < 400 {
-                let lacks = |scene: &Scene, item: &Item| !scene.items.iter().any(|other| other.id.uid == item.id.uid);
+                let lacks = |scene: &Scene, item: &Item| {
+                    !scene.items.iter().any(|other| other.id.uid == item.id.uid)
+                };
                 self.generation += 1;
                 let before = self.ghosts.len() + self.fresh.len();
-                let gone = old.scene.items.iter().filter(|item| lacks(&props.scene, item));
-                self.ghosts.extend(gone.map(|item| (self.generation, item.clone())));
-                let come = props.scene.items.iter().filter(|item| lacks(&old.scene, item));
-                self.fresh.extend(come.map(|item| (self.generation, item.id.uid.clone())));
+                let gone = old
+                    .scene
+                    .items
+                    .iter()
+                    .filter(|item| lacks(&props.scene, item));
+                self.ghosts
+                    .extend(gone.map(|item| (self.generation, item.clone())));
+                let come = props
+                    .scene
+                    .items
+                    .iter()
+                    .filter(|item| lacks(&old.scene, item));
+                self.fresh
+                    .extend(come.map(|item| (self.generation, item.id.uid.clone())));
                 if self.ghosts.len() + self.fresh.len() > before {
                     let (link, generation) = (ctx.link().clone(), self.generation);
-                    self.timers.push(Timeout::new(340, move || link.send_message(Msg::Bury(generation))));
+                    self.timers.push(Timeout::new(340, move || {
+                        link.send_message(Msg::Bury(generation))
+                    }));
                 }
             }
-            self.ghosts.retain(|(_, ghost)| !props.scene.items.iter().any(|item| item.id.uid == ghost.id.uid));
+            self.ghosts.retain(|(_, ghost)| {
+                !props
+                    .scene
+                    .items
+                    .iter()
+                    .any(|item| item.id.uid == ghost.id.uid)
+            });
             self.keep_stop(&old.scene, &props.scene);
             if other {
                 self.mounted.clear();
@@ -355,17 +438,31 @@ impl Component for Stage {
             }
             if !self.port.touched && (elsewhere || resized) {
                 self.port.fit(&props.picture());
-            } else if !self.port.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
+            } else if !self.port.touched
+                && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height)
+            {
                 // The timer goes on while the picture could be larger.
                 let waits = self.later.larger.take();
-                if self.port.settle(&props.picture(), old.scene.items.is_empty()) {
+                if self
+                    .port
+                    .settle(&props.picture(), old.scene.items.is_empty())
+                {
                     let link = ctx.link().clone();
-                    self.later.larger = waits.or_else(|| Some(Timeout::new(REFIT_DELAY_MS, move || link.send_message(Msg::Refit))));
+                    self.later.larger = waits.or_else(|| {
+                        Some(Timeout::new(REFIT_DELAY_MS, move || {
+                            link.send_message(Msg::Refit)
+                        }))
+                    });
                 }
             }
         }
         self.reveals |= !props.embed && old.selected != props.selected;
-        let chosen = |item: &&Rc<Item>| props.selected.as_deref().is_some_and(|uid| item.id.is_of(uid));
+        let chosen = |item: &&Rc<Item>| {
+            props
+                .selected
+                .as_deref()
+                .is_some_and(|uid| item.id.is_of(uid))
+        };
         if self.reveals
             && let Some(rect) = props.scene.items.iter().find(chosen).map(|item| item.rect)
         {
@@ -395,7 +492,12 @@ impl Component for Stage {
         let link = ctx.link();
         let scene = &props.scene;
         let nothing = scene.items.is_empty();
-        let chosen = |item: &Item| props.selected.as_deref().is_some_and(|uid| item.id.is_of(uid));
+        let chosen = |item: &Item| {
+            props
+                .selected
+                .as_deref()
+                .is_some_and(|uid| item.id.is_of(uid))
+        };
         let world = format!(
             "transform:translate({}px,{}px) scale({});--z:{}",
             Px(self.port.pan.0),
@@ -405,7 +507,10 @@ impl Component for Stage {
         );
         let onfocus = link.batch_callback(|event: FocusEvent| {
             let element: Element = event.target()?.dyn_into().ok()?;
-            Some(Msg::Focus(element.get_attribute("data-index")?.parse().ok()?, element.matches(":focus-visible").unwrap_or(false)))
+            Some(Msg::Focus(
+                element.get_attribute("data-index")?.parse().ok()?,
+                element.matches(":focus-visible").unwrap_or(false),
+            ))
         });
         let moved_away = link.callback(|_: FocusEvent| Msg::Leave);
         // So many that glide at once would each be a layer of the browser's.
@@ -424,8 +529,9 @@ impl Component for Stage {
         };
         let (embed, listed) = (props.embed, props.list.is_some());
         let (to, shown) = (link.clone(), scene.clone());
-        let onkeydown =
-            dom::answer(link, move |stage: &Stage, event| to.send_message_batch(stage.key(&shown, event).into_iter().collect()));
+        let onkeydown = dom::answer(link, move |stage: &Stage, event| {
+            to.send_message_batch(stage.key(&shown, event).into_iter().collect())
+        });
         html! {
             <div
                 ref={self.node.clone()}
@@ -484,7 +590,10 @@ impl Component for Stage {
         }
         let link = ctx.link().clone();
         let changed = Closure::<dyn FnMut()>::new(move || link.send_message(Msg::Size));
-        if let (Ok(observer), Some(stage)) = (web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()), self.node.cast::<Element>()) {
+        if let (Ok(observer), Some(stage)) = (
+            web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()),
+            self.node.cast::<Element>(),
+        ) {
             observer.observe(&stage);
             self.observer = Some((changed, observer));
         }

@@ -21,7 +21,10 @@ impl Stage {
     /// The object under the pointer and its place: a whole item, or one cell of many.
     pub(super) fn under(&self, scene: &Scene, event: &MouseEvent) -> Option<(ObjectRef, Rect)> {
         // A chart tells more of itself than a card would.
-        let item = scene.items.get(self.item_at(event.target())?).filter(|item| !matches!(item.body, CardBody::Chart(_)))?;
+        let item = scene
+            .items
+            .get(self.item_at(event.target())?)
+            .filter(|item| !matches!(item.body, CardBody::Chart(_)))?;
         if let CardBody::Cells(cells) = &item.body {
             let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
             let (x, y) = self.port.to_scene((x, y));
@@ -40,7 +43,12 @@ impl Stage {
     }
 
     /// The pointer or the focus is on something else.
-    pub(super) fn point(&mut self, ctx: &Context<Self>, over: Option<(ObjectRef, Rect)>, at_once: bool) -> bool {
+    pub(super) fn point(
+        &mut self,
+        ctx: &Context<Self>,
+        over: Option<(ObjectRef, Rect)>,
+        at_once: bool,
+    ) -> bool {
         if self.over == over {
             return false;
         }
@@ -52,14 +60,23 @@ impl Stage {
         self.over = over;
         if self.over.is_some() {
             let link = ctx.link().clone();
-            self.resting = Some(Timeout::new(if at_once { 0 } else { HOVER_DELAY_MS }, move || link.send_message(Msg::Rest)));
+            self.resting = Some(Timeout::new(
+                if at_once { 0 } else { HOVER_DELAY_MS },
+                move || link.send_message(Msg::Rest),
+            ));
         }
         had
     }
 
     pub(super) fn item_at(&self, target: Option<web_sys::EventTarget>) -> Option<usize> {
         let element: Element = target?.dyn_into().ok()?;
-        element.closest("[data-index]").ok().flatten()?.get_attribute("data-index")?.parse().ok()
+        element
+            .closest("[data-index]")
+            .ok()
+            .flatten()?
+            .get_attribute("data-index")?
+            .parse()
+            .ok()
     }
 
     pub(super) fn local(&self, x: f64, y: f64) -> (f64, f64) {
@@ -71,7 +88,10 @@ impl Stage {
 
     pub(super) fn choose(&self, ctx: &Context<Self>, event: &MouseEvent) {
         let scene = &ctx.props().scene;
-        let Some(item) = self.item_at(event.target()).and_then(|index| scene.items.get(index)) else {
+        let Some(item) = self
+            .item_at(event.target())
+            .and_then(|index| scene.items.get(index))
+        else {
             return ctx.props().on_pick.emit(SelectionMsg::Select(None));
         };
         if let CardBody::Cells(cells) = &item.body {
@@ -88,21 +108,35 @@ impl Stage {
 
     pub(super) fn drag(&mut self, scene: &Scene, event: &PointerEvent, is_embed: bool) -> bool {
         let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
-        let Some(at) = self.pointers.iter().position(|pointer| pointer.0 == event.pointer_id()) else { return false };
+        let Some(at) = self
+            .pointers
+            .iter()
+            .position(|pointer| pointer.0 == event.pointer_id())
+        else {
+            return false;
+        };
         let (_, ox, oy) = self.pointers[at];
         if let [a, b] = self.pointers[..] {
-            let far = |a: (i32, f64, f64), b: (i32, f64, f64)| (a.1 - b.1).hypot(a.2 - b.2).max(1.0);
+            let far =
+                |a: (i32, f64, f64), b: (i32, f64, f64)| (a.1 - b.1).hypot(a.2 - b.2).max(1.0);
             let before = far(a, b);
             self.pointers[at] = (event.pointer_id(), x, y);
             let after = far(self.pointers[0], self.pointers[1]);
-            let (mx, my) = self.local((self.pointers[0].1 + self.pointers[1].1) / 2.0, (self.pointers[0].2 + self.pointers[1].2) / 2.0);
+            let (mx, my) = self.local(
+                (self.pointers[0].1 + self.pointers[1].1) / 2.0,
+                (self.pointers[0].2 + self.pointers[1].2) / 2.0,
+            );
             self.port.zoom_about(scene, after / before, mx, my);
         } else {
             if !self.dragged && (x - ox).hypot(y - oy) < 4.0 {
                 return false;
             }
             // A finger that moves up or down scrolls the page around a frame (static/page.css), as soon as the browser takes it over.
-            if !self.dragged && is_embed && event.pointer_type() == "touch" && (y - oy).abs() > (x - ox).abs() {
+            if !self.dragged
+                && is_embed
+                && event.pointer_type() == "touch"
+                && (y - oy).abs() > (x - ox).abs()
+            {
                 return false;
             }
             self.pointers[at] = (event.pointer_id(), x, y);
@@ -130,7 +164,8 @@ impl Stage {
     pub(super) fn roll(&mut self, scene: &Scene, event: &WheelEvent) {
         if zooms(event) {
             let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
-            self.port.zoom_about(scene, (-event.delta_y() * 0.002).exp(), x, y);
+            self.port
+                .zoom_about(scene, (-event.delta_y() * 0.002).exp(), x, y);
         } else {
             self.port.pan_by(-event.delta_x(), -event.delta_y(), scene);
         }
@@ -161,7 +196,9 @@ impl Stage {
         let may = |index: &usize| usable(scene, *index);
         let msg = match (event.key().as_str(), at) {
             ("Escape", _) if self.rested || self.menu => Some(Msg::Shut),
-            ("ArrowDown", Some(at)) if event.shift_key() => (0..count).find(|index| scene.items[*index].parent == Some(at)).map(Msg::Go),
+            ("ArrowDown", Some(at)) if event.shift_key() => (0..count)
+                .find(|index| scene.items[*index].parent == Some(at))
+                .map(Msg::Go),
             ("ArrowUp", Some(at)) if event.shift_key() => scene.items[at].parent.map(Msg::Go),
             ("ArrowDown", at) => (at.map_or(0, |at| at + 1)..count).find(may).map(Msg::Go),
             ("ArrowUp", at) => (0..at.unwrap_or(count)).rev().find(may).map(Msg::Go),

@@ -131,7 +131,11 @@ pub enum Msg {
 
 /// The key of an item's object, if the engine knows it.
 pub fn key_of(id: &Id) -> Option<ObjectRef> {
-    Some(ObjectRef::new(Kind::from_label(&id.kind)?, &id.namespace, &id.name))
+    Some(ObjectRef::new(
+        Kind::from_label(&id.kind)?,
+        &id.namespace,
+        &id.name,
+    ))
 }
 
 /// What a person chose with an item: an object, a loop, or the heading of a group, which folds it.
@@ -152,8 +156,12 @@ pub(super) fn pick(props: &Props, id: &Id) {
 
 /// How an object differs between the two instants that are compared.
 pub(super) fn mark(props: &Props, item: &Item) -> &'static str {
-    let Some(changes) = &props.changes else { return "" };
-    let Some(kind) = Kind::from_label(&item.id.kind) else { return "" };
+    let Some(changes) = &props.changes else {
+        return "";
+    };
+    let Some(kind) = Kind::from_label(&item.id.kind) else {
+        return "";
+    };
     match fate(changes, (kind, &item.id.namespace, &item.id.name)) {
         Some(Op::Added) => "came",
         Some(_) => "differs",
@@ -163,6 +171,10 @@ pub(super) fn mark(props: &Props, item: &Item) -> &'static str {
 
 impl Props {
     pub(super) fn picture(&self) -> ViewedScene<'_> {
-        ViewedScene { scene: &self.scene, fit: self.scope.view.fit, embed: self.embed }
+        ViewedScene {
+            scene: &self.scene,
+            fit: self.scope.view.fit,
+            embed: self.embed,
+        }
     }
 }

@@ -18,9 +18,20 @@ impl Stage {
     /// The shapes whose cells are painted on sheets, by sheet: all that are on one with some of those in the page.
     pub(super) fn sheets(&self, scene: &Scene) -> Vec<OnSheet> {
         let bare = |item: &&Rc<Item>| matches!(&item.body, CardBody::Cells(cells) if cells.bare());
-        let place = |item: &Rc<Item>| ((item.rect.x / SHEET).floor() as i32, (item.rect.y / SHEET).floor() as i32);
+        let place = |item: &Rc<Item>| {
+            (
+                (item.rect.x / SHEET).floor() as i32,
+                (item.rect.y / SHEET).floor() as i32,
+            )
+        };
         let mut sheets: Vec<OnSheet> = Vec::new();
-        for at in self.mounted.shown(scene).map(|(_, item)| item).filter(bare).map(place) {
+        for at in self
+            .mounted
+            .shown(scene)
+            .map(|(_, item)| item)
+            .filter(bare)
+            .map(place)
+        {
             if !sheets.iter().any(|(of, _)| *of == at) {
                 sheets.push((at, Vec::new()));
             }

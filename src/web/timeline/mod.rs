@@ -18,7 +18,9 @@ use std::rc::Rc;
 use views::axis::{Axis, Idle};
 use views::timeline::{MarkBlock, blocks};
 use wasm_bindgen::JsCast;
-use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, KeyboardEvent, PointerEvent, WheelEvent};
+use web_sys::{
+    CanvasRenderingContext2d, Element, HtmlCanvasElement, KeyboardEvent, PointerEvent, WheelEvent,
+};
 use yew::prelude::*;
 
 /// What the lanes show.
@@ -114,7 +116,10 @@ pub struct Lanes {
     grabbed: Option<u64>,
     /// The marks that it went down on, until it moves.
     pressed: Option<MarkSpan>,
-    pub(super) observer: Option<(wasm_bindgen::prelude::Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
+    pub(super) observer: Option<(
+        wasm_bindgen::prelude::Closure<dyn FnMut()>,
+        web_sys::ResizeObserver,
+    )>,
 }
 
 /// Marks of this branch and of the other.
@@ -165,19 +170,31 @@ impl Lanes {
     /// The whole time, and where it ends.
     pub(super) fn whole(&self, props: &LanesProps) -> (Axis, u64) {
         let (left, right) = Self::sides(props.slim);
-        let last = props.left.as_ref().map_or(0, |left| left.end).max(props.clock.end);
-        let folds = self.idle.as_ref().map(|(_, idle)| idle.folds(last)).unwrap_or_default();
+        let last = props
+            .left
+            .as_ref()
+            .map_or(0, |left| left.end)
+            .max(props.clock.end);
+        let folds = self
+            .idle
+            .as_ref()
+            .map(|(_, idle)| idle.folds(last))
+            .unwrap_or_default();
         // The scale changes in steps: a picture that slides all the time cannot be read.
         let (busy, mut end) = (Axis::busy(last, &folds) as f64, 6_000_f64);
         while end < busy {
             end *= 1.3;
         }
-        (Axis::new(0, end * 1.1, self.width - left - right, folds), last)
+        (
+            Axis::new(0, end * 1.1, self.width - left - right, folds),
+            last,
+        )
     }
 
     pub(super) fn axis(&self, props: &LanesProps) -> Axis {
         let (axis, _) = self.whole(props);
-        let fits = |rests: &&Axis| rests.width == axis.width && rests.x(props.clock.end) <= axis.width;
+        let fits =
+            |rests: &&Axis| rests.width == axis.width && rests.x(props.clock.end) <= axis.width;
         match (self.near, &self.rests) {
             (Some((from, per)), _) => Axis { from, per, ..axis },
             (None, rests) => rests.as_ref().filter(fits).cloned().unwrap_or(axis),
@@ -187,11 +204,15 @@ impl Lanes {
     /// The place of a pointer on the axis.
     pub(super) fn place(&self, props: &LanesProps, x: i32) -> f64 {
         let canvas = self.canvas.cast::<Element>();
-        f64::from(x) - canvas.map_or(0.0, |canvas| canvas.get_bounding_client_rect().left()) - Self::sides(props.slim).0
+        f64::from(x)
+            - canvas.map_or(0.0, |canvas| canvas.get_bounding_client_rect().left())
+            - Self::sides(props.slim).0
     }
 
     pub(super) fn seek(&self, props: &LanesProps, x: f64) {
-        props.on_seek.emit(self.axis(props).time(x).min(props.clock.end));
+        props
+            .on_seek
+            .emit(self.axis(props).time(x).min(props.clock.end));
     }
 
     /// So many times larger, with a time at a place.
@@ -213,13 +234,23 @@ impl Lanes {
         };
         let axis = self.axis(props);
         let x = axis.x(props.clock.now);
-        let x = if (0.0..=axis.width).contains(&x) { x } else { axis.width / 2.0 };
+        let x = if (0.0..=axis.width).contains(&x) {
+            x
+        } else {
+            axis.width / 2.0
+        };
         self.zoom(props, factor, axis.time(x), x);
     }
 
     pub(super) fn paint(&mut self, props: &LanesProps) {
-        let Some(canvas) = self.canvas.cast::<HtmlCanvasElement>() else { return };
-        let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok())
+        let Some(canvas) = self.canvas.cast::<HtmlCanvasElement>() else {
+            return;
+        };
+        let Some(context) = canvas
+            .get_context("2d")
+            .ok()
+            .flatten()
+            .and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok())
         else {
             return;
         };
@@ -237,14 +268,33 @@ impl Lanes {
         }
         let axis = self.axis(props);
         let ghosts = Self::ghosts(props);
-        let key = ((props.marks.len(), ghosts.len()), axis.from, axis.per, axis.width, axis.folds.len());
+        let key = (
+            (props.marks.len(), ghosts.len()),
+            axis.from,
+            axis.per,
+            axis.width,
+            axis.folds.len(),
+        );
         if self.cached.as_ref().is_none_or(|(of, ..)| *of != key) {
             self.cached = Some((key, blocks(&props.marks, &axis), blocks(ghosts, &axis)));
         }
-        let Some((_, merged, ghosts)) = &self.cached else { return };
+        let Some((_, merged, ghosts)) = &self.cached else {
+            return;
+        };
         let whole = self.near.map(|_| self.whole(props).0);
-        let paint = Paint { context: &context, axis, props, width: self.width, whole, pointer: self.pointer };
-        if props.slim { paint.slim(merged) } else { paint.lanes(merged, ghosts) }
+        let paint = Paint {
+            context: &context,
+            axis,
+            props,
+            width: self.width,
+            whole,
+            pointer: self.pointer,
+        };
+        if props.slim {
+            paint.slim(merged)
+        } else {
+            paint.lanes(merged, ghosts)
+        }
     }
 }
 
@@ -304,9 +354,18 @@ impl Component for Lanes {
                 self.about(props, factor);
                 return true;
             }
-            Msg::Skip(ms) => props.on_seek.emit(props.clock.now.saturating_add_signed(ms).min(props.clock.end)),
+            Msg::Skip(ms) => props.on_seek.emit(
+                props
+                    .clock
+                    .now
+                    .saturating_add_signed(ms)
+                    .min(props.clock.end),
+            ),
             Msg::Size => {
-                let width = self.canvas.cast::<Element>().map_or(0.0, |canvas| f64::from(canvas.client_width()));
+                let width = self
+                    .canvas
+                    .cast::<Element>()
+                    .map_or(0.0, |canvas| f64::from(canvas.client_width()));
                 if width == self.width {
                     return false;
                 }
@@ -349,16 +408,23 @@ impl Component for Lanes {
                 onkeydown={link.batch_callback(move |event: KeyboardEvent| key(&event, slim))}
             />
         };
-        if slim { canvas } else { self.framed(link, canvas) }
+        if slim {
+            canvas
+        } else {
+            self.framed(link, canvas)
+        }
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
         if first {
             let link = ctx.link().clone();
-            let changed = wasm_bindgen::prelude::Closure::<dyn FnMut()>::new(move || link.send_message(Msg::Size));
-            if let (Ok(observer), Some(canvas)) =
-                (web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()), self.canvas.cast::<Element>())
-            {
+            let changed = wasm_bindgen::prelude::Closure::<dyn FnMut()>::new(move || {
+                link.send_message(Msg::Size)
+            });
+            if let (Ok(observer), Some(canvas)) = (
+                web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()),
+                self.canvas.cast::<Element>(),
+            ) {
                 // It is told the first size as well, once the browser has laid the page out, and paints then.
                 observer.observe(&canvas);
                 self.observer = Some((changed, observer));
@@ -408,7 +474,9 @@ impl Lanes {
         }
         let axis = self.axis(props);
         let seen = |at: u64| (0.0..=axis.width).contains(&axis.x(at));
-        if (seen(old.clock.now) || props.clock.playing && !old.clock.playing) && !seen(props.clock.now) {
+        if (seen(old.clock.now) || props.clock.playing && !old.clock.playing)
+            && !seen(props.clock.now)
+        {
             self.zoom(props, 1.0, props.clock.now, axis.width / 4.0);
         }
     }

@@ -45,7 +45,9 @@ impl Paint<'_> {
         c.set_fill_style_str(&self.token("--st-notready"));
         c.begin_path();
         for block in merged.iter().filter(|block| block.fault) {
-            let beside = merged.iter().any(|other| other.lane == 0 && !other.fault && (other.x - block.x).abs() < 9.0);
+            let beside = merged
+                .iter()
+                .any(|other| other.lane == 0 && !other.fault && (other.x - block.x).abs() < 9.0);
             // At the beginning there is no room at the left.
             let x = left
                 + block.x
@@ -65,7 +67,12 @@ impl Paint<'_> {
     }
 
     /// Diamonds of one colour, about their middles.
-    pub(super) fn diamonds(&self, token: &str, r: f64, middles: &mut dyn Iterator<Item = (f64, f64)>) {
+    pub(super) fn diamonds(
+        &self,
+        token: &str,
+        r: f64,
+        middles: &mut dyn Iterator<Item = (f64, f64)>,
+    ) {
         let c = self.context;
         c.set_fill_style_str(&self.token(token));
         c.begin_path();
@@ -84,8 +91,16 @@ impl Paint<'_> {
         let now = self.axis.x(self.props.clock.now).clamp(0.0, width);
         let _ = self.context.translate(Lanes::sides(true).0, 0.0);
         self.fill("--surface-3", std::iter::once((0.0, 10.0, width, 4.0)));
-        let flags = self.props.flags.iter().map(|(at, _)| self.axis.x(*at)).filter(|x| (0.0..=width).contains(x));
-        self.fill("--accent", std::iter::once((0.0, 10.0, now, 4.0)).chain(flags.map(|x| (x - 1.0, 4.0, 2.0, 16.0))));
+        let flags = self
+            .props
+            .flags
+            .iter()
+            .map(|(at, _)| self.axis.x(*at))
+            .filter(|x| (0.0..=width).contains(x));
+        self.fill(
+            "--accent",
+            std::iter::once((0.0, 10.0, now, 4.0)).chain(flags.map(|x| (x - 1.0, 4.0, 2.0, 16.0))),
+        );
         let marks = |past: bool| {
             merged
                 .iter()
@@ -94,9 +109,19 @@ impl Paint<'_> {
         };
         self.fill("--text-3", marks(true));
         self.fill("--border-strong", marks(false));
-        let failed = merged.iter().filter(|block| block.lane != 0 && block.bad).map(|block| (block.x, 4.0, block.w.min(14.0), 4.0));
+        let failed = merged
+            .iter()
+            .filter(|block| block.lane != 0 && block.bad)
+            .map(|block| (block.x, 4.0, block.w.min(14.0), 4.0));
         self.fill("--st-failed", failed);
-        self.diamonds("--text-2", 4.0, &mut merged.iter().filter(|block| block.lane == 0 && !block.fault).map(|block| (block.x, 20.0)));
+        self.diamonds(
+            "--text-2",
+            4.0,
+            &mut merged
+                .iter()
+                .filter(|block| block.lane == 0 && !block.fault)
+                .map(|block| (block.x, 20.0)),
+        );
         self.faults(0.0, 20.0, merged);
         self.context.begin_path();
         let _ = self.context.arc(now, 12.0, 6.0, 0.0, std::f64::consts::TAU);
@@ -111,9 +136,21 @@ impl Paint<'_> {
         let c = self.context;
         let left = 104.0;
         let (rows, shown) = rows(&[&self.props.marks, Lanes::ghosts(self.props)]);
-        let row = |lane: u8| 24.0 + f64::from(rows.get(usize::from(lane)).copied().unwrap_or(0)) * 12.0;
-        let other = |lane: u8| lane != 0 && self.props.only.is_some_and(|only| row(only) != row(lane));
-        self.fill("--surface-2", (0..8).step_by(2).map(|at| (left - 8.0, 24.0 + f64::from(at) * 12.0, self.width - left - 8.0, 12.0)));
+        let row =
+            |lane: u8| 24.0 + f64::from(rows.get(usize::from(lane)).copied().unwrap_or(0)) * 12.0;
+        let other =
+            |lane: u8| lane != 0 && self.props.only.is_some_and(|only| row(only) != row(lane));
+        self.fill(
+            "--surface-2",
+            (0..8).step_by(2).map(|at| {
+                (
+                    left - 8.0,
+                    24.0 + f64::from(at) * 12.0,
+                    self.width - left - 8.0,
+                    12.0,
+                )
+            }),
+        );
         c.set_font("11px system-ui, sans-serif");
         c.set_text_align("right");
         c.set_text_baseline("middle");
@@ -133,7 +170,11 @@ impl Paint<'_> {
         let mut told = f64::MIN;
         for (middle, (from, to)) in self.axis.folded() {
             // Where the next is too near for its words, its times along it say as much.
-            let words = if middle - told < FOLD_WORDS { String::new() } else { about(to - from) };
+            let words = if middle - told < FOLD_WORDS {
+                String::new()
+            } else {
+                about(to - from)
+            };
             if !words.is_empty() {
                 told = middle;
             }
@@ -142,45 +183,86 @@ impl Paint<'_> {
         // What was left behind a fork, faintly.
         if !ghosts.is_empty() {
             c.set_global_alpha(0.25);
-            let bar = |block: &MarkBlock| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
-            self.fill("--text", ghosts.iter().filter(|block| block.lane != 0).map(bar));
-            self.diamonds("--text", 5.0, &mut ghosts.iter().filter(|block| block.lane == 0).map(|block| (left + block.x, row(0) + 6.0)));
+            let bar =
+                |block: &MarkBlock| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
+            self.fill(
+                "--text",
+                ghosts.iter().filter(|block| block.lane != 0).map(bar),
+            );
+            self.diamonds(
+                "--text",
+                5.0,
+                &mut ghosts
+                    .iter()
+                    .filter(|block| block.lane == 0)
+                    .map(|block| (left + block.x, row(0) + 6.0)),
+            );
             c.set_global_alpha(1.0);
         }
-        let (now, end) = (left + self.axis.x(self.props.clock.now), left + self.axis.x(self.props.clock.end));
+        let (now, end) = (
+            left + self.axis.x(self.props.clock.now),
+            left + self.axis.x(self.props.clock.end),
+        );
         if self.props.clock.now < self.props.clock.end {
             self.hatch(now, end);
         }
-        let causes = || self.props.chain.iter().filter(|(_, lane)| !other(*lane)).map(|(at, lane)| (self.axis.x(*at), *lane));
+        let causes = || {
+            self.props
+                .chain
+                .iter()
+                .filter(|(_, lane)| !other(*lane))
+                .map(|(at, lane)| (self.axis.x(*at), *lane))
+        };
         // Below the marks: what failed is red also where it is part of a chain.
         self.curve(left, row);
         for past in [true, false] {
             c.set_global_alpha(if past { 1.0 } else { 0.5 });
             // What lies on both sides of the playhead is cut there.
-            let side = |(x, w): (f64, f64)| if past { (x, w.min(now + 0.5 - x)) } else { (x.max(now + 0.5), w.min(x + w - now - 0.5)) };
+            let side = |(x, w): (f64, f64)| {
+                if past {
+                    (x, w.min(now + 0.5 - x))
+                } else {
+                    (x.max(now + 0.5), w.min(x + w - now - 0.5))
+                }
+            };
             let bar = |x: f64, w: f64, lane: u8| {
                 let (x, w) = side((left + x - 1.25, w));
                 (x, row(lane) + 2.0, w.max(0.0), 8.0)
             };
             let bars = |bad: bool| {
-                let here = merged.iter().filter(move |block| block.bad == bad && block.lane != 0 && !other(block.lane));
+                let here = merged
+                    .iter()
+                    .filter(move |block| block.bad == bad && block.lane != 0 && !other(block.lane));
                 here.map(|block| bar(block.x, block.w, block.lane))
             };
             self.fill("--text-3", bars(false));
-            self.fill("--accent", causes().filter(|(_, lane)| *lane != 0).map(|(x, lane)| bar(x, 2.5, lane)));
+            self.fill(
+                "--accent",
+                causes()
+                    .filter(|(_, lane)| *lane != 0)
+                    .map(|(x, lane)| bar(x, 2.5, lane)),
+            );
             self.fill("--st-failed", bars(true));
             let people = |chosen: bool| {
-                let here = merged
-                    .iter()
-                    .filter(move |block| block.lane == 0 && !block.fault && !block.bad && (left + block.x <= now + 0.5) == past);
-                let is_chosen = |block: &MarkBlock| causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0);
-                here.filter(move |block| is_chosen(block) == chosen).map(|block| (left + block.x, row(0) + 6.0))
+                let here = merged.iter().filter(move |block| {
+                    block.lane == 0
+                        && !block.fault
+                        && !block.bad
+                        && (left + block.x <= now + 0.5) == past
+                });
+                let is_chosen = |block: &MarkBlock| {
+                    causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0)
+                };
+                here.filter(move |block| is_chosen(block) == chosen)
+                    .map(|block| (left + block.x, row(0) + 6.0))
             };
             self.diamonds("--text", 5.0, &mut people(false));
             self.diamonds("--accent", 5.0, &mut people(true));
             // What the API server has refused has not been done: its diamonds are hollow.
             let refused = || {
-                let here = merged.iter().filter(move |block| block.lane == 0 && block.bad && (left + block.x <= now + 0.5) == past);
+                let here = merged.iter().filter(move |block| {
+                    block.lane == 0 && block.bad && (left + block.x <= now + 0.5) == past
+                });
                 here.map(|block| (left + block.x, row(0) + 6.0))
             };
             self.diamonds("--st-failed", 5.0, &mut refused());
@@ -192,8 +274,12 @@ impl Paint<'_> {
         }
         if self.props.only.is_some() {
             c.set_global_alpha(0.2);
-            let bar = |block: &MarkBlock| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
-            self.fill("--text-3", merged.iter().filter(|block| other(block.lane)).map(bar));
+            let bar =
+                |block: &MarkBlock| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
+            self.fill(
+                "--text-3",
+                merged.iter().filter(|block| other(block.lane)).map(bar),
+            );
             c.set_global_alpha(1.0);
         }
         if let Some(fork) = &self.props.left {
@@ -217,7 +303,11 @@ impl Paint<'_> {
             self.fill("--accent", std::iter::once((now - 0.75, 18.0, 1.5, 104.0)));
         }
         let away = if now < left - 1.0 { "‹ " } else { "" };
-        let after = if now > left + self.axis.width + 1.0 { " ›" } else { "" };
+        let after = if now > left + self.axis.width + 1.0 {
+            " ›"
+        } else {
+            ""
+        };
         self.time_label(
             now.clamp(left, left + self.axis.width),
             &[away, &clock(self.props.clock.now), after].concat(),
@@ -232,14 +322,36 @@ impl Paint<'_> {
     /// The whole time over the ruler, and which part of it is shown.
     fn overview(&self, left: f64, whole: &Axis) {
         let place = |x: f64| whole.x(self.axis.time(x));
-        self.fill("--surface-3", std::iter::once((left, 0.0, whole.width, OVERVIEW)));
-        self.fill("--text-3", std::iter::once((left + place(0.0), 0.0, (place(self.axis.width) - place(0.0)).max(3.0), OVERVIEW)));
-        self.fill("--accent", std::iter::once((left + whole.x(self.props.clock.now).min(whole.width) - 1.0, 0.0, 2.0, OVERVIEW)));
+        self.fill(
+            "--surface-3",
+            std::iter::once((left, 0.0, whole.width, OVERVIEW)),
+        );
+        self.fill(
+            "--text-3",
+            std::iter::once((
+                left + place(0.0),
+                0.0,
+                (place(self.axis.width) - place(0.0)).max(3.0),
+                OVERVIEW,
+            )),
+        );
+        self.fill(
+            "--accent",
+            std::iter::once((
+                left + whole.x(self.props.clock.now).min(whole.width) - 1.0,
+                0.0,
+                2.0,
+                OVERVIEW,
+            )),
+        );
     }
 
     /// The time that a pointer rests on.
     fn hairline(&self, x: f64, at: u64) {
-        self.fill("--border-strong", std::iter::once((x.round(), 18.0, 1.0, 104.0)));
+        self.fill(
+            "--border-strong",
+            std::iter::once((x.round(), 18.0, 1.0, 104.0)),
+        );
         self.time_label(x, &clock(at), ("--surface-3", "--text-2"));
     }
 
@@ -289,9 +401,15 @@ impl Paint<'_> {
         let (from, to) = (middle - FOLD / 2.0, middle + FOLD / 2.0);
         self.fill("--surface", std::iter::once((from, 20.0, FOLD, 102.0)));
         self.hatch(from, to);
-        self.fill("--border-strong", [from, to].into_iter().map(|x| (x - 0.5, 20.0, 1.0, 102.0)));
+        self.fill(
+            "--border-strong",
+            [from, to].into_iter().map(|x| (x - 0.5, 20.0, 1.0, 102.0)),
+        );
         let wide = (times.len() as f64 * 5.6 + 6.0).min(100.0);
-        self.fill("--surface", std::iter::once((middle - 6.5, 71.0 - wide / 2.0, 13.0, wide)));
+        self.fill(
+            "--surface",
+            std::iter::once((middle - 6.5, 71.0 - wide / 2.0, 13.0, wide)),
+        );
         c.set_fill_style_str(&self.token("--text-2"));
         c.set_text_align("center");
         c.save();
@@ -340,7 +458,15 @@ impl Paint<'_> {
     pub(super) fn flag(&self, x: f64, name: &str) {
         let c = self.context;
         // Beside a person's mark at the same instant, and below the clock of the playhead.
-        self.fill("--text", [(x - 0.5, 20.0, 1.0, 101.0), (x - 0.5, 20.0, 8.0, 1.0), (x + 6.5, 20.0, 13.0, 13.0)].into_iter());
+        self.fill(
+            "--text",
+            [
+                (x - 0.5, 20.0, 1.0, 101.0),
+                (x - 0.5, 20.0, 8.0, 1.0),
+                (x + 6.5, 20.0, 13.0, 13.0),
+            ]
+            .into_iter(),
+        );
         c.set_font("600 10px system-ui, sans-serif");
         c.set_text_align("center");
         c.set_fill_style_str(&self.token("--surface"));

@@ -20,16 +20,31 @@ pub(super) fn grabs(event: &PointerEvent, slim: bool) -> bool {
 
 impl Lanes {
     /// The marks at a place that are drawn as one: the times of the first and the last.
-    fn marks_at(&self, props: &LanesProps, (client_x, client_y): (i32, i32)) -> Option<(&MarkBlock, (u64, u64))> {
+    fn marks_at(
+        &self,
+        props: &LanesProps,
+        (client_x, client_y): (i32, i32),
+    ) -> Option<(&MarkBlock, (u64, u64))> {
         let (_, merged, _) = self.cached.as_ref()?;
-        let top = self.canvas.cast::<Element>()?.get_bounding_client_rect().top();
+        let top = self
+            .canvas
+            .cast::<Element>()?
+            .get_bounding_client_rect()
+            .top();
         let (x, axis) = (self.place(props, client_x), self.axis(props));
         let row = (f64::from(client_y) - top - 24.0) / 12.0;
         let (rows, _) = rows(&[&props.marks, Self::ghosts(props)]);
         let off = |block: &MarkBlock| (block.x - 1.25 - x).max(x - block.x - block.w).max(0.0);
-        let here = merged.iter().filter(|block| row >= 0.0 && rows.get(usize::from(block.lane)) == Some(&(row as u8)) && off(block) < 4.0);
+        let here = merged.iter().filter(|block| {
+            row >= 0.0
+                && rows.get(usize::from(block.lane)) == Some(&(row as u8))
+                && off(block) < 4.0
+        });
         let block = here.min_by(|a, b| off(a).total_cmp(&off(b)))?;
-        let inside = |mark: &&Mark| mark.lane == block.lane && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x));
+        let inside = |mark: &&Mark| {
+            mark.lane == block.lane
+                && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x))
+        };
         let mut all = props.marks.iter().filter(inside).map(|mark| mark.at);
         let from = all.next().unwrap_or_default();
         Some((block, (from, all.next_back().unwrap_or(from))))
@@ -38,9 +53,16 @@ impl Lanes {
     /// Goes to the place of a pointer, or to the mark that it points at: a pixel may be a tenth of a second.
     fn point(&mut self, props: &LanesProps, event: &PointerEvent) {
         let x = self.place(props, event.client_x());
-        let found = self.marks_at(props, (event.client_x(), event.client_y())).map(|(block, (from, to))| (from, to, block.lane));
+        let found = self
+            .marks_at(props, (event.client_x(), event.client_y()))
+            .map(|(block, (from, to))| (from, to, block.lane));
         match found {
-            Some((from, to, _)) => props.on_seek.emit(self.axis(props).time(x).clamp(from, to).min(props.clock.end)),
+            Some((from, to, _)) => props.on_seek.emit(
+                self.axis(props)
+                    .time(x)
+                    .clamp(from, to)
+                    .min(props.clock.end),
+            ),
             None => self.seek(props, x),
         }
         self.pressed = found;
@@ -67,12 +89,17 @@ impl Lanes {
             self.grabbed = Some(self.axis(props).time(x));
             return self.tip.take().is_some();
         }
-        let y = f64::from(event.client_y()) - canvas.map_or(0.0, |canvas| canvas.get_bounding_client_rect().top());
+        let y = f64::from(event.client_y())
+            - canvas.map_or(0.0, |canvas| canvas.get_bounding_client_rect().top());
         if self.near.is_some() && y < 20.0 {
             let axis = self.axis(props);
             let now = axis.x(props.clock.now);
             let at_edge = (now < 0.0 && x < EDGE) || (now > axis.width && x > axis.width - EDGE);
-            let to = if y < OVERVIEW + 2.0 { Some(self.whole(props).0.time(x)) } else { at_edge.then_some(props.clock.now) };
+            let to = if y < OVERVIEW + 2.0 {
+                Some(self.whole(props).0.time(x))
+            } else {
+                at_edge.then_some(props.clock.now)
+            };
             if let Some(to) = to {
                 self.zoom(props, 1.0, to, axis.width / 2.0);
                 self.grabbed = Some(self.axis(props).time(x));
@@ -97,7 +124,10 @@ impl Lanes {
                 }
                 let pointer = (!props.slim && x >= 0.0).then_some(x);
                 let tip = self.tell(props, event);
-                let before = (std::mem::replace(&mut self.tip, tip), std::mem::replace(&mut self.pointer, pointer));
+                let before = (
+                    std::mem::replace(&mut self.tip, tip),
+                    std::mem::replace(&mut self.pointer, pointer),
+                );
                 before.0 != self.tip || before.1 != self.pointer
             }
             (1, Some(at)) => {
@@ -138,9 +168,17 @@ impl Lanes {
         let [a, b] = self.held[..] else { return };
         let axis = self.axis(props);
         let (before, middle) = ((a.1 - b.1).abs().max(8.0), f64::midpoint(a.1, b.1));
-        self.held.iter_mut().filter(|held| held.0 == id).for_each(|held| held.1 = x);
+        self.held
+            .iter_mut()
+            .filter(|held| held.0 == id)
+            .for_each(|held| held.1 = x);
         let [a, b] = self.held[..] else { return };
-        self.zoom(props, (a.1 - b.1).abs().max(8.0) / before, axis.time(middle), f64::midpoint(a.1, b.1));
+        self.zoom(
+            props,
+            (a.1 - b.1).abs().max(8.0) / before,
+            axis.time(middle),
+            f64::midpoint(a.1, b.1),
+        );
     }
 
     /// What is at a place: a mark, a fold, the beginning of a branch.
@@ -148,13 +186,24 @@ impl Lanes {
         let on_tell = props.on_tell.as_ref()?;
         let (x, axis) = (self.place(props, event.client_x()), self.axis(props));
         let tip = |words: String, x: f64| Some((words, x + Self::sides(props.slim).0));
-        if let Some((block, (from, to))) = self.marks_at(props, (event.client_x(), event.client_y())) {
-            return tip(say(on_tell.emit((from, to, block.lane))), block.x.max(0.0) + block.w.min(14.0) / 2.0);
+        if let Some((block, (from, to))) =
+            self.marks_at(props, (event.client_x(), event.client_y()))
+        {
+            return tip(
+                say(on_tell.emit((from, to, block.lane))),
+                block.x.max(0.0) + block.w.min(14.0) / 2.0,
+            );
         }
-        if let Some((middle, (from, to))) = axis.folded().find(|(middle, _)| (middle - x).abs() < FOLD / 2.0) {
+        if let Some((middle, (from, to))) = axis
+            .folded()
+            .find(|(middle, _)| (middle - x).abs() < FOLD / 2.0)
+        {
             return tip(say(msg::idle_time(from, to, to - from)), middle);
         }
-        let left = props.left.as_ref().filter(|left| (axis.x(left.at) - x).abs() < 8.0)?;
+        let left = props
+            .left
+            .as_ref()
+            .filter(|left| (axis.x(left.at) - x).abs() < 8.0)?;
         tip(say(msg::branch_begins(left.number)), axis.x(left.at))
     }
 }

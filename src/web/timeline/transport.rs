@@ -51,7 +51,10 @@ pub fn Transport(props: &TransportProps) -> Html {
     };
     let on = props.on.clone();
     let slide = Callback::from(move |event: InputEvent| {
-        if let Some(input) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) {
+        if let Some(input) = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok())
+        {
             on.emit(TimelineMsg::Speed(speed::at(input.value_as_number() / 100.0)).into());
         }
     });

@@ -3,7 +3,6 @@ use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::Kind;
 use k8s_model::ObjectRef;
-use kubectl::edit::*;
 
 /// A terminal with a Deployment.
 struct Terminal {
@@ -13,19 +12,38 @@ struct Terminal {
 
 impl Terminal {
     fn new() -> Terminal {
-        let mut terminal = Terminal { sim: Sim::new(ClusterConfig::default(), 1), waiting: WaitingCommands::default() };
+        let mut terminal = Terminal {
+            sim: Sim::new(ClusterConfig::default(), 1),
+            waiting: WaitingCommands::default(),
+        };
         terminal.enter("kubectl create deployment web --image=nginx:1.25 --replicas=2");
         terminal
     }
 
     fn enter(&mut self, line: &str) -> String {
-        let ActionResult { lines, .. } = run(&mut self.sim, &mut self.waiting, &Command::Kubectl(line.into()));
-        lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+        let ActionResult { lines, .. } = run(
+            &mut self.sim,
+            &mut self.waiting,
+            &Command::Kubectl(line.into()),
+        );
+        lines
+            .iter()
+            .map(|line| line.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     fn save(&mut self, text: &str) -> String {
-        let ActionResult { lines, .. } = run(&mut self.sim, &mut self.waiting, &Command::Edited(text.into()));
-        lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+        let ActionResult { lines, .. } = run(
+            &mut self.sim,
+            &mut self.waiting,
+            &Command::Edited(text.into()),
+        );
+        lines
+            .iter()
+            .map(|line| line.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     fn text(&self) -> String {
@@ -38,17 +56,27 @@ fn what_was_changed_is_written_to_the_object_as_it_is_then() {
     let mut terminal = Terminal::new();
     assert_eq!(terminal.enter("kubectl edit deployment web"), "");
     let text = terminal.text();
-    assert!(text.starts_with("# Please edit the object below.") && text.contains("image: nginx:1.25"), "{text}");
+    assert!(
+        text.starts_with("# Please edit the object below.") && text.contains("image: nginx:1.25"),
+        "{text}"
+    );
     // An autoscaler or somebody else has changed another field meanwhile.
     let key = ObjectRef::new(Kind::Deployment, "default", "web");
     let origin = terminal.sim.command("scaled");
     let patch = serde_json::json!({"spec": {"replicas": 5}});
     let how = (apiserver::Patch::Merge, &patch);
     let part = apiserver::Subresource::Main;
-    terminal.sim.request(|server| server.patch_part(&origin, &key, part, how, apiserver::why::Why::Asked)).unwrap();
-    assert_eq!(terminal.save(&text.replace("nginx:1.25", "nginx:1.27")), "deployment.apps/web edited");
+    terminal
+        .sim
+        .request(|server| server.patch_part(&origin, &key, part, how, apiserver::why::Why::Asked))
+        .unwrap();
+    assert_eq!(
+        terminal.save(&text.replace("nginx:1.25", "nginx:1.27")),
+        "deployment.apps/web edited"
+    );
     assert_eq!(terminal.text(), "");
-    let fields = terminal.enter("kubectl get deployment web -o jsonpath={.spec.replicas},{..image}");
+    let fields =
+        terminal.enter("kubectl get deployment web -o jsonpath={.spec.replicas},{..image}");
     assert_eq!(fields, "5,nginx:1.27");
 }
 
@@ -59,12 +87,22 @@ fn nothing_changed_or_an_empty_file_ends_the_edit() {
     let text = terminal.text();
     assert_eq!(terminal.save(&text), "Edit cancelled, no changes made.");
     terminal.enter("kubectl edit deployment/web");
-    assert_eq!(terminal.save("# nothing\n\n# left"), "Edit cancelled, saved file was empty.");
+    assert_eq!(
+        terminal.save("# nothing\n\n# left"),
+        "Edit cancelled, saved file was empty."
+    );
     // Another command leaves the editor open, as from a second terminal; Ctrl+C closes it.
     terminal.enter("kubectl edit deployment/web");
-    assert_eq!(terminal.enter("kubectl get deployment web -o name"), "deployment.apps/web");
+    assert_eq!(
+        terminal.enter("kubectl get deployment web -o name"),
+        "deployment.apps/web"
+    );
     assert_eq!(terminal.text(), text);
-    run(&mut terminal.sim, &mut terminal.waiting, &Command::Interrupt);
+    run(
+        &mut terminal.sim,
+        &mut terminal.waiting,
+        &Command::Interrupt,
+    );
     assert_eq!(terminal.text(), "");
 }
 
@@ -73,18 +111,40 @@ fn what_is_refused_is_opened_again_with_the_reason() {
     let mut terminal = Terminal::new();
     terminal.enter("kubectl edit deployment web");
     let text = terminal.text();
-    assert_eq!(terminal.save(&text.replace("replicas: 2", "replicas: -2")), "");
+    assert_eq!(
+        terminal.save(&text.replace("replicas: 2", "replicas: -2")),
+        ""
+    );
     let again = terminal.text();
     let reason = "# deployments.apps \"web\" was not valid:\n# * spec.replicas: Invalid value: -2: must be greater than or equal to 0\n#\n";
-    assert!(again.contains(reason) && again.contains("replicas: -2"), "{again}");
-    assert_eq!(terminal.save(&again), "error: Edit cancelled, no valid changes were saved.");
+    assert!(
+        again.contains(reason) && again.contains("replicas: -2"),
+        "{again}"
+    );
+    assert_eq!(
+        terminal.save(&again),
+        "error: Edit cancelled, no valid changes were saved."
+    );
 
     terminal.enter("kubectl edit deployment web");
     terminal.save(&text.replace("replicas: 2", "replica: 2"));
-    assert!(terminal.text().contains("unknown field \"spec.replica\""), "{}", terminal.text());
+    assert!(
+        terminal.text().contains("unknown field \"spec.replica\""),
+        "{}",
+        terminal.text()
+    );
     terminal.save(&text.replace("spec:", "spec: ["));
-    assert!(terminal.text().contains("# The edited file had a syntax error: "), "{}", terminal.text());
-    assert_eq!(terminal.save(&text.replace("name: web", "name: other")), "error: At least one of apiVersion, kind and name was changed");
+    assert!(
+        terminal
+            .text()
+            .contains("# The edited file had a syntax error: "),
+        "{}",
+        terminal.text()
+    );
+    assert_eq!(
+        terminal.save(&text.replace("name: web", "name: other")),
+        "error: At least one of apiVersion, kind and name was changed"
+    );
 }
 
 #[test]
@@ -96,9 +156,15 @@ fn what_looks_like_a_comment_within_a_text_stays() {
     );
     terminal.enter("kubectl edit configmap script");
     let text = terminal.text();
-    assert_eq!(terminal.save(&text.replace("mode: a", "mode: b")), "configmap/script edited");
+    assert_eq!(
+        terminal.save(&text.replace("mode: a", "mode: b")),
+        "configmap/script edited"
+    );
     let data = terminal.enter("kubectl get configmap script -o jsonpath={.data.mode},{.data.run}");
-    assert!(data.starts_with("b,#!/bin/sh\n# greets") && data.contains("echo hello"), "{data}");
+    assert!(
+        data.starts_with("b,#!/bin/sh\n# greets") && data.contains("echo hello"),
+        "{data}"
+    );
 }
 
 #[test]
@@ -106,5 +172,8 @@ fn without_a_terminal_there_is_no_editor() {
     let mut sim = Terminal::new().sim;
     let words: Vec<String> = ["edit", "deployment", "web"].map(String::from).to_vec();
     let session = kubectl::Session::start(&mut sim, &words, "");
-    assert_eq!((session.exit, session.stderr.as_str()), (Some(1), "error: unable to launch the editor \"vi\"\n"));
+    assert_eq!(
+        (session.exit, session.stderr.as_str()),
+        (Some(1), "error: unable to launch the editor \"vi\"\n")
+    );
 }

@@ -27,7 +27,10 @@ struct Terminal(Sim, WaitingCommands);
 
 impl Terminal {
     fn new(files: &[(&str, &str)]) -> Terminal {
-        let mut terminal = Terminal(Sim::new(ClusterConfig::default(), 1), WaitingCommands::default());
+        let mut terminal = Terminal(
+            Sim::new(ClusterConfig::default(), 1),
+            WaitingCommands::default(),
+        );
         for (path, text) in files {
             if let Some((folder, _)) = path.rsplit_once('/') {
                 terminal.enter(&format!("mkdir -p {folder}"));
@@ -38,13 +41,18 @@ impl Terminal {
     }
 
     fn enter(&mut self, line: &str) -> String {
-        let ActionResult { mut lines, .. } = run(&mut self.0, &mut self.1, &Command::Kubectl(line.into()));
+        let ActionResult { mut lines, .. } =
+            run(&mut self.0, &mut self.1, &Command::Kubectl(line.into()));
         for _ in 0..50 {
             if !self.1.terminal.is_empty() {
                 lines.extend(run(&mut self.0, &mut self.1, &Command::Poll).lines);
             }
         }
-        lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+        lines
+            .iter()
+            .map(|line| line.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -73,14 +81,40 @@ fn overlay() -> Terminal {
 fn an_overlay_changes_its_base_and_names_follow() {
     let text = overlay().enter("kubectl kustomize prod");
     let documents: Vec<&str> = text.split("---\n").collect();
-    let kinds: Vec<&str> = documents.iter().filter_map(|text| text.lines().find_map(|line| line.strip_prefix("kind: "))).collect();
+    let kinds: Vec<&str> = documents
+        .iter()
+        .filter_map(|text| text.lines().find_map(|line| line.strip_prefix("kind: ")))
+        .collect();
     assert_eq!(kinds, ["ConfigMap", "Service", "Deployment"], "{text}");
-    let [config, service, deployment] = documents[..] else { panic!("{text}") };
-    let name = config.lines().find_map(|line| line.strip_prefix("  name: ")).unwrap();
-    assert!(name.starts_with("prod-settings-") && name.len() == "prod-settings-".len() + 10, "{name}");
-    assert!(config.contains("MODE: prod") && config.contains("LEVEL: \"1\""), "{config}");
-    assert!(service.contains("type: NodePort") && service.contains("name: prod-web") && service.contains("    stage: prod"), "{service}");
-    for part in ["namespace: shop", "name: prod-web", "replicas: 5", "image: nginx:1.27", "cpu: 100m", &format!("name: {name}")] {
+    let [config, service, deployment] = documents[..] else {
+        panic!("{text}")
+    };
+    let name = config
+        .lines()
+        .find_map(|line| line.strip_prefix("  name: "))
+        .unwrap();
+    assert!(
+        name.starts_with("prod-settings-") && name.len() == "prod-settings-".len() + 10,
+        "{name}"
+    );
+    assert!(
+        config.contains("MODE: prod") && config.contains("LEVEL: \"1\""),
+        "{config}"
+    );
+    assert!(
+        service.contains("type: NodePort")
+            && service.contains("name: prod-web")
+            && service.contains("    stage: prod"),
+        "{service}"
+    );
+    for part in [
+        "namespace: shop",
+        "name: prod-web",
+        "replicas: 5",
+        "image: nginx:1.27",
+        "cpu: 100m",
+        &format!("name: {name}"),
+    ] {
         assert!(deployment.contains(part), "{part}: {deployment}");
     }
     assert_eq!(deployment.matches("stage: prod").count(), 3, "{deployment}");
@@ -91,10 +125,26 @@ fn what_is_built_is_applied_shown_and_deleted() {
     let mut terminal = overlay();
     terminal.enter("kubectl create namespace shop");
     let said = terminal.enter("kubectl apply -k prod");
-    assert!(said.contains("deployment.apps/prod-web created") && said.contains("service/prod-web created"), "{said}");
-    assert!(terminal.enter("kubectl get -k prod").contains("deployment.apps/prod-web"));
-    assert!(terminal.enter("kubectl apply -k prod").contains("deployment.apps/prod-web unchanged"));
-    assert!(terminal.enter("kubectl delete -k prod --wait=false").contains("deployment.apps \"prod-web\" deleted"));
+    assert!(
+        said.contains("deployment.apps/prod-web created")
+            && said.contains("service/prod-web created"),
+        "{said}"
+    );
+    assert!(
+        terminal
+            .enter("kubectl get -k prod")
+            .contains("deployment.apps/prod-web")
+    );
+    assert!(
+        terminal
+            .enter("kubectl apply -k prod")
+            .contains("deployment.apps/prod-web unchanged")
+    );
+    assert!(
+        terminal
+            .enter("kubectl delete -k prod --wait=false")
+            .contains("deployment.apps \"prod-web\" deleted")
+    );
 }
 
 #[test]
@@ -103,8 +153,14 @@ fn what_is_wrong_is_said() {
         ("a/kustomization.yaml", "resources: [none.yaml]"),
         ("b/kustomization.yaml", "helmCharts: []"),
         ("c/kustomization.yaml", "resources: [../c]"),
-        ("d/kustomization.yaml", "resources: ['https://example.com/x.yaml']"),
-        ("e/kustomization.yaml", "patches: [{patch: '{kind: Pod, metadata: {name: x}}'}]"),
+        (
+            "d/kustomization.yaml",
+            "resources: ['https://example.com/x.yaml']",
+        ),
+        (
+            "e/kustomization.yaml",
+            "patches: [{patch: '{kind: Pod, metadata: {name: x}}'}]",
+        ),
     ]);
     let mut said = |folder: &str| terminal.enter(&format!("kubectl kustomize {folder}"));
     assert!(

@@ -11,7 +11,10 @@ const BINDINGS: [(&str, &[&str]); 4] = [
     ("cluster-admin", &["system:masters"]),
     ("system:basic-user", &["system:authenticated"]),
     ("system:discovery", &["system:authenticated"]),
-    ("system:public-info-viewer", &["system:authenticated", "system:unauthenticated"]),
+    (
+        "system:public-info-viewer",
+        &["system:authenticated", "system:unauthenticated"],
+    ),
 ];
 
 /// Verbs, API group and resources (or paths) of each rule.
@@ -35,13 +38,29 @@ const VIEW: Lines = &[
         "controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale \
          replicasets/status statefulsets statefulsets/scale statefulsets/status",
     ),
-    (READ, "autoscaling", "horizontalpodautoscalers horizontalpodautoscalers/status"),
+    (
+        READ,
+        "autoscaling",
+        "horizontalpodautoscalers horizontalpodautoscalers/status",
+    ),
     (READ, "batch", "cronjobs cronjobs/status jobs jobs/status"),
-    (READ, "networking.k8s.io", "ingresses ingresses/status networkpolicies"),
-    (READ, "policy", "poddisruptionbudgets poddisruptionbudgets/status"),
+    (
+        READ,
+        "networking.k8s.io",
+        "ingresses ingresses/status networkpolicies",
+    ),
+    (
+        READ,
+        "policy",
+        "poddisruptionbudgets poddisruptionbudgets/status",
+    ),
 ];
 const EDIT: Lines = &[
-    (READ, "", "pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy"),
+    (
+        READ,
+        "",
+        "pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy",
+    ),
     ("impersonate", "", "serviceaccounts"),
     (
         WRITE,
@@ -59,19 +78,38 @@ const EDIT: Lines = &[
     (WRITE, "batch", "cronjobs jobs"),
     (WRITE, "networking.k8s.io", "ingresses networkpolicies"),
     (WRITE, "policy", "poddisruptionbudgets"),
-    ("create delete deletecollection get list patch update watch", "coordination.k8s.io", "leases"),
+    (
+        "create delete deletecollection get list patch update watch",
+        "coordination.k8s.io",
+        "leases",
+    ),
 ];
 const ADMIN: Lines = &[
-    ("create", "authorization.k8s.io", "localsubjectaccessreviews"),
-    ("create delete deletecollection get list patch update watch", "rbac.authorization.k8s.io", "rolebindings roles"),
+    (
+        "create",
+        "authorization.k8s.io",
+        "localsubjectaccessreviews",
+    ),
+    (
+        "create delete deletecollection get list patch update watch",
+        "rbac.authorization.k8s.io",
+        "rolebindings roles",
+    ),
 ];
 const ALL: Lines = &[("*", "*", "*"), ("*", "", "*")];
 const BASIC: Lines = &[
-    ("create", "authorization.k8s.io", "selfsubjectaccessreviews selfsubjectrulesreviews"),
+    (
+        "create",
+        "authorization.k8s.io",
+        "selfsubjectaccessreviews selfsubjectrulesreviews",
+    ),
     ("create", "authentication.k8s.io", "selfsubjectreviews"),
 ];
-const DISCOVERY: Lines =
-    &[("get", "", "/.well-known /.well-known/* /api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/")];
+const DISCOVERY: Lines = &[(
+    "get",
+    "",
+    "/.well-known /.well-known/* /api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/",
+)];
 const PUBLIC: Lines = &[("get", "", "/healthz /livez /readyz /version /version/")];
 
 /// A role: its name, what it aggregates (`aggregate-to-…`), what it is a part of, and its rules.
@@ -98,13 +136,34 @@ pub fn objects() -> Vec<Value> {
             of => format!("\"{API}/aggregate-to-{of}\":\"true\"{after}"),
         };
         let selects = label(aggregates, "");
-        let selects = if selects.is_empty() { String::new() } else { AGGREGATES.replace('$', &selects) };
-        let rules: Vec<String> = rules.iter().flat_map(|lines| lines.iter()).map(rule).collect();
-        ("ClusterRole", *name, label(part_of, ","), format!("{selects}\"rules\":[{}]", rules.join(",")))
+        let selects = if selects.is_empty() {
+            String::new()
+        } else {
+            AGGREGATES.replace('$', &selects)
+        };
+        let rules: Vec<String> = rules
+            .iter()
+            .flat_map(|lines| lines.iter())
+            .map(rule)
+            .collect();
+        (
+            "ClusterRole",
+            *name,
+            label(part_of, ","),
+            format!("{selects}\"rules\":[{}]", rules.join(",")),
+        )
     });
     let bindings = BINDINGS.iter().map(|(role, groups)| {
-        let subjects: Vec<String> = groups.iter().map(|group| SUBJECT.replace('$', group)).collect();
-        ("ClusterRoleBinding", *role, String::new(), format!("{}{}]", ROLE_REF.replace('$', role), subjects.join(",")))
+        let subjects: Vec<String> = groups
+            .iter()
+            .map(|group| SUBJECT.replace('$', group))
+            .collect();
+        (
+            "ClusterRoleBinding",
+            *role,
+            String::new(),
+            format!("{}{}]", ROLE_REF.replace('$', role), subjects.join(",")),
+        )
     });
     let object = |(at, (kind, name, labels, rest)): (usize, (&str, &str, String, String))| {
         let text = format!(

@@ -20,18 +20,39 @@ impl ApiServer {
     /// Every rule that applies to a user in a namespace, and what is wrong with roles that bindings name.
     pub fn rules_of(&self, user: &UserInfo, namespace: &str) -> (Vec<PolicyRule>, Vec<String>) {
         let (mut rules, mut faults) = (Vec::new(), Vec::new());
-        let local = self.list(Kind::RoleBinding).filter(|binding| !namespace.is_empty() && binding.meta.namespace == namespace);
+        let local = self
+            .list(Kind::RoleBinding)
+            .filter(|binding| !namespace.is_empty() && binding.meta.namespace == namespace);
         for binding in self.list(Kind::ClusterRoleBinding).chain(local) {
-            let Body::Other(body) = &binding.body else { continue };
-            let Some(subjects) = body.get("subjects").and_then(Value::as_array) else { continue };
-            if !subjects.iter().any(|subject| user.is(subject, &binding.meta.namespace)) {
+            let Body::Other(body) = &binding.body else {
+                continue;
+            };
+            let Some(subjects) = body.get("subjects").and_then(Value::as_array) else {
+                continue;
+            };
+            if !subjects
+                .iter()
+                .any(|subject| user.is(subject, &binding.meta.namespace))
+            {
                 continue;
             }
-            let role = |field: &str| body.get("roleRef").and_then(|role| role[field].as_str()).unwrap_or("");
-            let kind = if role("kind") == "Role" { Kind::Role } else { Kind::ClusterRole };
+            let role = |field: &str| {
+                body.get("roleRef")
+                    .and_then(|role| role[field].as_str())
+                    .unwrap_or("")
+            };
+            let kind = if role("kind") == "Role" {
+                Kind::Role
+            } else {
+                Kind::ClusterRole
+            };
             match self.rules_in(kind, &binding.meta.namespace, role("name")) {
                 Some(more) => rules.extend(more),
-                None => faults.push(format!("{} {:?} not found", kind.qualified_singular(), role("name"))),
+                None => faults.push(format!(
+                    "{} {:?} not found",
+                    kind.qualified_singular(),
+                    role("name")
+                )),
             }
         }
         (rules, faults)
@@ -40,7 +61,14 @@ impl ApiServer {
     /// The rules of a role, if there is one.
     fn rules_in(&self, kind: Kind, namespace: &str, name: &str) -> Option<Vec<PolicyRule>> {
         match &self.get(&ObjectRef::new(kind, namespace, name))?.body {
-            Body::Other(body) => Some(body.get("rules").and_then(Value::as_array).into_iter().flatten().map(PolicyRule::read).collect()),
+            Body::Other(body) => Some(
+                body.get("rules")
+                    .and_then(Value::as_array)
+                    .into_iter()
+                    .flatten()
+                    .map(PolicyRule::read)
+                    .collect(),
+            ),
             _ => None,
         }
     }
@@ -59,27 +87,66 @@ impl ApiServer {
     }
 
     /// Why the user of a request may not make it.
-    pub fn forbids(&self, origin: &Origin, verb: &str, key: &ObjectRef, part: &str) -> Option<ApiError> {
+    pub fn forbids(
+        &self,
+        origin: &Origin,
+        verb: &str,
+        key: &ObjectRef,
+        part: &str,
+    ) -> Option<ApiError> {
         let user = origin.user.as_ref()?;
         let info = key.kind.info();
-        let resource = if part.is_empty() { info.plural.to_owned() } else { format!("{}/{part}", info.plural) };
-        let name = if verb == "create" && part.is_empty() { "" } else { key.name.as_str() };
-        let request = Attributes { verb, group: info.group, resource: &resource, namespace: &key.namespace, name, url: "" };
+        let resource = if part.is_empty() {
+            info.plural.to_owned()
+        } else {
+            format!("{}/{part}", info.plural)
+        };
+        let name = if verb == "create" && part.is_empty() {
+            ""
+        } else {
+            key.name.as_str()
+        };
+        let request = Attributes {
+            verb,
+            group: info.group,
+            resource: &resource,
+            namespace: &key.namespace,
+            name,
+            url: "",
+        };
         let fault = self.allows(user, &request).err()?;
         Some(forbidden(user, &request, &fault))
     }
 
     /// Refuses a write that its user may not make; the refusal is part of the history.
-    pub fn authorize(&mut self, origin: &Origin, verb: &str, key: &ObjectRef, part: &str) -> Result<(), ApiError> {
-        let Some(error) = self.forbids(origin, verb, key, part) else { return Ok(()) };
+    pub fn authorize(
+        &mut self,
+        origin: &Origin,
+        verb: &str,
+        key: &ObjectRef,
+        part: &str,
+    ) -> Result<(), ApiError> {
+        let Some(error) = self.forbids(origin, verb, key, part) else {
+            return Ok(());
+        };
         self.refuse(origin, key.clone(), &error, Why::Asked);
         Err(error)
     }
 
     /// The same for an object that is sent as a whole.
-    pub fn authorize_value(&mut self, origin: &Origin, verb: &str, value: &Value, part: &str) -> Result<(), ApiError> {
+    pub fn authorize_value(
+        &mut self,
+        origin: &Origin,
+        verb: &str,
+        value: &Value,
+        part: &str,
+    ) -> Result<(), ApiError> {
         let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("");
-        let Some(kind) = self.definitions.named(text("/apiVersion"), text("/kind")).filter(|_| origin.user.is_some()) else {
+        let Some(kind) = self
+            .definitions
+            .named(text("/apiVersion"), text("/kind"))
+            .filter(|_| origin.user.is_some())
+        else {
             return Ok(());
         };
         let key = ObjectRef::new(kind, text("/metadata/namespace"), text("/metadata/name"));
@@ -88,34 +155,82 @@ impl ApiServer {
 
     /// Refuses a role or a binding that grants more than its author has.
     pub(crate) fn check_grant(&self, origin: &Origin, value: &Value) -> Result<(), ApiError> {
-        let Some(user) = &origin.user else { return Ok(()) };
+        let Some(user) = &origin.user else {
+            return Ok(());
+        };
         let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("");
         let namespace = text("/metadata/namespace");
         let (kind, name) = (text("/kind"), text("/metadata/name"));
         let (verb, resource, named, granted) = match kind {
             "Role" | "ClusterRole" => {
-                let rules = value["rules"].as_array().into_iter().flatten().map(PolicyRule::read).collect();
-                ("escalate", if kind == "Role" { "roles" } else { "clusterroles" }, name, rules)
+                let rules = value["rules"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(PolicyRule::read)
+                    .collect();
+                (
+                    "escalate",
+                    if kind == "Role" {
+                        "roles"
+                    } else {
+                        "clusterroles"
+                    },
+                    name,
+                    rules,
+                )
             }
             "RoleBinding" | "ClusterRoleBinding" => {
-                let role = if text("/roleRef/kind") == "Role" { Kind::Role } else { Kind::ClusterRole };
+                let role = if text("/roleRef/kind") == "Role" {
+                    Kind::Role
+                } else {
+                    Kind::ClusterRole
+                };
                 let named = text("/roleRef/name");
-                ("bind", role.info().plural, named, self.rules_in(role, namespace, named).unwrap_or_default())
+                (
+                    "bind",
+                    role.info().plural,
+                    named,
+                    self.rules_in(role, namespace, named).unwrap_or_default(),
+                )
             }
             _ => return Ok(()),
         };
         let group = "rbac.authorization.k8s.io";
-        if self.allows(user, &Attributes { verb, group, resource, namespace, name: named, url: "" }).is_ok() {
+        if self
+            .allows(
+                user,
+                &Attributes {
+                    verb,
+                    group,
+                    resource,
+                    namespace,
+                    name: named,
+                    url: "",
+                },
+            )
+            .is_ok()
+        {
             return Ok(());
         }
         let (own, _) = self.rules_of(user, namespace);
-        let missing = granted.iter().flat_map(PolicyRule::single).filter(|rule| !own.iter().any(|o| o.covers(rule)));
-        let mut missing: Vec<String> = rule::compact(missing).iter().map(PolicyRule::to_string).collect();
+        let missing = granted
+            .iter()
+            .flat_map(PolicyRule::single)
+            .filter(|rule| !own.iter().any(|o| o.covers(rule)));
+        let mut missing: Vec<String> = rule::compact(missing)
+            .iter()
+            .map(PolicyRule::to_string)
+            .collect();
         if missing.is_empty() {
             return Ok(());
         }
         k8s_model::sort::sort(&mut missing);
-        let groups: Vec<String> = user.groups.iter().map(|group| format!("{group:?}")).collect();
+        let groups: Vec<String> = user
+            .groups
+            .iter()
+            .map(|group| format!("{group:?}"))
+            .collect();
         let resource = format!("{}s.{group}", kind.to_ascii_lowercase());
         Err(ApiError::forbidden(format!(
             "{resource} {name:?} is forbidden: user {:?} (groups=[{}]) is attempting to grant RBAC permissions not currently held:\n{}",
@@ -128,12 +243,31 @@ impl ApiServer {
 
 /// `pods "x" is forbidden: User "jane" cannot get resource "pods" in API group "" in the namespace "default"`
 fn forbidden(user: &UserInfo, request: &Attributes<'_>, fault: &str) -> ApiError {
-    let base = request.resource.split('/').next().unwrap_or(request.resource);
-    let about = if request.group.is_empty() { base.to_owned() } else { format!("{base}.{}", request.group) };
-    let about = if request.name.is_empty() { about } else { format!("{about} {:?}", request.name) };
-    let scope =
-        if request.namespace.is_empty() { "at the cluster scope".to_owned() } else { format!("in the namespace {:?}", request.namespace) };
-    let fault = if fault.is_empty() { String::new() } else { format!(": {fault}") };
+    let base = request
+        .resource
+        .split('/')
+        .next()
+        .unwrap_or(request.resource);
+    let about = if request.group.is_empty() {
+        base.to_owned()
+    } else {
+        format!("{base}.{}", request.group)
+    };
+    let about = if request.name.is_empty() {
+        about
+    } else {
+        format!("{about} {:?}", request.name)
+    };
+    let scope = if request.namespace.is_empty() {
+        "at the cluster scope".to_owned()
+    } else {
+        format!("in the namespace {:?}", request.namespace)
+    };
+    let fault = if fault.is_empty() {
+        String::new()
+    } else {
+        format!(": {fault}")
+    };
     let message = format!(
         "{about} is forbidden: User {:?} cannot {} resource {:?} in API group {:?} {scope}{fault}",
         user.name.as_str(),
@@ -141,7 +275,11 @@ fn forbidden(user: &UserInfo, request: &Attributes<'_>, fault: &str) -> ApiError
         request.resource,
         request.group
     );
-    ApiError { reason: StatusReason::Forbidden, message, cause: None }
+    ApiError {
+        reason: StatusReason::Forbidden,
+        message,
+        cause: None,
+    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,12 @@ pub struct PolicyRule {
 
 /// The texts of a list.
 fn words(list: &Value) -> Vec<String> {
-    list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn has(list: &[String], wanted: &str) -> bool {
@@ -59,14 +64,20 @@ impl PolicyRule {
             return false;
         }
         if !request.url.is_empty() {
-            return self
-                .urls
-                .iter()
-                .any(|url| url == request.url || url.strip_suffix('*').is_some_and(|start| request.url.starts_with(start)));
+            return self.urls.iter().any(|url| {
+                url == request.url
+                    || url
+                        .strip_suffix('*')
+                        .is_some_and(|start| request.url.starts_with(start))
+            });
         }
         // `*/scale` is the scale of anything.
-        let part = request.resource.split_once('/').map(|(_, part)| format!("*/{part}"));
-        let listed = has(&self.resources, request.resource) || part.is_some_and(|part| self.resources.contains(&part));
+        let part = request
+            .resource
+            .split_once('/')
+            .map(|(_, part)| format!("*/{part}"));
+        let listed = has(&self.resources, request.resource)
+            || part.is_some_and(|part| self.resources.contains(&part));
         let named = self.names.is_empty() || self.names.iter().any(|name| name == request.name);
         has(&self.groups, request.group) && listed && named
     }
@@ -74,15 +85,29 @@ impl PolicyRule {
     /// The same in rules of one verb, one group, one resource and one name each.
     pub fn single(&self) -> Vec<PolicyRule> {
         let one = |word: &str| vec![word.to_owned()];
-        let names: Vec<Vec<String>> = if self.names.is_empty() { vec![Vec::new()] } else { self.names.iter().map(|n| one(n)).collect() };
+        let names: Vec<Vec<String>> = if self.names.is_empty() {
+            vec![Vec::new()]
+        } else {
+            self.names.iter().map(|n| one(n)).collect()
+        };
         let mut all = Vec::new();
         for verb in &self.verbs {
-            all.extend(self.urls.iter().map(|url| PolicyRule { verbs: one(verb), urls: one(url), ..Default::default() }));
+            all.extend(self.urls.iter().map(|url| PolicyRule {
+                verbs: one(verb),
+                urls: one(url),
+                ..Default::default()
+            }));
             for group in &self.groups {
                 for resource in &self.resources {
                     for names in &names {
                         let names = names.clone();
-                        all.push(PolicyRule { verbs: one(verb), groups: one(group), resources: one(resource), names, urls: Vec::new() });
+                        all.push(PolicyRule {
+                            verbs: one(verb),
+                            groups: one(group),
+                            resources: one(resource),
+                            names,
+                            urls: Vec::new(),
+                        });
                     }
                 }
             }
@@ -93,9 +118,21 @@ impl PolicyRule {
     /// Whether it allows all that a single rule allows.
     pub fn covers(&self, single: &PolicyRule) -> bool {
         let first = |list: &'_ [String]| list.first().cloned().unwrap_or_default();
-        let (verb, group, resource, name, url) =
-            (first(&single.verbs), first(&single.groups), first(&single.resources), first(&single.names), first(&single.urls));
-        self.allows(&Attributes { verb: &verb, group: &group, resource: &resource, namespace: "", name: &name, url: &url })
+        let (verb, group, resource, name, url) = (
+            first(&single.verbs),
+            first(&single.groups),
+            first(&single.resources),
+            first(&single.names),
+            first(&single.urls),
+        );
+        self.allows(&Attributes {
+            verb: &verb,
+            group: &group,
+            resource: &resource,
+            namespace: "",
+            name: &name,
+            url: &url,
+        })
     }
 }
 
@@ -104,8 +141,16 @@ pub fn compact(single: impl Iterator<Item = PolicyRule>) -> Vec<PolicyRule> {
     let mut all: Vec<PolicyRule> = Vec::new();
     for rule in single {
         let about = |r: &PolicyRule| (r.groups.clone(), r.resources.clone(), r.names.clone());
-        match all.iter_mut().find(|known| rule.urls.is_empty() && about(known) == about(&rule)) {
-            Some(known) => known.verbs.extend(rule.verbs.into_iter().filter(|verb| !known.verbs.contains(verb)).collect::<Vec<_>>()),
+        match all
+            .iter_mut()
+            .find(|known| rule.urls.is_empty() && about(known) == about(&rule))
+        {
+            Some(known) => known.verbs.extend(
+                rule.verbs
+                    .into_iter()
+                    .filter(|verb| !known.verbs.contains(verb))
+                    .collect::<Vec<_>>(),
+            ),
             None => all.push(rule),
         }
     }
@@ -122,8 +167,17 @@ impl fmt::Display for PolicyRule {
             ("ResourceNames", &self.names),
             ("Verbs", &self.verbs),
         ];
-        let list = |words: &Vec<String>| words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" ");
-        let parts = fields.iter().filter(|(_, words)| !words.is_empty()).map(|(name, words)| format!("{name}:[{}]", list(words)));
+        let list = |words: &Vec<String>| {
+            words
+                .iter()
+                .map(|word| format!("{word:?}"))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let parts = fields
+            .iter()
+            .filter(|(_, words)| !words.is_empty())
+            .map(|(name, words)| format!("{name}:[{}]", list(words)));
         write!(f, "{{{}}}", parts.collect::<Vec<_>>().join(", "))
     }
 }

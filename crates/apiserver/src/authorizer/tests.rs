@@ -6,10 +6,26 @@ use std::rc::Rc;
 
 fn server(objects: &[Value]) -> ApiServer {
     let mut server = ApiServer::new(Timestamp::new(0), 1);
-    let origin = Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user: None };
+    let origin = Origin {
+        actor: Actor::USER,
+        cause: None,
+        pass: 0,
+        manager: None,
+        user: None,
+    };
     for object in bootstrap::objects().iter().chain(objects) {
-        let kind = Kind::from_api("rbac.authorization.k8s.io/v1", object["kind"].as_str().unwrap()).unwrap();
-        server.create(&origin, Object::from_value(kind, object.clone()).unwrap(), Why::Asked).unwrap();
+        let kind = Kind::from_api(
+            "rbac.authorization.k8s.io/v1",
+            object["kind"].as_str().unwrap(),
+        )
+        .unwrap();
+        server
+            .create(
+                &origin,
+                Object::from_value(kind, object.clone()).unwrap(),
+                Why::Asked,
+            )
+            .unwrap();
     }
     server
 }
@@ -30,29 +46,104 @@ fn rules_allow_by_verb_group_resource_and_name() {
         {"verbs": ["*"], "apiGroups": ["apps"], "resources": ["*"]},
         {"verbs": ["get"], "nonResourceURLs": ["/logs/*"]},
     ]);
-    let server = server(&[role("r", json!({}), rules), bound("b", "r", "jane"), bound("lost", "gone", "jane")]);
+    let server = server(&[
+        role("r", json!({}), rules),
+        bound("b", "r", "jane"),
+        bound("lost", "gone", "jane"),
+    ]);
     let jane = UserInfo::new("jane", Vec::new());
-    let may = |verb, group, resource, name| server.allows(&jane, &Attributes { verb, group, resource, name, ..Default::default() }).is_ok();
+    let may = |verb, group, resource, name| {
+        server
+            .allows(
+                &jane,
+                &Attributes {
+                    verb,
+                    group,
+                    resource,
+                    name,
+                    ..Default::default()
+                },
+            )
+            .is_ok()
+    };
     assert!(may("get", "", "pods", "a"));
     assert!(!may("get", "", "pods", "b"));
     assert!(!may("list", "", "pods", ""));
     assert!(may("get", "", "deployments/scale", "a"));
     assert!(may("delete", "apps", "deployments/scale", "x"));
-    assert!(server.allows(&jane, &Attributes { verb: "get", url: "/logs/a", ..Default::default() }).is_ok());
-    assert!(server.allows(&jane, &Attributes { verb: "get", url: "/version", ..Default::default() }).is_ok(), "as everyone may");
-    let refused = server.allows(&jane, &Attributes { verb: "get", resource: "nodes", ..Default::default() });
-    assert_eq!(refused, Err("RBAC: clusterrole.rbac.authorization.k8s.io \"gone\" not found".to_owned()));
-    assert!(server.allows(&UserInfo::new("root", vec!["system:masters".into()]), &Attributes { verb: "x", ..Default::default() }).is_ok());
+    assert!(
+        server
+            .allows(
+                &jane,
+                &Attributes {
+                    verb: "get",
+                    url: "/logs/a",
+                    ..Default::default()
+                }
+            )
+            .is_ok()
+    );
+    assert!(
+        server
+            .allows(
+                &jane,
+                &Attributes {
+                    verb: "get",
+                    url: "/version",
+                    ..Default::default()
+                }
+            )
+            .is_ok(),
+        "as everyone may"
+    );
+    let refused = server.allows(
+        &jane,
+        &Attributes {
+            verb: "get",
+            resource: "nodes",
+            ..Default::default()
+        },
+    );
+    assert_eq!(
+        refused,
+        Err("RBAC: clusterrole.rbac.authorization.k8s.io \"gone\" not found".to_owned())
+    );
+    assert!(
+        server
+            .allows(
+                &UserInfo::new("root", vec!["system:masters".into()]),
+                &Attributes {
+                    verb: "x",
+                    ..Default::default()
+                }
+            )
+            .is_ok()
+    );
 }
 
 #[test]
 fn roles_that_come_with_the_cluster_allow_what_they_say() {
     let server = server(&[bound("b", "view", "jane"), bound("c", "edit", "sue")]);
     let may = |user, verb, resource| {
-        server.allows(&UserInfo::new(user, Vec::new()), &Attributes { verb, resource, ..Default::default() }).is_ok()
+        server
+            .allows(
+                &UserInfo::new(user, Vec::new()),
+                &Attributes {
+                    verb,
+                    resource,
+                    ..Default::default()
+                },
+            )
+            .is_ok()
     };
-    assert!(may("jane", "list", "pods") && !may("jane", "get", "secrets") && !may("jane", "create", "pods"));
-    assert!(may("sue", "create", "pods") && may("sue", "list", "pods") && may("sue", "get", "secrets"));
+    assert!(
+        may("jane", "list", "pods")
+            && !may("jane", "get", "secrets")
+            && !may("jane", "create", "pods")
+    );
+    assert!(
+        may("sue", "create", "pods") && may("sue", "list", "pods") && may("sue", "get", "secrets")
+    );
 }
 
 #[test]
@@ -63,13 +154,21 @@ fn no_one_grants_more_than_they_have() {
     all[0]["verbs"] = json!(["create"]);
     let server = server(&[role("r", json!({}), all), bound("b", "r", "jane")]);
     let user = Some(Rc::new(UserInfo::new("jane", Vec::new())));
-    let origin = Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user };
+    let origin = Origin {
+        actor: Actor::USER,
+        cause: None,
+        pass: 0,
+        manager: None,
+        user,
+    };
     let grant = |verbs: Value| {
         let rules = json!([{"verbs": verbs, "apiGroups": [""], "resources": ["pods"]}]);
         server.check_grant(&origin, &json!({"kind": "Role", "metadata": {"name": "n", "namespace": "default"}, "rules": rules}))
     };
     assert_eq!(grant(json!(["get"])), Ok(()));
-    let refused = grant(json!(["delete", "get", "watch"])).unwrap_err().message;
+    let refused = grant(json!(["delete", "get", "watch"]))
+        .unwrap_err()
+        .message;
     assert_eq!(
         refused,
         "roles.rbac.authorization.k8s.io \"n\" is forbidden: user \"jane\" (groups=[\"system:authenticated\"]) is attempting to grant RBAC \

@@ -28,15 +28,34 @@ impl UserInfo {
     /// A user of this name; a service account without groups of its own has those of all service accounts.
     pub fn new(name: &str, groups: Vec<Str>) -> UserInfo {
         let mut groups = groups;
-        if let (true, Some((namespace, _))) = (groups.is_empty(), name.strip_prefix(ACCOUNT).and_then(|rest| rest.split_once(':'))) {
-            groups = vec!["system:serviceaccounts".into(), format!("system:serviceaccounts:{namespace}").into()];
+        if let (true, Some((namespace, _))) = (
+            groups.is_empty(),
+            name.strip_prefix(ACCOUNT)
+                .and_then(|rest| rest.split_once(':')),
+        ) {
+            groups = vec![
+                "system:serviceaccounts".into(),
+                format!("system:serviceaccounts:{namespace}").into(),
+            ];
         }
         // Whoever is said to be in either of the groups of all users is not added to the other.
-        let own = if name == ANONYMOUS { UNAUTHENTICATED } else { AUTHENTICATED };
-        if !groups.iter().any(|group| group == own || group == UNAUTHENTICATED) {
+        let own = if name == ANONYMOUS {
+            UNAUTHENTICATED
+        } else {
+            AUTHENTICATED
+        };
+        if !groups
+            .iter()
+            .any(|group| group == own || group == UNAUTHENTICATED)
+        {
             groups.push(own.into());
         }
-        UserInfo { name: name.into(), groups, uid: Str::default(), extra: BTreeMap::new() }
+        UserInfo {
+            name: name.into(),
+            groups,
+            uid: Str::default(),
+            extra: BTreeMap::new(),
+        }
     }
 
     /// Adds uid and extra to what is told of a user.
@@ -61,8 +80,15 @@ impl UserInfo {
             "User" => self.name == text("name"),
             "Group" => self.groups.iter().any(|group| group == text("name")),
             "ServiceAccount" => {
-                let home = if text("namespace").is_empty() { namespace } else { text("namespace") };
-                self.name.strip_prefix(ACCOUNT).and_then(|rest| rest.split_once(':')) == Some((home, text("name")))
+                let home = if text("namespace").is_empty() {
+                    namespace
+                } else {
+                    text("namespace")
+                };
+                self.name
+                    .strip_prefix(ACCOUNT)
+                    .and_then(|rest| rest.split_once(':'))
+                    == Some((home, text("name")))
             }
             _ => false,
         }

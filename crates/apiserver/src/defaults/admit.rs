@@ -8,7 +8,10 @@ use k8s_model::pod;
 use serde_json::{Value, json};
 
 /// Taints of nodes that a Pod tolerates for a while by default.
-const TOLERATED: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+const TOLERATED: [&str; 2] = [
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+];
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// Completes a Pod that is being created: service account and its token volume (named with the suffix),
@@ -53,11 +56,16 @@ fn mount_token(spec: &mut JsonObject, name: &str) {
     let mut mounted = false;
     for kind in ["initContainers", "containers"] {
         for container in items(spec, kind) {
-            if items(container, "volumeMounts").any(|mount| text(mount, "mountPath") == TOKEN_PATH) {
+            if items(container, "volumeMounts").any(|mount| text(mount, "mountPath") == TOKEN_PATH)
+            {
                 continue;
             }
             mounted = true;
-            push(container, "volumeMounts", json!({"name": name, "readOnly": true, "mountPath": TOKEN_PATH}));
+            push(
+                container,
+                "volumeMounts",
+                json!({"name": name, "readOnly": true, "mountPath": TOKEN_PATH}),
+            );
         }
     }
     if mounted {
@@ -75,8 +83,10 @@ fn token_volume(name: &str) -> Value {
 }
 
 fn tolerate(spec: &mut JsonObject, key: &str, seconds: i64) {
-    let tolerated = items(spec, "tolerations")
-        .any(|t| matches!(text(t, "key"), k if k == key || k.is_empty()) && matches!(text(t, "effect"), "NoExecute" | ""));
+    let tolerated = items(spec, "tolerations").any(|t| {
+        matches!(text(t, "key"), k if k == key || k.is_empty())
+            && matches!(text(t, "effect"), "NoExecute" | "")
+    });
     if !tolerated {
         let toleration = json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
         push(spec, "tolerations", toleration);
@@ -107,7 +117,9 @@ pub fn prepare_job(job: &mut Value, uid: &str) {
     }
     let labels = Value::Object(labels.clone());
     let selector = child(child(spec, "selector"), "matchLabels");
-    selector.entry("batch.kubernetes.io/controller-uid").or_insert(Value::from(uid));
+    selector
+        .entry("batch.kubernetes.io/controller-uid")
+        .or_insert(Value::from(uid));
     let metadata = child(object, "metadata");
     if part(metadata, "labels").is_none_or(|own| own.is_empty()) {
         metadata.insert("labels".to_owned(), labels);

@@ -17,7 +17,11 @@ type JsonObject = Map<String, Value>;
 /// Brings an object to the form in which it is stored: normalized, with every default of its kind.
 pub fn apply_defaults(value: &mut Value) {
     normalize(value);
-    let kind = value.get("kind").and_then(Value::as_str).unwrap_or("").to_owned();
+    let kind = value
+        .get("kind")
+        .and_then(Value::as_str)
+        .unwrap_or("")
+        .to_owned();
     let Some(object) = value.as_object_mut() else {
         return;
     };
@@ -58,7 +62,11 @@ fn definition(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(child(spec, "conversion"), "strategy", "None");
     let names = child(spec, "names");
-    let kind = names.get("kind").and_then(Value::as_str).unwrap_or("").to_owned();
+    let kind = names
+        .get("kind")
+        .and_then(Value::as_str)
+        .unwrap_or("")
+        .to_owned();
     set(names, "singular", kind.to_ascii_lowercase().as_str());
     set(names, "listKind", format!("{kind}List").as_str());
 }
@@ -67,8 +75,17 @@ fn definition(object: &mut JsonObject) {
 fn role_binding(object: &mut JsonObject) {
     const GROUP: &str = "rbac.authorization.k8s.io";
     set(child(object, "roleRef"), "apiGroup", GROUP);
-    for subject in object.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
-        if subject.get("kind").is_some_and(|kind| kind != "ServiceAccount") {
+    for subject in object
+        .get_mut("subjects")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
+        if subject
+            .get("kind")
+            .is_some_and(|kind| kind != "ServiceAccount")
+        {
             set(subject, "apiGroup", GROUP);
         }
     }
@@ -112,7 +129,12 @@ fn part<'a>(object: &'a mut JsonObject, name: &str) -> Option<&'a mut JsonObject
 
 /// The objects in a list field.
 fn items<'a>(object: &'a mut JsonObject, name: &str) -> impl Iterator<Item = &'a mut JsonObject> {
-    object.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
+    object
+        .get_mut(name)
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
 }
 
 fn text<'a>(object: &'a JsonObject, name: &str) -> &'a str {
@@ -122,7 +144,10 @@ fn text<'a>(object: &'a JsonObject, name: &str) -> &'a str {
 /// Rounds limits and requests to thousandths, as they are stored.
 fn round_resources(resources: &mut JsonObject) {
     for name in ["limits", "requests"] {
-        for amount in part(resources, name).into_iter().flat_map(JsonObject::values_mut) {
+        for amount in part(resources, name)
+            .into_iter()
+            .flat_map(JsonObject::values_mut)
+        {
             if let Some(text) = amount.as_str()
                 && let Ok(quantity) = k8s_model::quantity::Quantity::parse(text)
                 && quantity.round_up_to_milli() != quantity
@@ -145,7 +170,11 @@ fn service(object: &mut JsonObject) {
     set(spec, "sessionAffinity", "None");
     set(spec, "type", "ClusterIP");
     if text(spec, "sessionAffinity") == "ClientIP" {
-        set(child(child(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", 10800);
+        set(
+            child(child(spec, "sessionAffinityConfig"), "clientIP"),
+            "timeoutSeconds",
+            10800,
+        );
     }
     let kind = text(spec, "type").to_owned();
     if matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
@@ -159,7 +188,10 @@ fn service(object: &mut JsonObject) {
     }
     for port in items(spec, "ports") {
         set(port, "protocol", "TCP");
-        if matches!(port.get("targetPort"), None | Some(Value::Null)) || port["targetPort"] == 0 || port["targetPort"] == "" {
+        if matches!(port.get("targetPort"), None | Some(Value::Null))
+            || port["targetPort"] == 0
+            || port["targetPort"] == ""
+        {
             let number = port.get("port").cloned().unwrap_or(Value::from(0));
             port.insert("targetPort".to_owned(), number);
         }
@@ -183,7 +215,11 @@ fn namespace(object: &mut JsonObject) {
     let metadata = child(object, "metadata");
     let name = text(metadata, "name").to_owned();
     if !name.is_empty() {
-        set(child(metadata, "labels"), "kubernetes.io/metadata.name", name);
+        set(
+            child(metadata, "labels"),
+            "kubernetes.io/metadata.name",
+            name,
+        );
     }
     set(child(object, "spec"), "finalizers", json!(["kubernetes"]));
     set(child(object, "status"), "phase", "Active");
@@ -195,7 +231,12 @@ fn secret(object: &mut JsonObject) {
     if let Some(Value::Object(plain)) = object.remove("stringData") {
         let data = child(object, "data");
         for (key, value) in plain {
-            data.insert(key, Value::from(k8s_model::base64::encoded(value.as_str().unwrap_or("").as_bytes())));
+            data.insert(
+                key,
+                Value::from(k8s_model::base64::encoded(
+                    value.as_str().unwrap_or("").as_bytes(),
+                )),
+            );
         }
     }
 }
@@ -226,10 +267,16 @@ fn limit_range(object: &mut JsonObject) {
         if text(limit, "type") != "Container" {
             continue;
         }
-        for (to, from) in [("default", "max"), ("defaultRequest", "default"), ("defaultRequest", "min")] {
+        for (to, from) in [
+            ("default", "max"),
+            ("defaultRequest", "default"),
+            ("defaultRequest", "min"),
+        ] {
             if let Some(Value::Object(amounts)) = limit.get(from).cloned() {
                 let target = child(limit, to);
-                amounts.into_iter().for_each(|(name, amount)| set(target, &name, amount));
+                amounts
+                    .into_iter()
+                    .for_each(|(name, amount)| set(target, &name, amount));
             }
         }
     }
@@ -237,7 +284,11 @@ fn limit_range(object: &mut JsonObject) {
 
 fn network_policy(object: &mut JsonObject) {
     let spec = child(object, "spec");
-    let kinds = if spec.contains_key("egress") { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
+    let kinds = if spec.contains_key("egress") {
+        json!(["Ingress", "Egress"])
+    } else {
+        json!(["Ingress"])
+    };
     set(spec, "policyTypes", kinds);
 }
 

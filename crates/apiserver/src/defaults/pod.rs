@@ -27,7 +27,10 @@ pub fn spec(spec: &mut JsonObject) {
 /// Defaults of a Pod that its template does not have.
 pub fn created(spec: &mut JsonObject) {
     set(spec, "enableServiceLinks", true);
-    let host = spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or(false);
+    let host = spec
+        .get("hostNetwork")
+        .and_then(Value::as_bool)
+        .unwrap_or(false);
     for kind in ["initContainers", "containers"] {
         for container in items(spec, kind) {
             requests_from_limits(child(container, "resources"));
@@ -45,7 +48,9 @@ pub fn created(spec: &mut JsonObject) {
 fn requests_from_limits(resources: &mut JsonObject) {
     if let Some(Value::Object(limits)) = resources.get("limits").cloned() {
         let requests = child(resources, "requests");
-        limits.into_iter().for_each(|(name, limit)| set(requests, &name, limit));
+        limits
+            .into_iter()
+            .for_each(|(name, limit)| set(requests, &name, limit));
     }
 }
 
@@ -75,7 +80,9 @@ fn container(container: &mut JsonObject) {
         }
     }
     for name in ["postStart", "preStop"] {
-        if let Some(handler) = part(container, "lifecycle").and_then(|lifecycle| part(lifecycle, name)) {
+        if let Some(handler) =
+            part(container, "lifecycle").and_then(|lifecycle| part(lifecycle, name))
+        {
             http_get(handler);
         }
     }
@@ -89,13 +96,19 @@ fn container(container: &mut JsonObject) {
 /// `latest`, explicit or implied, is always pulled; a digest only if not present.
 pub fn pull_policy(image: &str) -> &'static str {
     let name = image.rsplit('/').next().unwrap_or(image);
-    let latest = !image.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest");
+    let latest =
+        !image.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest");
     if latest { "Always" } else { "IfNotPresent" }
 }
 
 fn probe(probe: &mut JsonObject) {
     // Zero counts as unset for these.
-    for (name, value) in [("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)] {
+    for (name, value) in [
+        ("timeoutSeconds", 1),
+        ("periodSeconds", 10),
+        ("successThreshold", 1),
+        ("failureThreshold", 3),
+    ] {
         set(probe, name, value);
     }
     http_get(probe);
@@ -124,7 +137,10 @@ fn volume(volume: &mut JsonObject) {
     if let Some(downward) = part(volume, "downwardAPI") {
         field_references(downward);
     }
-    for source in part(volume, "projected").into_iter().flat_map(|projected| items(projected, "sources")) {
+    for source in part(volume, "projected")
+        .into_iter()
+        .flat_map(|projected| items(projected, "sources"))
+    {
         if let Some(downward) = part(source, "downwardAPI") {
             field_references(downward);
         }
@@ -132,7 +148,9 @@ fn volume(volume: &mut JsonObject) {
             set(token, "expirationSeconds", 3600);
         }
     }
-    if let Some(claim) = part(volume, "ephemeral").and_then(|ephemeral| part(ephemeral, "volumeClaimTemplate")) {
+    if let Some(claim) =
+        part(volume, "ephemeral").and_then(|ephemeral| part(ephemeral, "volumeClaimTemplate"))
+    {
         set(child(claim, "spec"), "volumeMode", "Filesystem");
     }
     if let Some(image) = part(volume, "image") {

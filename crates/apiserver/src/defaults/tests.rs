@@ -28,7 +28,9 @@ fn full_template() -> Value {
 #[test]
 fn a_deployment_is_defaulted() {
     let spec = json!({"selector": {"matchLabels": {"app": "nginx"}}, "template": plain_template()});
-    let found = defaulted(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}, "spec": spec}));
+    let found = defaulted(
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}, "spec": spec}),
+    );
     assert_eq!(
         found["spec"],
         json!({"progressDeadlineSeconds": 600, "replicas": 1, "revisionHistoryLimit": 10,
@@ -41,10 +43,12 @@ fn a_deployment_is_defaulted() {
 
 #[test]
 fn a_stateful_set_is_defaulted_with_its_claims() {
-    let found = defaulted(json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "web"}, "spec": {
+    let found = defaulted(
+        json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "web"}, "spec": {
         "serviceName": "nginx", "replicas": 2, "selector": {"matchLabels": {"app": "nginx"}}, "template": plain_template(),
         "volumeClaimTemplates": [{"metadata": {"name": "www"}, "spec": {"accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "1Gi"}}}}]}}));
+            "resources": {"requests": {"storage": "1Gi"}}}}]}}),
+    );
     assert_eq!(
         found["spec"],
         json!({
@@ -67,34 +71,61 @@ fn a_pod_gets_more_than_its_template_had() {
     let spec = &pod["spec"];
     assert_eq!(spec["enableServiceLinks"], true);
     assert_eq!(spec["containers"][0]["resources"]["requests"]["cpu"], "1");
-    assert_eq!(spec["containers"][0]["volumeMounts"][0]["name"], "kube-api-access-abcde");
-    assert_eq!(spec["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]["expirationSeconds"], 3607);
+    assert_eq!(
+        spec["containers"][0]["volumeMounts"][0]["name"],
+        "kube-api-access-abcde"
+    );
+    assert_eq!(
+        spec["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]["expirationSeconds"],
+        3607
+    );
     assert_eq!(spec["tolerations"].as_array().unwrap().len(), 2);
-    assert_eq!((&spec["priority"], &spec["serviceAccount"]), (&json!(0), &json!("default")));
+    assert_eq!(
+        (&spec["priority"], &spec["serviceAccount"]),
+        (&json!(0), &json!("default"))
+    );
     assert_eq!(pod["status"], json!({"phase": "Pending"}));
 }
 
 #[test]
 fn other_kinds_are_defaulted() {
-    let service = defaulted(json!({"apiVersion": "v1", "kind": "Service", "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}}));
+    let service = defaulted(
+        json!({"apiVersion": "v1", "kind": "Service", "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}}),
+    );
     assert_eq!(
         service["spec"],
         json!({"selector": {"a": "b"}, "ports": [{"port": 80, "protocol": "TCP", "targetPort": 80}],
         "sessionAffinity": "None", "type": "ClusterIP", "internalTrafficPolicy": "Cluster"})
     );
-    let external = defaulted(json!({"apiVersion": "v1", "kind": "Service", "spec": {"type": "ExternalName", "externalName": "x.y"}}));
-    assert_eq!(external["spec"], json!({"type": "ExternalName", "externalName": "x.y", "sessionAffinity": "None"}));
-    let job =
-        defaulted(json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "pi"}, "spec": {"template": plain_template()}}));
+    let external = defaulted(
+        json!({"apiVersion": "v1", "kind": "Service", "spec": {"type": "ExternalName", "externalName": "x.y"}}),
+    );
+    assert_eq!(
+        external["spec"],
+        json!({"type": "ExternalName", "externalName": "x.y", "sessionAffinity": "None"})
+    );
+    let job = defaulted(
+        json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "pi"}, "spec": {"template": plain_template()}}),
+    );
     assert_eq!(job["spec"]["backoffLimit"], 6);
     assert_eq!(job["spec"]["completions"], 1);
     assert_eq!(job["metadata"]["labels"]["app"], "nginx");
-    let secret = defaulted(json!({"apiVersion": "v1", "kind": "Secret", "stringData": {"a": "hello", "b": "hi", "c": "h"}}));
-    assert_eq!(secret["data"], json!({"a": "aGVsbG8=", "b": "aGk=", "c": "aA=="}));
-    let space = defaulted(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}}));
-    assert_eq!(space["metadata"]["labels"]["kubernetes.io/metadata.name"], "x");
-    let range =
-        defaulted(json!({"apiVersion": "v1", "kind": "LimitRange", "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}}));
+    let secret = defaulted(
+        json!({"apiVersion": "v1", "kind": "Secret", "stringData": {"a": "hello", "b": "hi", "c": "h"}}),
+    );
+    assert_eq!(
+        secret["data"],
+        json!({"a": "aGVsbG8=", "b": "aGk=", "c": "aA=="})
+    );
+    let space =
+        defaulted(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}}));
+    assert_eq!(
+        space["metadata"]["labels"]["kubernetes.io/metadata.name"],
+        "x"
+    );
+    let range = defaulted(
+        json!({"apiVersion": "v1", "kind": "LimitRange", "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}}),
+    );
     assert_eq!(range["spec"]["limits"][0]["defaultRequest"]["cpu"], "1");
 }
 
@@ -115,7 +146,12 @@ fn images_are_pulled_by_their_tag() {
 
 #[test]
 fn strange_shapes_do_no_harm() {
-    for spec in [json!(null), json!([]), json!("x"), json!({"template": 5, "containers": {"a": 1}, "ports": "x"})] {
+    for spec in [
+        json!(null),
+        json!([]),
+        json!("x"),
+        json!({"template": 5, "containers": {"a": 1}, "ports": "x"}),
+    ] {
         for kind in [
             "Deployment",
             "Pod",
@@ -128,7 +164,8 @@ fn strange_shapes_do_no_harm() {
             "LimitRange",
         ] {
             for api in ["v1", "apps/v1", "batch/v1", "autoscaling/v2"] {
-                let mut value = json!({"apiVersion": api, "kind": kind, "metadata": 7, "spec": spec.clone()});
+                let mut value =
+                    json!({"apiVersion": api, "kind": kind, "metadata": 7, "spec": spec.clone()});
                 apply_defaults(&mut value);
                 admit_pod(&mut value, "x", 300);
                 prepare_job(&mut value, "u");

@@ -85,11 +85,22 @@ pub fn job(object: &mut JsonObject) {
     set(spec, "completionMode", "NonIndexed");
     set(spec, "suspend", false);
     set(spec, "manualSelector", false);
-    let limit = if spec.contains_key("backoffLimitPerIndex") { i32::MAX } else { 6 };
+    let limit = if spec.contains_key("backoffLimitPerIndex") {
+        i32::MAX
+    } else {
+        6
+    };
     set(spec, "backoffLimit", limit);
-    let policy = if spec.contains_key("podFailurePolicy") { "Failed" } else { "TerminatingOrFailed" };
+    let policy = if spec.contains_key("podFailurePolicy") {
+        "Failed"
+    } else {
+        "TerminatingOrFailed"
+    };
     set(spec, "podReplacementPolicy", policy);
-    for rule in part(spec, "podFailurePolicy").into_iter().flat_map(|policy| items(policy, "rules")) {
+    for rule in part(spec, "podFailurePolicy")
+        .into_iter()
+        .flat_map(|policy| items(policy, "rules"))
+    {
         items(rule, "onPodConditions").for_each(|pattern| set(pattern, "status", "True"));
     }
     if let Some(labels) = spec["template"]["metadata"].get("labels").cloned() {
@@ -113,7 +124,10 @@ pub fn autoscaler(object: &mut JsonObject) {
     set(spec, "minReplicas", 1);
     if items(spec, "metrics").next().is_none() {
         let target = json!({"type": "Utilization", "averageUtilization": 80});
-        spec.insert("metrics".to_owned(), json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]));
+        spec.insert(
+            "metrics".to_owned(),
+            json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]),
+        );
     }
     let Some(behavior) = part(spec, "behavior") else {
         return;
@@ -122,7 +136,11 @@ pub fn autoscaler(object: &mut JsonObject) {
     let up = child(behavior, "scaleUp");
     set(up, "stabilizationWindowSeconds", 0);
     set(up, "selectPolicy", "Max");
-    set(up, "policies", json!([{"type": "Pods", "value": 4, "periodSeconds": 15}, percent]));
+    set(
+        up,
+        "policies",
+        json!([{"type": "Pods", "value": 4, "periodSeconds": 15}, percent]),
+    );
     let down = child(behavior, "scaleDown");
     set(down, "selectPolicy", "Max");
     set(down, "policies", json!([percent]));

@@ -86,21 +86,49 @@ pub struct Definition {
 impl Definition {
     /// Reads a definition that has been established.
     fn read(object: &Object, known: Option<Kind>) -> Option<Definition> {
-        let Body::Other(body) = &object.body else { return None };
+        let Body::Other(body) = &object.body else {
+            return None;
+        };
         let spec = body.get("spec")?;
-        let conditions = body.get("status").and_then(|status| status["conditions"].as_array());
-        let holds = |kind: &str| conditions.into_iter().flatten().any(|c| c["type"] == kind && c["status"] == "True");
+        let conditions = body
+            .get("status")
+            .and_then(|status| status["conditions"].as_array());
+        let holds = |kind: &str| {
+            conditions
+                .into_iter()
+                .flatten()
+                .any(|c| c["type"] == kind && c["status"] == "True")
+        };
         if !holds("Established") {
             return None;
         }
         let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
-        let texts = |value: &Value| value.as_array().into_iter().flatten().map(text).collect::<Vec<String>>();
+        let texts = |value: &Value| {
+            value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(text)
+                .collect::<Vec<String>>()
+        };
         let names = &spec["names"];
-        let served = spec["versions"].as_array()?.iter().filter(|version| version["served"] == true);
-        let (group, kind) = (spec["group"].as_str().unwrap_or(""), spec["names"]["kind"].as_str().unwrap_or(""));
-        let mut versions: Vec<Version> = served.map(|version| Version::read(version, group, kind)).collect();
+        let served = spec["versions"]
+            .as_array()?
+            .iter()
+            .filter(|version| version["served"] == true);
+        let (group, kind) = (
+            spec["group"].as_str().unwrap_or(""),
+            spec["names"]["kind"].as_str().unwrap_or(""),
+        );
+        let mut versions: Vec<Version> = served
+            .map(|version| Version::read(version, group, kind))
+            .collect();
         k8s_model::sort::sort_by_key(&mut versions, |version| Reverse(rank(&version.name)));
-        let (group, name, plural) = (text(&spec["group"]), text(&names["kind"]), text(&names["plural"]));
+        let (group, name, plural) = (
+            text(&spec["group"]),
+            text(&names["kind"]),
+            text(&names["plural"]),
+        );
         let names_of = CustomNames {
             group: &group,
             version: &versions.first()?.name,
@@ -123,7 +151,10 @@ impl Definition {
     /// The version of this name, or the preferred one.
     pub fn version(&self, name: &str) -> &Version {
         // There is at least one.
-        self.versions.iter().find(|version| version.name == name).unwrap_or(&self.versions[0])
+        self.versions
+            .iter()
+            .find(|version| version.name == name)
+            .unwrap_or(&self.versions[0])
     }
 
     /// Whether a word such as `bt`, `boats.harbour.example.com` or `boats.v1.harbour.example.com` means it.
@@ -134,7 +165,11 @@ impl Definition {
             || resource == self.singular
             || resource == info.name.to_ascii_lowercase()
             || self.short.iter().any(|short| short == resource);
-        let versioned = || group.split_once('.').is_some_and(|(v, of)| of == info.group && self.versions.iter().any(|own| own.name == v));
+        let versioned = || {
+            group.split_once('.').is_some_and(|(v, of)| {
+                of == info.group && self.versions.iter().any(|own| own.name == v)
+            })
+        };
         named && (group.is_empty() || group == info.group || versioned())
     }
 }
@@ -146,41 +181,75 @@ impl Version {
             name: text(&column["name"]),
             kind: text(&column["type"]),
             path: text(&column["jsonPath"]),
-            wide: column["priority"].as_i64().is_some_and(|priority| priority > 0),
+            wide: column["priority"]
+                .as_i64()
+                .is_some_and(|priority| priority > 0),
         };
         let schema = version["schema"]["openAPIV3Schema"].clone();
         let subresources = &version["subresources"];
         let usual = || format!("{group}/{} {kind} is deprecated", text(&version["name"]));
-        let warning = || version["deprecationWarning"].as_str().map_or_else(usual, str::to_owned);
+        let warning = || {
+            version["deprecationWarning"]
+                .as_str()
+                .map_or_else(usual, str::to_owned)
+        };
         Version {
             name: text(&version["name"]),
             deprecation: (version["deprecated"] == true).then(warning),
             rules: Rc::new(read_rules(&schema, &mut |_, _| {})),
             schema: Rc::new(schema),
-            status: subresources.get("status").is_some_and(|status| !status.is_null()),
-            scale: subresources.get("scale").filter(|scale| scale.is_object()).map(|scale| ScalePaths {
-                replicas: text(&scale["specReplicasPath"]),
-                status_replicas: text(&scale["statusReplicasPath"]),
-                selector: text(&scale["labelSelectorPath"]),
-            }),
-            selectable: version["selectableFields"].as_array().into_iter().flatten().map(|field| text(&field["jsonPath"])).collect(),
-            columns: version["additionalPrinterColumns"].as_array().into_iter().flatten().map(column).collect(),
+            status: subresources
+                .get("status")
+                .is_some_and(|status| !status.is_null()),
+            scale: subresources
+                .get("scale")
+                .filter(|scale| scale.is_object())
+                .map(|scale| ScalePaths {
+                    replicas: text(&scale["specReplicasPath"]),
+                    status_replicas: text(&scale["statusReplicasPath"]),
+                    selector: text(&scale["labelSelectorPath"]),
+                }),
+            selectable: version["selectableFields"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|field| text(&field["jsonPath"]))
+                .collect(),
+            columns: version["additionalPrinterColumns"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(column)
+                .collect(),
         }
     }
 }
 
 /// Stable versions go before beta and alpha ones, newer before older, others last.
 fn rank(name: &str) -> (u8, u32, u32) {
-    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let Some(rest) = name.strip_prefix('v') else { return (0, 0, 0) };
+    let digits = |text: &str| {
+        text.find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len())
+    };
+    let Some(rest) = name.strip_prefix('v') else {
+        return (0, 0, 0);
+    };
     let (major, rest) = rest.split_at(digits(rest));
-    let Ok(major) = major.parse() else { return (0, 0, 0) };
+    let Ok(major) = major.parse() else {
+        return (0, 0, 0);
+    };
     for (word, stage) in [("beta", 2), ("alpha", 1)] {
         if let Some(minor) = rest.strip_prefix(word) {
-            return minor.parse().map_or((0, 0, 0), |minor| (stage, major, minor));
+            return minor
+                .parse()
+                .map_or((0, 0, 0), |minor| (stage, major, minor));
         }
     }
-    if rest.is_empty() { (3, major, 0) } else { (0, 0, 0) }
+    if rest.is_empty() {
+        (3, major, 0)
+    } else {
+        (0, 0, 0)
+    }
 }
 
 /// All definitions, those that are gone included.
@@ -202,7 +271,10 @@ impl Definitions {
 
     /// What clients are warned of that use a version of a kind (the preferred one if it is empty).
     pub fn deprecation(&self, kind: Kind, version: &str) -> Option<String> {
-        let custom = || self.of(kind).and_then(|definition| definition.version(version).deprecation.clone());
+        let custom = || {
+            self.of(kind)
+                .and_then(|definition| definition.version(version).deprecation.clone())
+        };
         kind.deprecation().map(str::to_owned).or_else(custom)
     }
 
@@ -216,7 +288,9 @@ impl Definitions {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let custom = self.served().find(|definition| {
             let info = definition.kind.info();
-            info.name == kind && info.group == group && definition.versions.iter().any(|own| own.name == version)
+            info.name == kind
+                && info.group == group
+                && definition.versions.iter().any(|own| own.name == version)
         });
         let built_in = || Kind::from_api(api_version, kind).filter(|kind| !kind.is_custom());
         custom.map(|definition| definition.kind).or_else(built_in)
@@ -224,23 +298,37 @@ impl Definitions {
 
     /// The kind that stored objects name: of several that a definition has had under one name, such as in another scope, the one served.
     pub fn stored(&self, api_version: &str, kind: &str) -> Option<Kind> {
-        let is = |definition: &&Rc<Definition>| definition.kind.name() == kind && definition.kind.api_version() == api_version;
-        self.served().find(is).map(|definition| definition.kind).or_else(|| Kind::from_api(api_version, kind))
+        let is = |definition: &&Rc<Definition>| {
+            definition.kind.name() == kind && definition.kind.api_version() == api_version
+        };
+        self.served()
+            .find(is)
+            .map(|definition| definition.kind)
+            .or_else(|| Kind::from_api(api_version, kind))
     }
 
     /// The kind that a word of the command line means; one that is gone is still known by its name.
     pub fn meant(&self, word: &str) -> Option<Kind> {
         let lower = word.to_ascii_lowercase();
         let custom = |served: bool| {
-            let found = self.all.iter().find(|definition| definition.served == served && definition.is_meant(&lower));
+            let found = self
+                .all
+                .iter()
+                .find(|definition| definition.served == served && definition.is_meant(&lower));
             found.map(|definition| definition.kind)
         };
-        Kind::from_word(word).filter(|kind| !kind.is_custom()).or_else(|| custom(true)).or_else(|| custom(false))
+        Kind::from_word(word)
+            .filter(|kind| !kind.is_custom())
+            .or_else(|| custom(true))
+            .or_else(|| custom(false))
     }
 
     /// The kinds of a category.
     pub fn category(&self, name: &str) -> Vec<Kind> {
-        self.served().filter(|definition| definition.categories.iter().any(|own| own == name)).map(|definition| definition.kind).collect()
+        self.served()
+            .filter(|definition| definition.categories.iter().any(|own| own == name))
+            .map(|definition| definition.kind)
+            .collect()
     }
 
     /// Takes note of a definition that was written.
@@ -250,7 +338,9 @@ impl Definitions {
             definition.served && *object.meta.name == *format!("{}.{}", info.plural, info.group)
         };
         let place = self.all.iter().position(same);
-        let Some(new) = Definition::read(object, place.map(|at| self.all[at].kind)) else { return };
+        let Some(new) = Definition::read(object, place.map(|at| self.all[at].kind)) else {
+            return;
+        };
         let all = Rc::make_mut(&mut self.all);
         match place {
             Some(at) => all[at] = Rc::new(new),
@@ -281,6 +371,9 @@ mod tests {
     fn the_newest_stable_version_is_preferred() {
         let mut names = ["foo", "v1alpha1", "v2", "v1beta2", "v1", "v1beta1", "v10"];
         names.sort_by_key(|name| std::cmp::Reverse(rank(name)));
-        assert_eq!(names, ["v10", "v2", "v1", "v1beta2", "v1beta1", "v1alpha1", "foo"]);
+        assert_eq!(
+            names,
+            ["v10", "v2", "v1", "v1beta2", "v1beta1", "v1alpha1", "foo"]
+        );
     }
 }

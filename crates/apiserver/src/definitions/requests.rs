@@ -16,7 +16,11 @@ use std::rc::Rc;
 
 /// What clients are told of a resource that is not served.
 fn gone() -> ApiError {
-    ApiError { reason: StatusReason::NotFound, message: "the server could not find the requested resource".into(), cause: None }
+    ApiError {
+        reason: StatusReason::NotFound,
+        message: "the server could not find the requested resource".into(),
+        cause: None,
+    }
 }
 
 impl ApiServer {
@@ -49,26 +53,55 @@ impl ApiServer {
             None => reset_metadata(&mut value),
         }
         if definition.terminating && old.is_none() {
-            let message = "create not allowed while custom resource definition is terminating".into();
-            return Err(ApiError { reason: StatusReason::MethodNotAllowed, message, cause: None });
+            let message =
+                "create not allowed while custom resource definition is terminating".into();
+            return Err(ApiError {
+                reason: StatusReason::MethodNotAllowed,
+                message,
+                cause: None,
+            });
         }
         let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
-        let asked = value["apiVersion"].as_str().and_then(|v| v.rsplit('/').next()).unwrap_or("");
+        let asked = value["apiVersion"]
+            .as_str()
+            .and_then(|v| v.rsplit('/').next())
+            .unwrap_or("");
         // A change of a stored object has the version that its kind was named with, and is one of the preferred version.
-        let version = definition.version(if old.is_some() && asked == kind.info().version { "" } else { asked });
-        self.warnings.extend(version.deprecation.clone().filter(|_| old.is_none()));
-        let unknown: Vec<String> =
-            schema::prune(&version.schema, &mut value).iter().map(|path| format!("unknown field {path:?}")).collect();
-        let repeated = origin.manager.as_ref().map(|manager| manager.repeated.clone()).unwrap_or_default();
-        match origin.manager.as_ref().map_or(Unknown::Refuse, |manager| manager.unknown) {
+        let version = definition.version(if old.is_some() && asked == kind.info().version {
+            ""
+        } else {
+            asked
+        });
+        self.warnings
+            .extend(version.deprecation.clone().filter(|_| old.is_none()));
+        let unknown: Vec<String> = schema::prune(&version.schema, &mut value)
+            .iter()
+            .map(|path| format!("unknown field {path:?}"))
+            .collect();
+        let repeated = origin
+            .manager
+            .as_ref()
+            .map(|manager| manager.repeated.clone())
+            .unwrap_or_default();
+        match origin
+            .manager
+            .as_ref()
+            .map_or(Unknown::Refuse, |manager| manager.unknown)
+        {
             Unknown::Refuse if !unknown.is_empty() || !repeated.is_empty() => {
-                let (kind_name, all) = (kind.name(), DuplicateField::strict(&repeated, unknown).join(", "));
-                let message =
-                    format!("{kind_name} in version {:?} cannot be handled as a {kind_name}: strict decoding error: {all}", version.name);
+                let (kind_name, all) = (
+                    kind.name(),
+                    DuplicateField::strict(&repeated, unknown).join(", "),
+                );
+                let message = format!(
+                    "{kind_name} in version {:?} cannot be handled as a {kind_name}: strict decoding error: {all}",
+                    version.name
+                );
                 return self.refused(origin, kind, &name, ApiError::bad_request(message));
             }
             Unknown::Warn => {
-                self.warnings.extend(repeated.iter().map(DuplicateField::to_string));
+                self.warnings
+                    .extend(repeated.iter().map(DuplicateField::to_string));
                 self.warnings.extend(unknown);
             }
             _ => {}
@@ -86,7 +119,11 @@ impl ApiServer {
         schema::drop_nulls(&version.schema, &mut value, 0);
         schema::default(&version.schema, &mut value, 0);
         let mut errors = validation::validate_metadata(&value);
-        errors.extend(before.as_ref().and_then(|before| validation::new_finalizers(&value, before)));
+        errors.extend(
+            before
+                .as_ref()
+                .and_then(|before| validation::new_finalizers(&value, before)),
+        );
         errors.extend(schema::validate(&version.schema, &value, before.as_ref()));
         if !version.rules.is_empty() {
             match rules::blocked(&errors) {
@@ -94,7 +131,12 @@ impl ApiServer {
                 None => errors.extend(rules::broken(version, &value, before.as_ref())),
             }
         }
-        errors.extend(version.scale.as_ref().and_then(|scale| scale::validate_replicas_path(&scale.replicas, &value)));
+        errors.extend(
+            version
+                .scale
+                .as_ref()
+                .and_then(|scale| scale::validate_replicas_path(&scale.replicas, &value)),
+        );
         if !errors.is_empty() {
             let error = ApiError::invalid_fields(&kind.group_kind(), &name, &errors);
             return self.refused(origin, kind, &name, error);
@@ -102,29 +144,52 @@ impl ApiServer {
         Object::from_value(kind, value).map_err(ApiError::bad_request)
     }
 
-    fn refused(&mut self, origin: &Origin, kind: Kind, name: &str, error: ApiError) -> Result<Object, ApiError> {
+    fn refused(
+        &mut self,
+        origin: &Origin,
+        kind: Kind,
+        name: &str,
+        error: ApiError,
+    ) -> Result<Object, ApiError> {
         self.refuse(origin, ObjectRef::new(kind, "", name), &error, Why::Asked);
         Err(error)
     }
 
     /// Whether an update may change the status too.
     pub(crate) fn updates_status(&self, kind: Kind) -> bool {
-        self.definitions.of(kind).is_some_and(|definition| !definition.version("").status)
+        self.definitions
+            .of(kind)
+            .is_some_and(|definition| !definition.version("").status)
     }
 
     /// An object with another status, where that is a subresource: its metadata stays as it is.
-    pub(crate) fn read_custom_status(&mut self, origin: &Origin, mut value: Value, old: &Object) -> Result<Object, ApiError> {
+    pub(crate) fn read_custom_status(
+        &mut self,
+        origin: &Origin,
+        mut value: Value,
+        old: &Object,
+    ) -> Result<Object, ApiError> {
         let kind = self.kind_of(&value)?;
-        let (uid, version) = (value["metadata"]["uid"].take(), value["metadata"]["resourceVersion"].take());
+        let (uid, version) = (
+            value["metadata"]["uid"].take(),
+            value["metadata"]["resourceVersion"].take(),
+        );
         value["metadata"] = old.to_value()["metadata"].take();
-        (value["metadata"]["uid"], value["metadata"]["resourceVersion"]) = (uid, version);
+        (
+            value["metadata"]["uid"],
+            value["metadata"]["resourceVersion"],
+        ) = (uid, version);
         let definition = self.defined(kind)?;
         let version = definition.version("");
         if !version.status {
             return Err(gone());
         }
         schema::prune(&version.schema, &mut value);
-        let errors = schema::validate(&version.schema["properties"]["status"], &value["status"], Some(&Value::Null));
+        let errors = schema::validate(
+            &version.schema["properties"]["status"],
+            &value["status"],
+            Some(&Value::Null),
+        );
         let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
         if !errors.is_empty() {
             let inner = |mut error: validation::FieldError| {
@@ -147,7 +212,9 @@ impl ApiServer {
             "lastTransitionTime": self.wall().rfc3339(),
         });
         if let Body::Other(body) = &mut object.body
-            && let Some(Value::Array(conditions)) = body.get_mut("status").and_then(|status| status.get_mut("conditions"))
+            && let Some(Value::Array(conditions)) = body
+                .get_mut("status")
+                .and_then(|status| status.get_mut("conditions"))
         {
             conditions.push(condition);
         }

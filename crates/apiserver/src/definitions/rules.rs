@@ -10,7 +10,14 @@ use serde_json::Value;
 /// Rules are asked only of objects that are otherwise as the schema says.
 pub(super) fn blocked(errors: &[FieldError]) -> Option<FieldError> {
     let blocks = |fault: ErrorType| {
-        matches!(fault, ErrorType::NotSupported | ErrorType::Required | ErrorType::TooLong | ErrorType::TooMany | ErrorType::Type)
+        matches!(
+            fault,
+            ErrorType::NotSupported
+                | ErrorType::Required
+                | ErrorType::TooLong
+                | ErrorType::TooMany
+                | ErrorType::Type
+        )
     };
     errors.iter().any(|error| blocks(error.fault)).then(|| FieldError {
         field: "<nil>".into(),
@@ -23,7 +30,10 @@ pub(super) fn blocked(errors: &[FieldError]) -> Option<FieldError> {
 
 /// The rules that an object breaks.
 pub(super) fn broken(version: &Version, value: &Value, old: Option<&Value>) -> Vec<FieldError> {
-    let mut asked = Asked { version, errors: Vec::new() };
+    let mut asked = Asked {
+        version,
+        errors: Vec::new(),
+    };
     asked.visit((&version.schema, ""), (value, old), "", 0);
     asked.errors
 }
@@ -35,26 +45,58 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn program(&self, at: &str) -> Option<&Program> {
-        self.version.rules.iter().find(|(path, _)| path == at).map(|(_, program)| program)
+        self.version
+            .rules
+            .iter()
+            .find(|(path, _)| path == at)
+            .map(|(_, program)| program)
     }
 
-    fn visit(&mut self, (schema, at): (&Value, &str), (value, old): (&Value, Option<&Value>), path: &str, depth: usize) {
+    fn visit(
+        &mut self,
+        (schema, at): (&Value, &str),
+        (value, old): (&Value, Option<&Value>),
+        path: &str,
+        depth: usize,
+    ) {
         if depth > 100 || value.is_null() {
             return;
         }
-        for (index, rule) in schema["x-kubernetes-validations"].as_array().into_iter().flatten().enumerate() {
-            self.ask(rule, &format!("{at}.x-kubernetes-validations[{index}]"), (value, old), path);
+        for (index, rule) in schema["x-kubernetes-validations"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .enumerate()
+        {
+            self.ask(
+                rule,
+                &format!("{at}.x-kubernetes-validations[{index}]"),
+                (value, old),
+                path,
+            );
         }
         match value {
             Value::Object(map) => {
                 for (name, value) in map {
                     let old = old.and_then(|old| old.get(name));
-                    let inner = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    let inner = if path.is_empty() {
+                        name.clone()
+                    } else {
+                        format!("{path}.{name}")
+                    };
                     if let Some(schema) = schema["properties"].get(name) {
-                        self.visit((schema, &format!("{at}.properties[{name}]")), (value, old), &inner, depth + 1);
+                        self.visit(
+                            (schema, &format!("{at}.properties[{name}]")),
+                            (value, old),
+                            &inner,
+                            depth + 1,
+                        );
                     } else if schema["additionalProperties"].is_object() {
                         self.visit(
-                            (&schema["additionalProperties"], &format!("{at}.additionalProperties")),
+                            (
+                                &schema["additionalProperties"],
+                                &format!("{at}.additionalProperties"),
+                            ),
                             (value, old),
                             &inner,
                             depth + 1,
@@ -66,7 +108,12 @@ impl Asked<'_> {
                 for (index, item) in items.iter().enumerate() {
                     // Elements are compared with their former selves only in lists with keys.
                     let old = former(schema, item, old);
-                    self.visit((&schema["items"], &format!("{at}.items")), (item, old), &format!("{path}[{index}]"), depth + 1);
+                    self.visit(
+                        (&schema["items"], &format!("{at}.items")),
+                        (item, old),
+                        &format!("{path}[{index}]"),
+                        depth + 1,
+                    );
                 }
             }
             _ => {}
@@ -74,17 +121,31 @@ impl Asked<'_> {
     }
 
     fn ask(&mut self, rule: &Value, at: &str, (value, old): (&Value, Option<&Value>), path: &str) {
-        let Some(program) = self.program(at) else { return };
+        let Some(program) = self.program(at) else {
+            return;
+        };
         if program.asks_old() && old.is_none() || !program.asks_old() && old == Some(value) {
             return;
         }
         let text = rule["rule"].as_str().unwrap_or("").trim();
-        let said = |program: &Program| program.ask(value, old).ok().and_then(|said| said.as_str().map(str::to_owned));
+        let said = |program: &Program| {
+            program
+                .ask(value, old)
+                .ok()
+                .and_then(|said| said.as_str().map(str::to_owned))
+        };
         let detail = match program.ask(value, old) {
             Ok(Value::Bool(true)) => return,
             Ok(_) => {
-                let expression = self.program(&format!("{at}.messageExpression")).and_then(said);
-                let message = expression.or_else(|| rule["message"].as_str().filter(|text| !text.is_empty()).map(str::to_owned));
+                let expression = self
+                    .program(&format!("{at}.messageExpression"))
+                    .and_then(said);
+                let message = expression.or_else(|| {
+                    rule["message"]
+                        .as_str()
+                        .filter(|text| !text.is_empty())
+                        .map(str::to_owned)
+                });
                 message.unwrap_or_else(|| format!("failed rule: {text}"))
             }
             Err(error) if error.starts_with("operation cancelled") => {
@@ -105,13 +166,26 @@ impl Asked<'_> {
             field => field.to_owned(),
         };
         // Only scalar values are shown.
-        let shown = if value.is_object() || value.is_array() { String::new() } else { value.to_string() };
-        self.errors.push(FieldError { field, fault, value: shown, detail });
+        let shown = if value.is_object() || value.is_array() {
+            String::new()
+        } else {
+            value.to_string()
+        };
+        self.errors.push(FieldError {
+            field,
+            fault,
+            value: shown,
+            detail,
+        });
     }
 }
 
 fn former<'a>(schema: &Value, item: &Value, old: Option<&'a Value>) -> Option<&'a Value> {
     let keys = schema["x-kubernetes-list-map-keys"].as_array()?;
-    let same = |old: &&Value| keys.iter().filter_map(Value::as_str).all(|key| old[key] == item[key]);
+    let same = |old: &&Value| {
+        keys.iter()
+            .filter_map(Value::as_str)
+            .all(|key| old[key] == item[key])
+    };
     old?.as_array()?.iter().find(same)
 }

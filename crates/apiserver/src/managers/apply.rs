@@ -18,27 +18,59 @@ use std::rc::Rc;
 
 impl ApiServer {
     /// Applies a configuration; `force` takes fields from their managers.
-    pub fn apply(&mut self, origin: &Origin, mut config: Value, force: bool, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn apply(
+        &mut self,
+        origin: &Origin,
+        mut config: Value,
+        force: bool,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
         let kind = self.kind_of(&config)?;
         let text = |key: &str| config["metadata"][key].as_str().unwrap_or("");
-        let key = ObjectRef::new(kind, if text("namespace").is_empty() { "default" } else { text("namespace") }, text("name"));
+        let key = ObjectRef::new(
+            kind,
+            if text("namespace").is_empty() {
+                "default"
+            } else {
+                text("namespace")
+            },
+            text("name"),
+        );
         if let Some(meta) = config["metadata"].as_object_mut()
-            && meta.remove("managedFields").is_some_and(|given| given.as_array().is_some_and(|list| !list.is_empty()))
+            && meta
+                .remove("managedFields")
+                .is_some_and(|given| given.as_array().is_some_and(|list| !list.is_empty()))
         {
-            return Err(ApiError::bad_request("metadata.managedFields must be nil".to_owned()));
+            return Err(ApiError::bad_request(
+                "metadata.managedFields must be nil".to_owned(),
+            ));
         }
         self.check_typed(kind, &key, &config)?;
-        let manager = origin.manager.as_deref().cloned().unwrap_or_else(|| Manager::update(KUBECTL, ""));
+        let manager = origin
+            .manager
+            .as_deref()
+            .cloned()
+            .unwrap_or_else(|| Manager::update(KUBECTL, ""));
         let is_status = manager.subresource == Subresource::Status.word();
         if is_status {
             // The other fields belong to those who apply the object.
             if let Some(config) = config.as_object_mut() {
-                config.retain(|field, _| matches!(field.as_str(), "apiVersion" | "kind" | "metadata" | "status"));
+                config.retain(|field, _| {
+                    matches!(
+                        field.as_str(),
+                        "apiVersion" | "kind" | "metadata" | "status"
+                    )
+                });
             }
-            config["metadata"].as_object_mut().map(|meta| meta.remove("labels"));
+            config["metadata"]
+                .as_object_mut()
+                .map(|meta| meta.remove("labels"));
         }
         let wanted = fields_of(kind, &config);
-        let origin = Origin { manager: with_fields(&manager, Fields::Applied(wanted.clone()), true), ..origin.clone() };
+        let origin = Origin {
+            manager: with_fields(&manager, Fields::Applied(wanted.clone()), true),
+            ..origin.clone()
+        };
         let Some(live) = self.get(&key).cloned() else {
             if is_status {
                 return Err(ApiError::absent(&key));
@@ -48,52 +80,93 @@ impl ApiServer {
         };
         let current = live.to_value();
         let mut all = self.managers(&key);
-        let migrates = manager.migrates && live.meta.annotation(LAST_APPLIED).is_some() && all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
+        let migrates = manager.migrates
+            && live.meta.annotation(LAST_APPLIED).is_some()
+            && all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
         let mut merged = self.merged(kind, (&current, &config), (&manager, &wanted), &all);
         self.check_conflicts((&key, &why), &origin, (&live, &merged), &all, force)?;
-        if let Some(annotation) =
-            merged.pointer_mut("/metadata/annotations").and_then(|a| a.get_mut(LAST_APPLIED)).filter(|_| *manager.name == *KUBECTL)
+        if let Some(annotation) = merged
+            .pointer_mut("/metadata/annotations")
+            .and_then(|a| a.get_mut(LAST_APPLIED))
+            .filter(|_| *manager.name == *KUBECTL)
         {
             *annotation = json!(format!("{config}\n"));
         }
-        let object =
-            if is_status { self.read_part(&origin, Subresource::Status, merged, &live)? } else { self.read(&origin, merged, Some(&live))? };
+        let object = if is_status {
+            self.read_part(&origin, Subresource::Status, merged, &live)?
+        } else {
+            self.read(&origin, merged, Some(&live))?
+        };
         all.retain(|m| m.is(&manager.name, manager.subresource, true) && m.fields == wanted);
         if object.to_value() == current && !all.is_empty() && !migrates {
             return Ok(live);
         }
-        if is_status { self.update_status(&origin, object, why) } else { self.update(&origin, object, why) }
+        if is_status {
+            self.update_status(&origin, object, why)
+        } else {
+            self.update(&origin, object, why)
+        }
     }
 
     /// A configuration must have the fields of its kind.
     fn check_typed(&self, kind: Kind, key: &ObjectRef, config: &Value) -> Result<(), ApiError> {
         let api_version = config["apiVersion"].as_str().unwrap_or("");
         let faults: Vec<String> = match self.definitions.of(kind) {
-            Some(definition) => untyped(&definition.version(api_version.rsplit('/').next().unwrap_or("")).schema, config),
+            Some(definition) => untyped(
+                &definition
+                    .version(api_version.rsplit('/').next().unwrap_or(""))
+                    .schema,
+                config,
+            ),
             None => {
                 let problems = schema::strict_errors(&kind.api_version(), kind.name(), config);
-                problems.iter().filter(|p| p.unknown).map(|p| format!(".{}: field not declared in schema", p.path)).collect()
+                problems
+                    .iter()
+                    .filter(|p| p.unknown)
+                    .map(|p| format!(".{}: field not declared in schema", p.path))
+                    .collect()
             }
         };
         if faults.is_empty() {
             return Ok(());
         }
-        let place = if key.namespace.is_empty() { format!("/{}", key.name) } else { format!("{}/{}", key.namespace, key.name) };
-        let detail = if faults.len() == 1 { faults.concat() } else { format!("errors:\n  {}", faults.join("\n  ")) };
+        let place = if key.namespace.is_empty() {
+            format!("/{}", key.name)
+        } else {
+            format!("{}/{}", key.namespace, key.name)
+        };
+        let detail = if faults.len() == 1 {
+            faults.concat()
+        } else {
+            format!("errors:\n  {}", faults.join("\n  "))
+        };
         Err(ApiError {
             reason: StatusReason::Unknown,
-            message: format!("failed to create typed patch object ({place}; {api_version}, Kind={}): {detail}", kind.name()),
+            message: format!(
+                "failed to create typed patch object ({place}; {api_version}, Kind={}): {detail}",
+                kind.name()
+            ),
             cause: None,
         })
     }
 
     /// The live object with the configuration over it, without what this manager no longer applies.
-    fn merged(&self, kind: Kind, (current, config): (&Value, &Value), own: (&Manager, &FieldSet), all: &[Managed]) -> Value {
+    fn merged(
+        &self,
+        kind: Kind,
+        (current, config): (&Value, &Value),
+        own: (&Manager, &FieldSet),
+        all: &[Managed],
+    ) -> Value {
         let (shape, (manager, wanted)) = (Shape::of_kind(kind), own);
         let mut merged = current.clone();
         fields::merge(shape, &mut merged, config);
         let client_side = |m: &Managed| {
-            manager.migrates && m.is(CLIENT_SIDE, "", false) && current["metadata"]["annotations"].get(LAST_APPLIED).is_some()
+            manager.migrates
+                && m.is(CLIENT_SIDE, "", false)
+                && current["metadata"]["annotations"]
+                    .get(LAST_APPLIED)
+                    .is_some()
         };
         let mut last = FieldSet::new();
         let mut kept = wanted.clone();
@@ -121,16 +194,23 @@ impl ApiServer {
     ) -> Result<(), ApiError> {
         let (key, (live, merged)) = (asked.0, states);
         let shape = Shape::of_kind(key.kind);
-        let mut changed = fields::compare(shape, &plain(live.to_value()), &plain(merged.clone())).changed;
+        let mut changed =
+            fields::compare(shape, &plain(live.to_value()), &plain(merged.clone())).changed;
         let own = origin.manager.as_deref();
         if own.is_some_and(|m| m.name == KUBECTL)
-            && let Some(last) = live.meta.annotation(LAST_APPLIED).and_then(|text| serde_json::from_str::<Value>(text).ok())
+            && let Some(last) = live
+                .meta
+                .annotation(LAST_APPLIED)
+                .and_then(|text| serde_json::from_str::<Value>(text).ok())
         {
             // Fields from kubectl's own client-side apply are no conflict.
             changed = fields::difference(&changed, &fields_of(key.kind, &last));
         }
         let mut conflicts: Vec<(String, Vec<String>)> = Vec::new();
-        for other in all.iter().filter(|m| own.is_none_or(|own| !m.is(&own.name, own.subresource, true))) {
+        for other in all
+            .iter()
+            .filter(|m| own.is_none_or(|own| !m.is(&own.name, own.subresource, true)))
+        {
             let paths = fields::paths(&fields::intersection(&other.fields, &changed));
             if !paths.is_empty() {
                 conflicts.push((other.shown(key.kind), paths));
@@ -140,7 +220,11 @@ impl ApiServer {
             return Ok(());
         }
         k8s_model::sort::sort_by_key(&mut conflicts, |(manager, _)| manager.clone());
-        let error = ApiError { reason: StatusReason::Conflict, message: told(&conflicts), cause: None };
+        let error = ApiError {
+            reason: StatusReason::Conflict,
+            message: told(&conflicts),
+            cause: None,
+        };
         self.refuse(origin, key.clone(), &error, asked.1.clone());
         Err(error)
     }
@@ -163,17 +247,27 @@ impl Managed {
 fn told(conflicts: &[(String, Vec<String>)]) -> String {
     let count: usize = conflicts.iter().map(|(_, paths)| paths.len()).sum();
     if let ([(manager, paths)], 1) = (conflicts, count) {
-        return format!("Apply failed with 1 conflict: conflict with {manager}: {}", paths[0]);
+        return format!(
+            "Apply failed with 1 conflict: conflict with {manager}: {}",
+            paths[0]
+        );
     }
     let each = conflicts.iter().flat_map(|(manager, paths)| {
-        std::iter::once(format!("conflicts with {manager}:")).chain(paths.iter().map(|path| format!("- {path}")))
+        std::iter::once(format!("conflicts with {manager}:"))
+            .chain(paths.iter().map(|path| format!("- {path}")))
     });
-    format!("Apply failed with {count} conflicts: {}", each.collect::<Vec<_>>().join("\n"))
+    format!(
+        "Apply failed with {count} conflicts: {}",
+        each.collect::<Vec<_>>().join("\n")
+    )
 }
 
 /// The field set of the last-applied annotation.
 fn annotation() -> FieldSet {
     let mut set = FieldSet::new();
-    set.insert("f:metadata".into(), json!({"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}}));
+    set.insert(
+        "f:metadata".into(),
+        json!({"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}}),
+    );
     set
 }

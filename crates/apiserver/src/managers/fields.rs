@@ -30,13 +30,19 @@ const ATOMIC: [&str; 13] = [
     "v1.FileKeySelector",
     "v1.TopologySelectorTerm",
 ];
-const ATOMIC_MAPS: [(&str, &str); 3] =
-    [("v1.PodSpec", "nodeSelector"), ("v1.ServiceSpec", "selector"), ("v1.ReplicationControllerSpec", "selector")];
+const ATOMIC_MAPS: [(&str, &str); 3] = [
+    ("v1.PodSpec", "nodeSelector"),
+    ("v1.ServiceSpec", "selector"),
+    ("v1.ReplicationControllerSpec", "selector"),
+];
 /// Lists whose elements have more than one key.
 const KEYS: [(&str, &[&str]); 3] = [
     ("v1.ContainerPort", &["containerPort", "protocol"]),
     ("v1.ServicePort", &["port", "protocol"]),
-    ("v1.TopologySpreadConstraint", &["topologyKey", "whenUnsatisfiable"]),
+    (
+        "v1.TopologySpreadConstraint",
+        &["topologyKey", "whenUnsatisfiable"],
+    ),
 ];
 
 /// A struct without a schema here: its maps are merged, its lists are replaced.
@@ -60,19 +66,44 @@ pub struct Shape {
 impl Shape {
     /// A whole object.
     pub fn of_kind(kind: Kind) -> Shape {
-        let built_in = || schema().kind(&kind.api_version(), kind.name()).filter(|_| !kind.is_custom());
-        Shape { name: built_in().unwrap_or(FREE), atomic: false, key: "", always: true, in_map: false }
+        let built_in = || {
+            schema()
+                .kind(&kind.api_version(), kind.name())
+                .filter(|_| !kind.is_custom())
+        };
+        Shape {
+            name: built_in().unwrap_or(FREE),
+            atomic: false,
+            key: "",
+            always: true,
+            in_map: false,
+        }
     }
 
     fn child(self, name: &str) -> Shape {
         if let Some(element) = map_element(self.name) {
-            return Shape { name: resolve(element), atomic: false, key: "", always: false, in_map: true };
+            return Shape {
+                name: resolve(element),
+                atomic: false,
+                key: "",
+                always: false,
+                in_map: true,
+            };
         }
         if self.name == FREE {
-            return Shape { always: false, ..self };
+            return Shape {
+                always: false,
+                ..self
+            };
         }
         let Some(field) = schema().field(self.name, name) else {
-            return Shape { name: "", atomic: true, key: "", always: false, in_map: true };
+            return Shape {
+                name: "",
+                atomic: true,
+                key: "",
+                always: false,
+                in_map: true,
+            };
         };
         let kind = resolve(field.kind);
         let inner = resolve(list_element(kind).unwrap_or(kind));
@@ -85,14 +116,21 @@ impl Shape {
                 ATOMIC.contains(&inner) || ATOMIC_MAPS.contains(&(self.name, name))
             },
             key: field.merge_key,
-            always: field.omit == Omit::Never || !field.kind.starts_with('*') && !list && schema().fields(inner).is_some(),
+            always: field.omit == Omit::Never
+                || !field.kind.starts_with('*') && !list && schema().fields(inner).is_some(),
             in_map: false,
         }
     }
 
     /// The elements of this list.
     fn element(self) -> Shape {
-        Shape { atomic: ATOMIC.contains(&self.name), key: "", always: false, in_map: true, ..self }
+        Shape {
+            atomic: ATOMIC.contains(&self.name),
+            key: "",
+            always: false,
+            in_map: true,
+            ..self
+        }
     }
 
     /// How the set names an element of this list.
@@ -100,7 +138,10 @@ impl Shape {
         if self.key.is_empty() {
             return format!("v:{item}");
         }
-        let several = KEYS.iter().find(|(name, _)| *name == self.name).map(|(_, keys)| *keys);
+        let several = KEYS
+            .iter()
+            .find(|(name, _)| *name == self.name)
+            .map(|(_, keys)| *keys);
         let keys = several.unwrap_or(std::slice::from_ref(&self.key));
         let value = |key: &str| match &item[key] {
             Value::Null if key == "protocol" => json!("TCP"),
@@ -113,30 +154,55 @@ impl Shape {
     /// The children of a value, by their names in the set. Empty for an atomic value.
     fn parts(self, value: Option<&Value>) -> Vec<(String, Shape, &Value)> {
         match value {
-            Some(Value::Object(map)) if !self.atomic => map.iter().map(|(name, v)| (format!("f:{name}"), self.child(name), v)).collect(),
-            Some(Value::Array(items)) if !self.atomic && self.name != FREE => {
-                items.iter().map(|item| (self.element_name(item), self.element(), item)).collect()
-            }
+            Some(Value::Object(map)) if !self.atomic => map
+                .iter()
+                .map(|(name, v)| (format!("f:{name}"), self.child(name), v))
+                .collect(),
+            Some(Value::Array(items)) if !self.atomic && self.name != FREE => items
+                .iter()
+                .map(|item| (self.element_name(item), self.element(), item))
+                .collect(),
             _ => Vec::new(),
         }
     }
 
     /// The children that differ between two values, by their names in the set.
-    fn differing<'v>(self, old: Option<&'v Value>, new: Option<&'v Value>) -> Vec<DifferingChild<'v>> {
+    fn differing<'v>(
+        self,
+        old: Option<&'v Value>,
+        new: Option<&'v Value>,
+    ) -> Vec<DifferingChild<'v>> {
         if let (false, Some(old), Some(new)) = (self.atomic, fields_of(old), fields_of(new)) {
             // Most children are equal; what they are called and how they are built need not be known.
-            let get = |map: Option<&'v Map<String, Value>>, name: &String| map.and_then(|map| map.get(name));
+            let get = |map: Option<&'v Map<String, Value>>, name: &String| {
+                map.and_then(|map| map.get(name))
+            };
             let names = new.into_iter().flat_map(Map::keys);
-            let gone = old.into_iter().flat_map(Map::keys).filter(|name| get(new, name).is_none());
-            let children = names.chain(gone).map(|name| (name, get(old, name), get(new, name))).filter(|(_, old, new)| old != new);
-            return children.map(|(name, old, new)| (format!("f:{name}"), self.child(name), old, new)).collect();
+            let gone = old
+                .into_iter()
+                .flat_map(Map::keys)
+                .filter(|name| get(new, name).is_none());
+            let children = names
+                .chain(gone)
+                .map(|name| (name, get(old, name), get(new, name)))
+                .filter(|(_, old, new)| old != new);
+            return children
+                .map(|(name, old, new)| (format!("f:{name}"), self.child(name), old, new))
+                .collect();
         }
         let (before, after) = (self.parts(old), self.parts(new));
-        let find =
-            |list: &[(String, Shape, &'v Value)], name: &str| list.iter().find(|(other, ..)| other == name).map(|(_, _, value)| *value);
-        let mut all: Vec<DifferingChild<'v>> =
-            after.iter().map(|(name, shape, value)| (name.clone(), *shape, find(&before, name), Some(*value))).collect();
-        let gone = before.iter().filter(|(name, ..)| find(&after, name).is_none());
+        let find = |list: &[(String, Shape, &'v Value)], name: &str| {
+            list.iter()
+                .find(|(other, ..)| other == name)
+                .map(|(_, _, value)| *value)
+        };
+        let mut all: Vec<DifferingChild<'v>> = after
+            .iter()
+            .map(|(name, shape, value)| (name.clone(), *shape, find(&before, name), Some(*value)))
+            .collect();
+        let gone = before
+            .iter()
+            .filter(|(name, ..)| find(&after, name).is_none());
         all.extend(gone.map(|(name, shape, value)| (name.clone(), *shape, Some(*value), None)));
         all
     }
@@ -160,7 +226,10 @@ fn fields_of(value: Option<&Value>) -> Option<Option<&Map<String, Value>>> {
 
 fn resolve(kind: &'static str) -> &'static str {
     let kind = kind.trim_start_matches('*');
-    schema().scalar(kind).filter(|base| base.starts_with("map[") || base.starts_with("[]")).unwrap_or(kind)
+    schema()
+        .scalar(kind)
+        .filter(|base| base.starts_with("map[") || base.starts_with("[]"))
+        .unwrap_or(kind)
 }
 
 /// The fields that a value sets.
@@ -168,7 +237,8 @@ pub fn of_value(shape: Shape, value: &Value) -> FieldSet {
     let mut set = FieldSet::new();
     for (name, shape, value) in shape.parts(Some(value)) {
         let mut below = of_value(shape, value);
-        let itself = value.is_null() || value.as_object().is_some_and(Map::is_empty) || shape.in_map;
+        let itself =
+            value.is_null() || value.as_object().is_some_and(Map::is_empty) || shape.in_map;
         if !below.is_empty() && itself {
             below.insert(SELF.into(), json!({}));
         }
@@ -202,7 +272,9 @@ impl Changes {
         }
         let filled = |v: Option<&Value>| {
             v.is_some_and(|v| {
-                !shape.is_leaf(v) && (v.as_object().is_some_and(|m| !m.is_empty()) || v.as_array().is_some_and(|l| !l.is_empty()))
+                !shape.is_leaf(v)
+                    && (v.as_object().is_some_and(|m| !m.is_empty())
+                        || v.as_array().is_some_and(|l| !l.is_empty()))
             })
         };
         if !filled(old) && !filled(new) {
@@ -210,7 +282,13 @@ impl Changes {
         }
         let zero = zero && shape.always;
         for (name, shape, old, new) in shape.differing(old, new) {
-            self.step(&name, shape, old.filter(|v| !v.is_null()), new.filter(|v| !v.is_null()), zero);
+            self.step(
+                &name,
+                shape,
+                old.filter(|v| !v.is_null()),
+                new.filter(|v| !v.is_null()),
+                zero,
+            );
         }
         if old.is_none() && !zero {
             insert(&mut self.changed, &self.path);
@@ -219,7 +297,14 @@ impl Changes {
         }
     }
 
-    fn step(&mut self, name: &str, shape: Shape, old: Option<&Value>, new: Option<&Value>, zero: bool) {
+    fn step(
+        &mut self,
+        name: &str,
+        shape: Shape,
+        old: Option<&Value>,
+        new: Option<&Value>,
+        zero: bool,
+    ) {
         self.path.push(name.to_owned());
         self.walk(shape, old, new, zero);
         self.path.pop();
@@ -235,9 +320,17 @@ impl Changes {
 }
 
 fn insert(set: &mut FieldSet, path: &[String]) {
-    let Some((name, rest)) = path.split_first() else { return };
+    let Some((name, rest)) = path.split_first() else {
+        return;
+    };
     let known = set.contains_key(name);
-    let Some(below) = set.entry(name.as_str()).or_insert_with(|| json!({})).as_object_mut() else { return };
+    let Some(below) = set
+        .entry(name.as_str())
+        .or_insert_with(|| json!({}))
+        .as_object_mut()
+    else {
+        return;
+    };
     // An element that is itself in the set is marked once something is below it.
     if known && below.is_empty() && !rest.is_empty() || rest.is_empty() && !below.is_empty() {
         below.insert(SELF.into(), json!({}));
@@ -267,8 +360,15 @@ pub fn union(left: &FieldSet, right: &FieldSet) -> FieldSet {
 fn combine(left: &FieldSet, right: &FieldSet, keep: fn(bool, bool) -> bool) -> FieldSet {
     let empty = FieldSet::new();
     let mut set = FieldSet::new();
-    for name in left.keys().chain(right.keys().filter(|name| !left.contains_key(*name))).filter(|name| *name != SELF) {
-        let (a, b) = (left.get(name).and_then(Value::as_object), right.get(name).and_then(Value::as_object));
+    for name in left
+        .keys()
+        .chain(right.keys().filter(|name| !left.contains_key(*name)))
+        .filter(|name| *name != SELF)
+    {
+        let (a, b) = (
+            left.get(name).and_then(Value::as_object),
+            right.get(name).and_then(Value::as_object),
+        );
         let mut below = combine(a.unwrap_or(&empty), b.unwrap_or(&empty), keep);
         let itself = keep(a.is_some_and(has_itself), b.is_some_and(has_itself));
         if itself && !below.is_empty() {
@@ -290,7 +390,9 @@ pub fn paths(set: &FieldSet) -> Vec<String> {
 
 fn write_paths(set: &FieldSet, prefix: &str, found: &mut Vec<String>) {
     for (name, below) in set.iter().filter(|(name, _)| *name != SELF) {
-        let Some(below) = below.as_object() else { continue };
+        let Some(below) = below.as_object() else {
+            continue;
+        };
         let path = prefix.to_owned() + &step(name);
         if has_itself(below) {
             found.push(path.clone());
@@ -304,8 +406,16 @@ fn step(name: &str) -> String {
     if kind == "f:" {
         return format!(".{rest}");
     }
-    let Ok(Value::Object(keys)) = serde_json::from_str(rest) else { return format!("[={rest}]") };
-    format!("[{}]", keys.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(","))
+    let Ok(Value::Object(keys)) = serde_json::from_str(rest) else {
+        return format!("[={rest}]");
+    };
+    format!(
+        "[{}]",
+        keys.iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect::<Vec<_>>()
+            .join(",")
+    )
 }
 
 /// Merges an applied value into another: structs and maps field by field, lists by the keys of their elements.
@@ -319,17 +429,28 @@ pub fn merge(shape: Shape, target: &mut Value, applied: &Value) {
                 }
             }
         }
-        (Value::Array(list), Value::Array(new)) if !shape.atomic && shape.name != FREE => merge_lists(shape, list, new),
+        (Value::Array(list), Value::Array(new)) if !shape.atomic && shape.name != FREE => {
+            merge_lists(shape, list, new)
+        }
         (target, applied) => *target = applied.clone(),
     }
 }
 
 /// Applied elements keep their applied order; other elements stay before the element that followed them.
 fn merge_lists(shape: Shape, list: &mut Vec<Value>, applied: &[Value]) {
-    let names: Vec<String> = applied.iter().map(|item| shape.element_name(item)).collect();
-    let mut old: Vec<(String, Value)> = list.drain(..).map(|item| (shape.element_name(&item), item)).collect();
+    let names: Vec<String> = applied
+        .iter()
+        .map(|item| shape.element_name(item))
+        .collect();
+    let mut old: Vec<(String, Value)> = list
+        .drain(..)
+        .map(|item| (shape.element_name(&item), item))
+        .collect();
     for (item, name) in applied.iter().zip(&names) {
-        let others = old.iter().take_while(|(other, _)| !names.contains(other)).count();
+        let others = old
+            .iter()
+            .take_while(|(other, _)| !names.contains(other))
+            .count();
         list.extend(old.drain(..others).map(|(_, item)| item));
         let mut merged = item.clone();
         if let Some(at) = old.iter().position(|(other, _)| other == name) {
@@ -345,18 +466,34 @@ fn merge_lists(shape: Shape, list: &mut Vec<Value>, applied: &[Value]) {
 pub fn prune(shape: Shape, value: &mut Value, last: &FieldSet, kept: &FieldSet) {
     match value {
         Value::Object(map) if !shape.atomic => {
-            map.retain(|name, inner| !is_pruned(shape.child(name), (&format!("f:{name}"), inner), last, kept));
+            map.retain(|name, inner| {
+                !is_pruned(shape.child(name), (&format!("f:{name}"), inner), last, kept)
+            });
         }
         Value::Array(items) if !shape.atomic => {
-            items.retain_mut(|item| !is_pruned(shape.element(), (&shape.element_name(item), item), last, kept));
+            items.retain_mut(|item| {
+                !is_pruned(
+                    shape.element(),
+                    (&shape.element_name(item), item),
+                    last,
+                    kept,
+                )
+            });
         }
         _ => {}
     }
 }
 
 /// Prunes one field or element; whether it goes itself, or with all that was in it.
-fn is_pruned(shape: Shape, (name, value): (&str, &mut Value), last: &FieldSet, kept: &FieldSet) -> bool {
-    let Some(last) = last.get(name).and_then(Value::as_object) else { return false };
+fn is_pruned(
+    shape: Shape,
+    (name, value): (&str, &mut Value),
+    last: &FieldSet,
+    kept: &FieldSet,
+) -> bool {
+    let Some(last) = last.get(name).and_then(Value::as_object) else {
+        return false;
+    };
     let empty = FieldSet::new();
     let owned = kept.get(name).and_then(Value::as_object);
     if owned.is_none() && has_itself(last) {

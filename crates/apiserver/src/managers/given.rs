@@ -11,31 +11,57 @@ use serde_json::Value;
 use std::rc::Rc;
 
 /// The parts of objects that managers write.
-const PARTS: [&str; 6] = ["", "status", "scale", "resize", "ephemeralcontainers", "approval"];
+const PARTS: [&str; 6] = [
+    "",
+    "status",
+    "scale",
+    "resize",
+    "ephemeralcontainers",
+    "approval",
+];
 
 impl ApiServer {
     /// Takes managed fields out of what a client sends; the origin of a write that sets them, if they differ from those of the object.
     pub(crate) fn with_given(&self, origin: &Origin, key: &ObjectRef, value: &mut Value) -> Origin {
-        let given = value.pointer_mut("/metadata").and_then(Value::as_object_mut).and_then(|meta| meta.remove("managedFields"));
+        let given = value
+            .pointer_mut("/metadata")
+            .and_then(Value::as_object_mut)
+            .and_then(|meta| meta.remove("managedFields"));
         let read = given.as_ref().and_then(|given| self.given(given));
-        let (Some(read), Some(manager)) = (read, origin.manager.as_deref()) else { return origin.clone() };
+        let (Some(read), Some(manager)) = (read, origin.manager.as_deref()) else {
+            return origin.clone();
+        };
         if is_same(&read, &self.managers(key)) {
             return origin.clone();
         }
-        let manager = super::Manager { given: Some(read.into()), ..manager.clone() };
-        Origin { manager: Some(Rc::new(manager)), ..origin.clone() }
+        let manager = super::Manager {
+            given: Some(read.into()),
+            ..manager.clone()
+        };
+        Origin {
+            manager: Some(Rc::new(manager)),
+            ..origin.clone()
+        }
     }
 
     /// Whether managed fields are those of a text, or say nothing else; times do not count.
     pub fn are_managed_fields(&self, given: &Value, current: &str) -> bool {
-        let current = serde_json::from_str(current).ok().and_then(|current: Value| self.given(&current)).unwrap_or_default();
-        self.given(given).is_none_or(|given| is_same(&given, &current))
+        let current = serde_json::from_str(current)
+            .ok()
+            .and_then(|current: Value| self.given(&current))
+            .unwrap_or_default();
+        self.given(given)
+            .is_none_or(|given| is_same(&given, &current))
     }
 
     /// The managers that a client names, none if it means to forget them; nothing if they cannot be read.
     fn given(&self, given: &Value) -> Option<Vec<Managed>> {
         let list = given.as_array()?;
-        if list.iter().all(|entry| entry.as_object().is_some_and(|entry| entry.is_empty())) && list.len() < 2 {
+        if list
+            .iter()
+            .all(|entry| entry.as_object().is_some_and(|entry| entry.is_empty()))
+            && list.len() < 2
+        {
             return Some(Vec::new());
         }
         let epoch = self.wall_at(Time::default()).seconds();
@@ -46,12 +72,24 @@ impl ApiServer {
                 "Update" => false,
                 _ => return None,
             };
-            let subresource = PARTS.into_iter().find(|part| *part == text("subresource"))?;
-            let mut fields = entry["fieldsV1"].as_object().filter(|fields| is_set(fields))?.clone();
+            let subresource = PARTS
+                .into_iter()
+                .find(|part| *part == text("subresource"))?;
+            let mut fields = entry["fieldsV1"]
+                .as_object()
+                .filter(|fields| is_set(fields))?
+                .clone();
             without_own(&mut fields);
-            let seconds = Timestamp::parse(text("time")).map_or(0, |time| time.seconds().saturating_sub(epoch).max(0));
+            let seconds = Timestamp::parse(text("time"))
+                .map_or(0, |time| time.seconds().saturating_sub(epoch).max(0));
             let time = Time((seconds as u64).saturating_mul(1_000_000));
-            Some(Managed { manager: Str::from(text("manager")), subresource, applies, time, fields })
+            Some(Managed {
+                manager: Str::from(text("manager")),
+                subresource,
+                applies,
+                time,
+                fields,
+            })
         };
         let mut all = list.iter().map(read).collect::<Option<Vec<Managed>>>()?;
         all.retain(|managed| !managed.fields.is_empty());
@@ -61,14 +99,21 @@ impl ApiServer {
 
 /// Whether two lists name the same managers of the same fields.
 fn is_same(left: &[Managed], right: &[Managed]) -> bool {
-    let found = |one: &Managed| right.iter().any(|m| m.is(&one.manager, one.subresource, one.applies) && m.fields == one.fields);
+    let found = |one: &Managed| {
+        right
+            .iter()
+            .any(|m| m.is(&one.manager, one.subresource, one.applies) && m.fields == one.fields)
+    };
     left.len() == right.len() && left.iter().all(found)
 }
 
 /// Whether something is a set of fields, all the way down.
 fn is_set(fields: &FieldSet) -> bool {
     fields.iter().all(|(name, below)| {
-        let named = name == "." || ["f:", "k:", "v:", "i:"].iter().any(|start| name.starts_with(start));
+        let named = name == "."
+            || ["f:", "k:", "v:", "i:"]
+                .iter()
+                .any(|start| name.starts_with(start));
         named && below.as_object().is_some_and(is_set)
     })
 }
@@ -78,8 +123,12 @@ fn without_own(fields: &mut FieldSet) {
     for field in ["f:apiVersion", "f:kind", "."] {
         fields.remove(field);
     }
-    let Some(metadata) = fields.get_mut("f:metadata").and_then(Value::as_object_mut) else { return };
-    metadata.retain(|name, _| name != "." && !OWN.iter().any(|own| name.strip_prefix("f:") == Some(own)));
+    let Some(metadata) = fields.get_mut("f:metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    metadata.retain(|name, _| {
+        name != "." && !OWN.iter().any(|own| name.strip_prefix("f:") == Some(own))
+    });
     if metadata.is_empty() {
         fields.remove("f:metadata");
     }

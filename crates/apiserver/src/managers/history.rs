@@ -45,24 +45,36 @@ impl ManagedHistory {
         }
         let journal = server.journal().first(until);
         for entry in journal.from(history.read).iter() {
-            let Record::Write { op, object, before } = &entry.record else { continue };
+            let Record::Write { op, object, before } = &entry.record else {
+                continue;
+            };
             if object.kind != kind {
                 continue;
             }
-            let kept = before.as_ref().and_then(|before| history.at(before.meta.resource_version).cloned());
+            let kept = before
+                .as_ref()
+                .and_then(|before| history.at(before.meta.resource_version).cloned());
             let kept = match (op, kept) {
                 // The last state of an object has the managers that it had.
                 (Op::Deleted, Some(kept)) => kept,
                 (_, kept) => {
                     let Some(write) = FieldWrite::of(entry, *op, object, before.as_deref()) else {
-                        history.versions.push((object.meta.resource_version, kept.unwrap_or_default()));
+                        history
+                            .versions
+                            .push((object.meta.resource_version, kept.unwrap_or_default()));
                         continue;
                     };
-                    let old = kept.iter().flat_map(|kept| kept.iter()).filter(|_| *op == Op::Modified);
-                    let (affected, others): (Vec<&Kept>, Vec<&Kept>) = old.partition(|kept| kept.is_affected(&write));
+                    let old = kept
+                        .iter()
+                        .flat_map(|kept| kept.iter())
+                        .filter(|_| *op == Op::Modified);
+                    let (affected, others): (Vec<&Kept>, Vec<&Kept>) =
+                        old.partition(|kept| kept.is_affected(&write));
                     let mut all: Vec<Managed> = affected.into_iter().map(Kept::read).collect();
                     write.apply(&mut all);
-                    let all = all.into_iter().map(|managed| Kept::of(managed, &mut self.texts));
+                    let all = all
+                        .into_iter()
+                        .map(|managed| Kept::of(managed, &mut self.texts));
                     all.chain(others.into_iter().cloned()).collect()
                 }
             };
@@ -74,14 +86,23 @@ impl ManagedHistory {
     /// `metadata.managedFields` of an object at its version as JSON, in the server's order, empty if there are none; of kinds that have been
     /// caught up with.
     pub fn text(&self, server: &ApiServer, object: &Object) -> String {
-        let kept = self.kinds.get(&object.kind).and_then(|history| history.at(object.meta.resource_version));
+        let kept = self
+            .kinds
+            .get(&object.kind)
+            .and_then(|history| history.at(object.meta.resource_version));
         let mut all: Vec<&Kept> = kept.iter().flat_map(|kept| kept.iter()).collect();
         if all.is_empty() {
             return String::new();
         }
-        k8s_model::sort::sort_by_key(&mut all, |m| (!m.applies, m.time, m.manager.clone(), m.subresource));
+        k8s_model::sort::sort_by_key(&mut all, |m| {
+            (!m.applies, m.time, m.manager.clone(), m.subresource)
+        });
         let entry = |m: &&Kept| {
-            let part = if m.subresource.is_empty() { String::new() } else { format!(",\"subresource\":{:?}", m.subresource) };
+            let part = if m.subresource.is_empty() {
+                String::new()
+            } else {
+                format!(",\"subresource\":{:?}", m.subresource)
+            };
             format!(
                 "{{\"apiVersion\":{:?},\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{},\"manager\":{},\"operation\":{:?}{part},\"time\":{:?}}}",
                 object.kind.api_version(),
@@ -97,26 +118,44 @@ impl ManagedHistory {
 
 impl KindHistory {
     fn at(&self, version: u64) -> Option<&Rc<[Kept]>> {
-        let place = self.versions.binary_search_by_key(&version, |(version, _)| *version).ok()?;
+        let place = self
+            .versions
+            .binary_search_by_key(&version, |(version, _)| *version)
+            .ok()?;
         Some(&self.versions[place].1)
     }
 }
 
 impl Kept {
     fn of(managed: Managed, texts: &mut BTreeSet<Rc<str>>) -> Kept {
-        let Managed { manager, subresource, applies, time, fields } = managed;
+        let Managed {
+            manager,
+            subresource,
+            applies,
+            time,
+            fields,
+        } = managed;
         let text = Value::Object(fields).to_string();
         let fields = texts.get(text.as_str()).cloned().unwrap_or_else(|| {
             let text: Rc<str> = text.into();
             texts.insert(text.clone());
             text
         });
-        Kept { manager, subresource, applies, time, fields }
+        Kept {
+            manager,
+            subresource,
+            applies,
+            time,
+            fields,
+        }
     }
 
     /// Whether a write may change which fields it manages: it wrote them itself, or some of the same part of the object.
     fn is_affected(&self, write: &FieldWrite) -> bool {
-        let shares = |part: &String| self.fields.contains(&format!("{}:", Value::from(part.as_str())));
+        let shares = |part: &String| {
+            self.fields
+                .contains(&format!("{}:", Value::from(part.as_str())))
+        };
         write.applies
             || write.given().is_some()
             || self.manager == write.name && self.subresource == write.subresource
@@ -124,7 +163,19 @@ impl Kept {
     }
 
     fn read(&self) -> Managed {
-        let Kept { manager, subresource, applies, time, fields } = self.clone();
-        Managed { manager, subresource, applies, time, fields: serde_json::from_str(&fields).unwrap_or_default() }
+        let Kept {
+            manager,
+            subresource,
+            applies,
+            time,
+            fields,
+        } = self.clone();
+        Managed {
+            manager,
+            subresource,
+            applies,
+            time,
+            fields: serde_json::from_str(&fields).unwrap_or_default(),
+        }
     }
 }

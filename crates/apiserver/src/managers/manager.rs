@@ -82,7 +82,9 @@ impl std::fmt::Display for DuplicateField {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             DuplicateField::Json(path) => write!(f, "duplicate field {path:?}"),
-            DuplicateField::Yaml(line, key) => write!(f, "line {line}: key {key:?} already set in map"),
+            DuplicateField::Yaml(line, key) => {
+                write!(f, "line {line}: key {key:?} already set in map")
+            }
         }
     }
 }
@@ -90,10 +92,21 @@ impl std::fmt::Display for DuplicateField {
 impl DuplicateField {
     /// The strict decoding errors of a body, with those of its unknown fields.
     pub fn strict(repeated: &[DuplicateField], unknown: Vec<String>) -> Vec<String> {
-        let (json, yaml): (Vec<_>, Vec<_>) = repeated.iter().partition(|field| matches!(field, DuplicateField::Json(_)));
-        let mut errors: Vec<String> = json.iter().map(ToString::to_string).chain(unknown).collect();
+        let (json, yaml): (Vec<_>, Vec<_>) = repeated
+            .iter()
+            .partition(|field| matches!(field, DuplicateField::Json(_)));
+        let mut errors: Vec<String> = json
+            .iter()
+            .map(ToString::to_string)
+            .chain(unknown)
+            .collect();
         if !yaml.is_empty() {
-            errors.push(format!("yaml: unmarshal errors:{}", yaml.iter().map(|field| format!("\n  {field}")).collect::<String>()));
+            errors.push(format!(
+                "yaml: unmarshal errors:{}",
+                yaml.iter()
+                    .map(|field| format!("\n  {field}"))
+                    .collect::<String>()
+            ));
         }
         errors
     }
@@ -118,7 +131,10 @@ impl Manager {
     /// kubectl that applies on the server: in the same step it takes over what it has applied on its own side, which takes the program
     /// three requests.
     pub fn migrating(self) -> Manager {
-        Manager { migrates: true, ..self }
+        Manager {
+            migrates: true,
+            ..self
+        }
     }
 
     /// The same with another treatment of unknown fields.
@@ -128,11 +144,17 @@ impl Manager {
 
     /// A client whose request has named a version.
     pub fn with_api_version(self, api_version: &str) -> Manager {
-        Manager { api_version: (!api_version.is_empty()).then(|| api_version.into()), ..self }
+        Manager {
+            api_version: (!api_version.is_empty()).then(|| api_version.into()),
+            ..self
+        }
     }
 
     /// A client that sent fields twice.
     pub fn with_repeated(self, repeated: &[DuplicateField]) -> Manager {
-        Manager { repeated: repeated.into(), ..self }
+        Manager {
+            repeated: repeated.into(),
+            ..self
+        }
     }
 }

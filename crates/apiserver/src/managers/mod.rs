@@ -40,7 +40,9 @@ impl ApiServer {
     /// `metadata.managedFields` of an object, in the server's order.
     pub fn managed_fields(&self, key: &ObjectRef) -> Value {
         let mut all = self.managers(key);
-        k8s_model::sort::sort_by_key(&mut all, |m| (!m.applies, m.time, m.manager.clone(), m.subresource));
+        k8s_model::sort::sort_by_key(&mut all, |m| {
+            (!m.applies, m.time, m.manager.clone(), m.subresource)
+        });
         let entry = |m: Managed| {
             let mut entry = json!({"apiVersion": key.kind.api_version(), "fieldsType": "FieldsV1", "fieldsV1": m.fields, "manager": m.manager.as_str(),
                 "operation": if m.applies { "Apply" } else { "Update" }, "time": self.wall_at(m.time).rfc3339()});
@@ -56,8 +58,13 @@ impl ApiServer {
     fn managers(&self, key: &ObjectRef) -> Vec<Managed> {
         let mut all = Vec::new();
         for entry in self.journal().iter() {
-            let Record::Write { op, object, before } = &entry.record else { continue };
-            if object.kind != key.kind || object.meta.name != key.name || object.meta.namespace != key.namespace {
+            let Record::Write { op, object, before } = &entry.record else {
+                continue;
+            };
+            if object.kind != key.kind
+                || object.meta.name != key.name
+                || object.meta.namespace != key.namespace
+            {
                 continue;
             }
             if *op != Op::Modified {
@@ -87,7 +94,12 @@ struct FieldWrite<'a> {
 
 impl<'a> FieldWrite<'a> {
     /// The write of an entry; nothing if it concerns no manager.
-    fn of(entry: &'a Entry, op: Op, object: &Object, before: Option<&Object>) -> Option<FieldWrite<'a>> {
+    fn of(
+        entry: &'a Entry,
+        op: Op,
+        object: &Object,
+        before: Option<&Object>,
+    ) -> Option<FieldWrite<'a>> {
         let (kind, shape) = (object.kind, Shape::of_kind(object.kind));
         let changes = match (op, before) {
             (Op::Modified, Some(before)) => {
@@ -102,7 +114,11 @@ impl<'a> FieldWrite<'a> {
             _ => return None,
         };
         let mut changes = changes;
-        if entry.manager.as_deref().is_some_and(|m| m.applies && m.name == KUBECTL) {
+        if entry
+            .manager
+            .as_deref()
+            .is_some_and(|m| m.applies && m.name == KUBECTL)
+        {
             // The server keeps the annotation of client-side apply up to date, which makes nobody its manager.
             changes.changed = fields::difference(&changes.changed, &last_applied(kind));
         }
@@ -117,7 +133,16 @@ impl<'a> FieldWrite<'a> {
         };
         let applies = named.is_some_and(|m| m.applies);
         let concerns = applies || !touched.is_empty() || named.is_some_and(|m| m.given.is_some());
-        concerns.then_some(FieldWrite { entry, kind, name, subresource, applies, changes, touched, migrates })
+        concerns.then_some(FieldWrite {
+            entry,
+            kind,
+            name,
+            subresource,
+            applies,
+            changes,
+            touched,
+            migrates,
+        })
     }
 
     /// The managers that its client names in place of all that were there.
@@ -133,8 +158,20 @@ impl<'a> FieldWrite<'a> {
                 return;
             }
         }
-        let FieldWrite { entry, kind, name, subresource, applies, changes, touched, migrates } = self;
-        for other in all.iter_mut().filter(|m| !m.is(&name, subresource, applies)) {
+        let FieldWrite {
+            entry,
+            kind,
+            name,
+            subresource,
+            applies,
+            changes,
+            touched,
+            migrates,
+        } = self;
+        for other in all
+            .iter_mut()
+            .filter(|m| !m.is(&name, subresource, applies))
+        {
             other.fields = fields::difference(&other.fields, &touched);
         }
         let own = all.iter().position(|m| m.is(&name, subresource, applies));
@@ -142,16 +179,31 @@ impl<'a> FieldWrite<'a> {
         let fields = match entry.manager.as_deref().map(|m| &m.fields) {
             Some(Fields::Applied(fields)) => fields.clone(),
             Some(Fields::Created(object)) => fields_created(object),
-            _ => fields::union(&fields::difference(&before, &changes.removed), &changes.changed),
+            _ => fields::union(
+                &fields::difference(&before, &changes.removed),
+                &changes.changed,
+            ),
         };
-        all.push(Managed { manager: name, subresource, applies, time: entry.time, fields });
+        all.push(Managed {
+            manager: name,
+            subresource,
+            applies,
+            time: entry.time,
+            fields,
+        });
         if applies && migrates {
             // kubectl migrates the fields of client-side apply to server-side apply, except the last-applied annotation.
             let migrated = all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
             all.retain(|m| !m.is(CLIENT_SIDE, "", false));
             if migrated && all.last().is_some_and(|m| m.manager == KUBECTL) {
                 let fields = last_applied(kind);
-                all.push(Managed { manager: REMEMBERS.into(), subresource: "", applies: true, time: entry.time, fields });
+                all.push(Managed {
+                    manager: REMEMBERS.into(),
+                    subresource: "",
+                    applies: true,
+                    time: entry.time,
+                    fields,
+                });
             }
         }
         all.retain(|m| !m.fields.is_empty());
@@ -163,7 +215,10 @@ const KUBECTL: &str = "kubectl";
 
 /// The annotation of client-side apply as a field.
 fn last_applied(kind: Kind) -> FieldSet {
-    fields::of_value(Shape::of_kind(kind), &json!({"metadata": {"annotations": {LAST_APPLIED: ""}}}))
+    fields::of_value(
+        Shape::of_kind(kind),
+        &json!({"metadata": {"annotations": {LAST_APPLIED: ""}}}),
+    )
 }
 
 /// kubectl's manager for client-side apply.
@@ -188,14 +243,20 @@ fn component(actor: &Actor) -> Str {
 fn part(actor: &Actor, kind: Kind, touched: &FieldSet) -> &'static str {
     match () {
         () if touched.contains_key("f:status") => "status",
-        () if actor.name == "horizontal-pod-autoscaler" && kind != Kind::HorizontalPodAutoscaler => "scale",
+        () if actor.name == "horizontal-pod-autoscaler"
+            && kind != Kind::HorizontalPodAutoscaler =>
+        {
+            "scale"
+        }
         () => "",
     }
 }
 
 /// An object without its unmanaged fields.
 fn plain(mut value: Value) -> Value {
-    let Some(map) = value.as_object_mut() else { return value };
+    let Some(map) = value.as_object_mut() else {
+        return value;
+    };
     map.remove("apiVersion");
     map.remove("kind");
     if let Some(metadata) = map.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -215,13 +276,19 @@ pub(super) fn fields_of(kind: Kind, value: &Value) -> FieldSet {
 /// The fields that the creation of an object sets, including the server's defaults.
 fn fields_created(object: &Object) -> FieldSet {
     let mut value = plain(object.to_value());
-    value.as_object_mut().map(|map: &mut Map<String, Value>| map.remove("status"));
+    value
+        .as_object_mut()
+        .map(|map: &mut Map<String, Value>| map.remove("status"));
     fields::compare(Shape::of_kind(object.kind), &json!({}), &value).changed
 }
 
 /// The same manager, writing these fields.
 pub(super) fn with_fields(manager: &Manager, fields: Fields, applies: bool) -> Option<Rc<Manager>> {
-    Some(Rc::new(Manager { fields, applies, ..manager.clone() }))
+    Some(Rc::new(Manager {
+        fields,
+        applies,
+        ..manager.clone()
+    }))
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@ use serde_json::Value;
 
 /// Applies the operations of a patch in order; on an error the target is unchanged.
 pub fn json_patch(target: &mut Value, patch: &Value) -> Result<(), String> {
-    let operations = patch.as_array().ok_or("the patch is not a list of operations")?;
+    let operations = patch
+        .as_array()
+        .ok_or("the patch is not a list of operations")?;
     let mut copy = target.clone();
     for operation in operations {
         apply(&mut copy, operation)?;
@@ -30,7 +32,10 @@ fn apply(target: &mut Value, operation: &Value) -> Result<(), String> {
             add(target, path, moved)
         }
         "copy" => {
-            let copied = target.pointer(text("from")).cloned().ok_or_else(|| missing(op, text("from")))?;
+            let copied = target
+                .pointer(text("from"))
+                .cloned()
+                .ok_or_else(|| missing(op, text("from")))?;
             add(target, path, copied)
         }
         "test" if target.pointer(path).unwrap_or(&Value::Null) == &value() => Ok(()),
@@ -43,7 +48,11 @@ fn missing(op: &str, path: &str) -> String {
     format!("{op} operation does not apply: doc is missing path: {path}: missing value")
 }
 
-fn parent<'a>(target: &'a mut Value, path: &str, op: &str) -> Result<(&'a mut Value, String), String> {
+fn parent<'a>(
+    target: &'a mut Value,
+    path: &str,
+    op: &str,
+) -> Result<(&'a mut Value, String), String> {
     let (outer, last) = path.rsplit_once('/').ok_or_else(|| missing(op, path))?;
     let holder = target.pointer_mut(outer).ok_or_else(|| missing(op, path))?;
     Ok((holder, last.replace("~1", "/").replace("~0", "~")))
@@ -58,8 +67,13 @@ fn add(target: &mut Value, path: &str, value: Value) -> Result<(), String> {
         (Value::Object(map), key) => drop(map.insert(key, value)),
         (Value::Array(list), key) if key == "-" => list.push(value),
         (Value::Array(list), key) => {
-            let index = key.parse::<usize>().ok().filter(|index| *index <= list.len());
-            let index = index.ok_or_else(|| format!("add operation does not apply: index out of bounds: {path}"))?;
+            let index = key
+                .parse::<usize>()
+                .ok()
+                .filter(|index| *index <= list.len());
+            let index = index.ok_or_else(|| {
+                format!("add operation does not apply: index out of bounds: {path}")
+            })?;
             list.insert(index, value);
         }
         _ => return Err(missing("add", path)),
@@ -71,8 +85,13 @@ fn remove(target: &mut Value, path: &str) -> Result<Value, String> {
     match parent(target, path, "remove")? {
         (Value::Object(map), key) => map.remove(&key).ok_or_else(|| missing("remove", path)),
         (Value::Array(list), key) => {
-            let index = key.parse::<usize>().ok().filter(|index| *index < list.len());
-            index.map(|index| list.remove(index)).ok_or_else(|| missing("remove", path))
+            let index = key
+                .parse::<usize>()
+                .ok()
+                .filter(|index| *index < list.len());
+            index
+                .map(|index| list.remove(index))
+                .ok_or_else(|| missing("remove", path))
         }
         _ => Err(missing("remove", path)),
     }

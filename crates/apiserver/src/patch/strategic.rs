@@ -16,11 +16,20 @@ const UNSUPPORTED: &str = "the body of the request was in an unknown format - ac
 /// Applies a strategic merge patch to an object of a kind.
 pub fn strategic_merge(kind: &str, original: &Value, patch: &Value) -> Result<Value, String> {
     // A kind that the field table does not have is merged by its metadata alone: its lists are replaced.
-    let served = k8s_model::kind::ALL.iter().any(|known| known.name() == kind);
+    let served = k8s_model::kind::ALL
+        .iter()
+        .any(|known| known.name() == kind);
     let by_metadata = || schema().kind_named("ConfigMap").filter(|_| served);
-    let kind = schema().kind_named(kind).or_else(by_metadata).ok_or(UNSUPPORTED)?;
+    let kind = schema()
+        .kind_named(kind)
+        .or_else(by_metadata)
+        .ok_or(UNSUPPORTED)?;
     let mut result = original.as_object().cloned().unwrap_or_default();
-    merge(Some(kind), &mut result, patch.as_object().unwrap_or(&JsonObject::new()))?;
+    merge(
+        Some(kind),
+        &mut result,
+        patch.as_object().unwrap_or(&JsonObject::new()),
+    )?;
     Ok(Value::Object(result))
 }
 
@@ -45,9 +54,18 @@ pub fn rule(kind: Option<&'static str>, name: &str) -> MergeRule {
         return MergeRule::default();
     };
     if let Some(element) = map_element(kind) {
-        return MergeRule { kind: struct_of(element), ..MergeRule::default() };
+        return MergeRule {
+            kind: struct_of(element),
+            ..MergeRule::default()
+        };
     }
-    let Some(Field { kind, strategy, merge_key, .. }) = schema().field(kind, name) else {
+    let Some(Field {
+        kind,
+        strategy,
+        merge_key,
+        ..
+    }) = schema().field(kind, name)
+    else {
         return MergeRule::default();
     };
     let inner = kind.trim_start_matches('*');
@@ -65,7 +83,11 @@ fn struct_of(kind: &'static str) -> Option<&'static str> {
     (schema().fields(kind).is_some() || map_element(kind).is_some()).then_some(kind)
 }
 
-fn merge(kind: Option<&'static str>, target: &mut JsonObject, patch: &JsonObject) -> Result<(), String> {
+fn merge(
+    kind: Option<&'static str>,
+    target: &mut JsonObject,
+    patch: &JsonObject,
+) -> Result<(), String> {
     match patch.get(PATCH).and_then(Value::as_str) {
         Some("replace") => {
             *target = patch.clone();
@@ -81,18 +103,30 @@ fn merge(kind: Option<&'static str>, target: &mut JsonObject, patch: &JsonObject
     if let Some(Value::Array(keys)) = patch.get(RETAIN) {
         target.retain(|key, _| keys.iter().any(|kept| kept == key.as_str()));
     }
-    for (name, value) in patch.iter().filter(|(name, _)| name.starts_with(DELETE_FROM)) {
-        if let (Some(Value::Array(list)), Value::Array(gone)) = (target.get_mut(&name[DELETE_FROM.len()..]), value) {
+    for (name, value) in patch
+        .iter()
+        .filter(|(name, _)| name.starts_with(DELETE_FROM))
+    {
+        if let (Some(Value::Array(list)), Value::Array(gone)) =
+            (target.get_mut(&name[DELETE_FROM.len()..]), value)
+        {
             list.retain(|item| !gone.contains(item));
         }
     }
     for (name, value) in patch.iter().filter(|(name, _)| !name.starts_with('$')) {
-        merge_field(rule(kind, name), target, name, value, patch.get(&format!("{ORDER}{name}")))?;
+        merge_field(
+            rule(kind, name),
+            target,
+            name,
+            value,
+            patch.get(&format!("{ORDER}{name}")),
+        )?;
     }
     // An order may be given for a list that is otherwise left alone.
     for (name, order) in patch.iter().filter(|(name, _)| name.starts_with(ORDER)) {
         let name = &name[ORDER.len()..];
-        if let (false, Some(Value::Array(list))) = (patch.contains_key(name), target.get_mut(name)) {
+        if let (false, Some(Value::Array(list))) = (patch.contains_key(name), target.get_mut(name))
+        {
             let before = list.clone();
             reorder(list, &before, order, rule(kind, name).key);
         }
@@ -100,13 +134,21 @@ fn merge(kind: Option<&'static str>, target: &mut JsonObject, patch: &JsonObject
     Ok(())
 }
 
-fn merge_field(rule: MergeRule, target: &mut JsonObject, name: &str, value: &Value, order: Option<&Value>) -> Result<(), String> {
+fn merge_field(
+    rule: MergeRule,
+    target: &mut JsonObject,
+    name: &str,
+    value: &Value,
+    order: Option<&Value>,
+) -> Result<(), String> {
     if value.is_null() {
         target.remove(name);
         return Ok(());
     }
     match (target.get_mut(name), value) {
-        (Some(Value::Object(inner)), Value::Object(patch)) if !rule.replaced => merge(rule.kind, inner, patch),
+        (Some(Value::Object(inner)), Value::Object(patch)) if !rule.replaced => {
+            merge(rule.kind, inner, patch)
+        }
         (Some(Value::Array(list)), Value::Array(patch)) if rule.merged => {
             let before = list.clone();
             merge_list(rule, list, patch)?;
@@ -131,17 +173,33 @@ fn merge_list(rule: MergeRule, list: &mut Vec<Value>, patch: &[Value]) -> Result
         return Ok(());
     }
     if patch.iter().any(|item| item[PATCH] == "replace") {
-        *list = patch.iter().filter(|item| item.get(PATCH).is_none()).map(without_directives).collect();
+        *list = patch
+            .iter()
+            .filter(|item| item.get(PATCH).is_none())
+            .map(without_directives)
+            .collect();
         return Ok(());
     }
     for item in patch {
-        let name = item.get(rule.key).ok_or_else(|| format!("map: {item} does not contain declared merge key: {}", rule.key))?;
+        let name = item.get(rule.key).ok_or_else(|| {
+            format!(
+                "map: {item} does not contain declared merge key: {}",
+                rule.key
+            )
+        })?;
         if item[PATCH] == "delete" {
             list.retain(|other| other.get(rule.key) != Some(name));
             continue;
         }
-        match list.iter_mut().find(|other| other.get(rule.key) == Some(name)) {
-            Some(Value::Object(inner)) => merge(rule.kind, inner, item.as_object().unwrap_or(&JsonObject::new()))?,
+        match list
+            .iter_mut()
+            .find(|other| other.get(rule.key) == Some(name))
+        {
+            Some(Value::Object(inner)) => merge(
+                rule.kind,
+                inner,
+                item.as_object().unwrap_or(&JsonObject::new()),
+            )?,
             _ => list.push(without_directives(item)),
         }
     }
@@ -152,8 +210,12 @@ fn merge_list(rule: MergeRule, list: &mut Vec<Value>, patch: &[Value]) -> Result
 fn without_directives(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
-            let kept = map.iter().filter(|(name, value)| !name.starts_with('$') && !value.is_null());
-            Value::Object(k8s_model::sort::map(kept.map(|(name, value)| (name.clone(), without_directives(value)))))
+            let kept = map
+                .iter()
+                .filter(|(name, value)| !name.starts_with('$') && !value.is_null());
+            Value::Object(k8s_model::sort::map(
+                kept.map(|(name, value)| (name.clone(), without_directives(value))),
+            ))
         }
         Value::Array(items) => {
             let kept = items.iter().filter(|item| item.get(PATCH).is_none());
@@ -169,10 +231,17 @@ fn reorder(list: &mut Vec<Value>, before: &[Value], order: &Value, key: &str) {
         return;
     };
     let name = |item: &Value| {
-        if key.is_empty() { item.clone() } else { item[key].clone() }
+        if key.is_empty() {
+            item.clone()
+        } else {
+            item[key].clone()
+        }
     };
-    let place = |list: &[Value], item: &Value| list.iter().position(|other| name(other) == name(item));
-    let (mut named, others): (Vec<Value>, Vec<Value>) = list.drain(..).partition(|item| place(order, item).is_some());
+    let place =
+        |list: &[Value], item: &Value| list.iter().position(|other| name(other) == name(item));
+    let (mut named, others): (Vec<Value>, Vec<Value>) = list
+        .drain(..)
+        .partition(|item| place(order, item).is_some());
     k8s_model::sort::sort_by_key(&mut named, |item| place(order, item));
     let (mut others, mut named) = (others.into_iter().peekable(), named.into_iter().peekable());
     while let Some(other) = others.peek() {

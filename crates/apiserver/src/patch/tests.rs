@@ -8,7 +8,10 @@ fn deployment(spec: Value) -> Value {
 #[test]
 fn a_merge_patch_removes_merges_and_replaces() {
     let mut target = json!({"a": {"b": 1, "c": 2}, "d": [1]});
-    merge_patch(&mut target, &json!({"a": {"b": null, "e": {"f": null, "g": 1}}, "d": [2]}));
+    merge_patch(
+        &mut target,
+        &json!({"a": {"b": null, "e": {"f": null, "g": 1}}, "d": [2]}),
+    );
     assert_eq!(target, json!({"a": {"c": 2, "e": {"g": 1}}, "d": [2]}));
 }
 
@@ -19,10 +22,25 @@ fn a_json_patch_applies_whole_or_not_at_all() {
         {"op": "remove", "path": "/b/c~1d"}, {"op": "test", "path": "/a/0", "value": 1},
         {"op": "copy", "from": "/a", "path": "/e"}, {"op": "move", "from": "/e/0", "path": "/f"}, {"op": "replace", "path": "/b", "value": 0}]);
     json_patch(&mut target, &patch).unwrap();
-    assert_eq!(target, json!({"a": [1, 2, 3, 4], "b": 0, "e": [2, 3, 4], "f": 1}));
+    assert_eq!(
+        target,
+        json!({"a": [1, 2, 3, 4], "b": 0, "e": [2, 3, 4], "f": 1})
+    );
     let before = target.clone();
-    assert!(json_patch(&mut target, &json!([{"op": "add", "path": "/x", "value": 1}, {"op": "remove", "path": "/nothing"}])).is_err());
-    assert!(json_patch(&mut target, &json!([{"op": "add", "path": "/a/99", "value": 1}])).is_err());
+    assert!(
+        json_patch(
+            &mut target,
+            &json!([{"op": "add", "path": "/x", "value": 1}, {"op": "remove", "path": "/nothing"}])
+        )
+        .is_err()
+    );
+    assert!(
+        json_patch(
+            &mut target,
+            &json!([{"op": "add", "path": "/a/99", "value": 1}])
+        )
+        .is_err()
+    );
     assert_eq!(target, before);
 }
 
@@ -45,19 +63,32 @@ fn lists_are_merged_by_their_key() {
 
 #[test]
 fn directives_replace_retain_and_order() {
-    let before = deployment(json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}},
-        "template": {"spec": {"containers": [{"name": "a"}, {"name": "s"}, {"name": "b"}]}}}));
+    let before = deployment(
+        json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}},
+        "template": {"spec": {"containers": [{"name": "a"}, {"name": "s"}, {"name": "b"}]}}}),
+    );
     let patch = json!({"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"},
         "template": {"spec": {"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}], "containers": [{"name": "b", "image": "x"}]}}}});
     let after = strategic_merge("Deployment", &before, &patch).unwrap();
     assert_eq!(after["spec"]["strategy"], json!({"type": "Recreate"}));
-    assert_eq!(after["spec"]["template"]["spec"]["containers"], json!([{"name": "s"}, {"name": "b", "image": "x"}, {"name": "a"}]));
-    let replaced =
-        strategic_merge("Deployment", &before, &json!({"spec": {"strategy": {"$patch": "replace", "type": "Recreate"}}})).unwrap();
+    assert_eq!(
+        after["spec"]["template"]["spec"]["containers"],
+        json!([{"name": "s"}, {"name": "b", "image": "x"}, {"name": "a"}])
+    );
+    let replaced = strategic_merge(
+        "Deployment",
+        &before,
+        &json!({"spec": {"strategy": {"$patch": "replace", "type": "Recreate"}}}),
+    )
+    .unwrap();
     assert_eq!(replaced["spec"]["strategy"], json!({"type": "Recreate"}));
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"finalizers": ["a", "b"]}});
-    let after =
-        strategic_merge("Pod", &pod, &json!({"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"], "finalizers": ["c"]}})).unwrap();
+    let after = strategic_merge(
+        "Pod",
+        &pod,
+        &json!({"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"], "finalizers": ["c"]}}),
+    )
+    .unwrap();
     assert_eq!(after["metadata"]["finalizers"], json!(["c", "b"]));
     let widget = json!({"apiVersion": "x/v1", "kind": "Widget"});
     assert!(strategic_merge("Widget", &widget, &json!({})).is_err());
@@ -72,30 +103,43 @@ fn applying_the_same_again_does_nothing() {
     current["spec"]["strategy"] = json!({"type": "RollingUpdate"});
     current["spec"]["template"]["spec"]["containers"][0]["ports"][0]["protocol"] = json!("TCP");
     current["status"] = json!({"replicas": 3});
-    assert_eq!(three_way_strategic("Deployment", &applied, &applied, &current), Some(json!({})));
+    assert_eq!(
+        three_way_strategic("Deployment", &applied, &applied, &current),
+        Some(json!({}))
+    );
 }
 
 #[test]
 fn apply_removes_what_it_once_set_and_nothing_else() {
     let last = deployment(json!({"replicas": 3, "template": {"spec": {"containers": [
         {"name": "a", "image": "x", "env": [{"name": "E", "value": "1"}]}, {"name": "b", "image": "y"}]}}}));
-    let modified = deployment(json!({"template": {"spec": {"containers": [{"name": "a", "image": "z"}]}}}));
+    let modified =
+        deployment(json!({"template": {"spec": {"containers": [{"name": "a", "image": "z"}]}}}));
     let mut current = last.clone();
-    current["spec"]["template"]["spec"]["containers"][0]["env"] = json!([{"name": "E", "value": "1"}, {"name": "OTHER", "value": "2"}]);
+    current["spec"]["template"]["spec"]["containers"][0]["env"] =
+        json!([{"name": "E", "value": "1"}, {"name": "OTHER", "value": "2"}]);
     current["spec"]["paused"] = json!(true);
     let patch = three_way_strategic("Deployment", &last, &modified, &current).unwrap();
     let after = strategic_merge("Deployment", &current, &patch).unwrap();
-    assert_eq!(after["spec"], json!({"paused": true, "template": {"spec": {"containers": [{"name": "a", "image": "z"}]}}}));
+    assert_eq!(
+        after["spec"],
+        json!({"paused": true, "template": {"spec": {"containers": [{"name": "a", "image": "z"}]}}})
+    );
 }
 
 #[test]
 fn other_kinds_are_applied_by_merge_patch() {
-    let last = json!({"apiVersion": "x/v1", "kind": "Widget", "spec": {"a": 1, "b": {"c": 1}, "l": [1]}});
-    let modified = json!({"apiVersion": "x/v1", "kind": "Widget", "spec": {"b": {"d": 1}, "l": [2]}});
+    let last =
+        json!({"apiVersion": "x/v1", "kind": "Widget", "spec": {"a": 1, "b": {"c": 1}, "l": [1]}});
+    let modified =
+        json!({"apiVersion": "x/v1", "kind": "Widget", "spec": {"b": {"d": 1}, "l": [2]}});
     let mut current = last.clone();
     current["spec"]["e"] = json!(5);
     let patch = three_way_merge(&last, &modified, &current);
-    assert_eq!(patch, json!({"spec": {"a": null, "b": {"c": null, "d": 1}, "l": [2]}}));
+    assert_eq!(
+        patch,
+        json!({"spec": {"a": null, "b": {"c": null, "d": 1}, "l": [2]}})
+    );
     merge_patch(&mut current, &patch);
     assert_eq!(current["spec"], json!({"b": {"d": 1}, "e": 5, "l": [2]}));
     assert_eq!(three_way_merge(&last, &last, &last), json!({}));

@@ -20,10 +20,20 @@ enum Seek {
 
 /// The strategic merge patch from the current object to the modified one; `{}` when there is nothing to do,
 /// `None` for a kind that has no strategic merge.
-pub fn three_way_strategic(kind: &str, last_applied: &Value, modified: &Value, current: &Value) -> Option<Value> {
+pub fn three_way_strategic(
+    kind: &str,
+    last_applied: &Value,
+    modified: &Value,
+    current: &Value,
+) -> Option<Value> {
     let kind = schema().kind_named(kind)?;
     let nothing = JsonObject::new();
-    let object = |value: &'_ Value| value.as_object().cloned().unwrap_or_else(|| nothing.clone());
+    let object = |value: &'_ Value| {
+        value
+            .as_object()
+            .cloned()
+            .unwrap_or_else(|| nothing.clone())
+    };
     let (last, modified, current) = (object(last_applied), object(modified), object(current));
     let changes = compare(Some(kind), &current, &modified, Seek::Changes, false);
     let mut patch = compare(Some(kind), &last, &modified, Seek::Deletions, false);
@@ -57,7 +67,10 @@ fn plain(old: &Value, new: &Value, seek: Seek) -> Option<Value> {
         return (seek == Seek::Changes && old != new).then(|| new.clone());
     };
     let mut patch = JsonObject::new();
-    for name in before.keys().filter(|name| seek == Seek::Deletions && !after.contains_key(*name)) {
+    for name in before
+        .keys()
+        .filter(|name| seek == Seek::Deletions && !after.contains_key(*name))
+    {
         patch.insert(name.clone(), Value::Null);
     }
     for (name, value) in after {
@@ -77,7 +90,13 @@ fn plain(old: &Value, new: &Value, seek: Seek) -> Option<Value> {
     (!patch.is_empty()).then_some(Value::Object(patch))
 }
 
-fn compare(kind: Option<&'static str>, old: &JsonObject, new: &JsonObject, seek: Seek, retain: bool) -> JsonObject {
+fn compare(
+    kind: Option<&'static str>,
+    old: &JsonObject,
+    new: &JsonObject,
+    seek: Seek,
+    retain: bool,
+) -> JsonObject {
     let mut patch = JsonObject::new();
     for (name, before) in old {
         let Some(after) = new.get(name) else {
@@ -97,40 +116,68 @@ fn compare(kind: Option<&'static str>, old: &JsonObject, new: &JsonObject, seek:
             (Value::Array(before), Value::Array(after)) if rule.merged => {
                 compare_lists(&mut patch, rule, name, (before, after), seek);
             }
-            _ if before != after && seek == Seek::Changes => drop(patch.insert(name.clone(), after.clone())),
+            _ if before != after && seek == Seek::Changes => {
+                drop(patch.insert(name.clone(), after.clone()))
+            }
             _ => {}
         }
     }
     if seek == Seek::Changes {
-        for (name, value) in new.iter().filter(|(name, value)| !old.contains_key(*name) && !value.is_null()) {
+        for (name, value) in new
+            .iter()
+            .filter(|(name, value)| !old.contains_key(*name) && !value.is_null())
+        {
             patch.insert(name.clone(), value.clone());
         }
     }
     if retain && !patch.is_empty() {
-        patch.insert(RETAIN.to_owned(), new.keys().map(|key| Value::from(key.as_str())).collect());
+        patch.insert(
+            RETAIN.to_owned(),
+            new.keys().map(|key| Value::from(key.as_str())).collect(),
+        );
     }
     patch
 }
 
-fn compare_lists(patch: &mut JsonObject, rule: MergeRule, name: &str, lists: (&[Value], &[Value]), seek: Seek) {
+fn compare_lists(
+    patch: &mut JsonObject,
+    rule: MergeRule,
+    name: &str,
+    lists: (&[Value], &[Value]),
+    seek: Seek,
+) {
     let (before, after) = lists;
     let mut found = Vec::new();
     if rule.key.is_empty() {
-        let missing =
-            |from: &[Value], other: &[Value]| -> Vec<Value> { from.iter().filter(|item| !other.contains(item)).cloned().collect() };
+        let missing = |from: &[Value], other: &[Value]| -> Vec<Value> {
+            from.iter()
+                .filter(|item| !other.contains(item))
+                .cloned()
+                .collect()
+        };
         let gone = missing(before, after);
         match seek {
             Seek::Changes => found = missing(after, before),
-            Seek::Deletions if !gone.is_empty() => drop(patch.insert(format!("{DELETE_FROM}{name}"), Value::Array(gone))),
+            Seek::Deletions if !gone.is_empty() => {
+                drop(patch.insert(format!("{DELETE_FROM}{name}"), Value::Array(gone)))
+            }
             Seek::Deletions => {}
         }
     } else {
         compare_elements(&mut found, rule, lists, seek);
     }
     let label = |item: &Value| {
-        if rule.key.is_empty() { item.clone() } else { json!({rule.key: item[rule.key]}) }
+        if rule.key.is_empty() {
+            item.clone()
+        } else {
+            json!({rule.key: item[rule.key]})
+        }
     };
-    let same_order = before.len() <= after.len() && before.iter().zip(after).all(|(left, right)| label(left) == label(right));
+    let same_order = before.len() <= after.len()
+        && before
+            .iter()
+            .zip(after)
+            .all(|(left, right)| label(left) == label(right));
     if !found.is_empty() || (seek == Seek::Changes && !same_order) {
         patch.insert(format!("{ORDER}{name}"), after.iter().map(label).collect());
     }
@@ -139,7 +186,12 @@ fn compare_lists(patch: &mut JsonObject, rule: MergeRule, name: &str, lists: (&[
     }
 }
 
-fn compare_elements(found: &mut Vec<Value>, rule: MergeRule, (before, after): (&[Value], &[Value]), seek: Seek) {
+fn compare_elements(
+    found: &mut Vec<Value>,
+    rule: MergeRule,
+    (before, after): (&[Value], &[Value]),
+    seek: Seek,
+) {
     let same = |left: &Value, right: &Value| left[rule.key] == right[rule.key];
     for item in after {
         match before.iter().find(|other| same(other, item)) {
@@ -157,7 +209,10 @@ fn compare_elements(found: &mut Vec<Value>, rule: MergeRule, (before, after): (&
             None => {}
         }
     }
-    for item in before.iter().filter(|item| seek == Seek::Deletions && !after.iter().any(|other| same(item, other))) {
+    for item in before
+        .iter()
+        .filter(|item| seek == Seek::Deletions && !after.iter().any(|other| same(item, other)))
+    {
         found.push(json!({PATCH: "delete", rule.key: item[rule.key]}));
     }
 }
@@ -168,10 +223,19 @@ fn combine(kind: Option<&'static str>, patch: &mut JsonObject, other: JsonObject
         let rule = rule(kind, &name);
         match (patch.get_mut(&name), value) {
             (Some(Value::Object(inner)), Value::Object(value)) => combine(rule.kind, inner, value),
-            (Some(Value::Array(list)), Value::Array(items)) if rule.merged && !rule.key.is_empty() => {
+            (Some(Value::Array(list)), Value::Array(items))
+                if rule.merged && !rule.key.is_empty() =>
+            {
                 for item in items {
-                    match (list.iter_mut().find(|other| other[rule.key] == item[rule.key] && other.get(PATCH).is_none()), item) {
-                        (Some(Value::Object(inner)), Value::Object(item)) => combine(rule.kind, inner, item),
+                    match (
+                        list.iter_mut().find(|other| {
+                            other[rule.key] == item[rule.key] && other.get(PATCH).is_none()
+                        }),
+                        item,
+                    ) {
+                        (Some(Value::Object(inner)), Value::Object(item)) => {
+                            combine(rule.kind, inner, item)
+                        }
                         (_, item) => list.push(item),
                     }
                 }

@@ -49,14 +49,26 @@ impl Policy {
                 detail: detail.to_owned(),
             });
         };
-        let label = |name: &str| labels.get(format!("{PREFIX}{name}")).and_then(Value::as_str);
+        let label = |name: &str| {
+            labels
+                .get(format!("{PREFIX}{name}"))
+                .and_then(Value::as_str)
+        };
         let level = label(mode).map(|text| match text {
             "privileged" => Level::Privileged,
             "baseline" => Level::Baseline,
             "restricted" => Level::Restricted,
             _ => {
-                complain(mode, text, "must be one of privileged, baseline, restricted");
-                if mode == "enforce" { Level::Restricted } else { Level::Privileged }
+                complain(
+                    mode,
+                    text,
+                    "must be one of privileged, baseline, restricted",
+                );
+                if mode == "enforce" {
+                    Level::Restricted
+                } else {
+                    Level::Privileged
+                }
             }
         });
         let version = format!("{mode}-version");
@@ -70,17 +82,31 @@ impl Policy {
         let level = level?;
         let name = ["privileged", "baseline", "restricted"][level as usize];
         let shown = minor.map_or_else(|| "latest".to_owned(), |minor| format!("v1.{minor}"));
-        Some(Policy { level, minor: minor.unwrap_or(LATEST), name: format!("{name}:{shown}") })
+        Some(Policy {
+            level,
+            minor: minor.unwrap_or(LATEST),
+            name: format!("{name}:{shown}"),
+        })
     }
 
     fn findings(&self, annotations: &Value, spec: &Value) -> Vec<(&'static str, String)> {
-        checks::findings(self.level, &Subject { annotations, spec, minor: self.minor })
+        checks::findings(
+            self.level,
+            &Subject {
+                annotations,
+                spec,
+                minor: self.minor,
+            },
+        )
     }
 
     /// `PodSecurity "…": …`, if a Pod of this spec violates it.
     fn violation(&self, annotations: &Value, spec: &Value) -> Option<String> {
-        let found: Vec<String> =
-            self.findings(annotations, spec).into_iter().map(|(reason, detail)| format!("{reason} ({detail})")).collect();
+        let found: Vec<String> = self
+            .findings(annotations, spec)
+            .into_iter()
+            .map(|(reason, detail)| format!("{reason} ({detail})"))
+            .collect();
         (!found.is_empty()).then(|| format!("PodSecurity {:?}: {}", self.name, found.join(", ")))
     }
 }
@@ -96,26 +122,55 @@ fn policies(labels: &Value, errors: &mut Vec<FieldError>) -> (Option<Policy>, Op
 impl ApiServer {
     /// Refuses a Pod that violates the policy of its namespace.
     pub(super) fn check_pod_security(&self, object: &Object) -> Result<(), ApiError> {
-        let Some(pod) = object.pod() else { return Ok(()) };
-        let (Some(enforce), _) = self.policies_of(&object.meta.namespace) else { return Ok(()) };
-        let annotations = object.meta.annotations.iter().map(|(key, value)| (key.to_string(), Value::from(value.as_str())));
-        match enforce.violation(&Value::Object(k8s_model::sort::map(annotations)), &pod.spec.raw) {
-            Some(text) => Err(ApiError::forbidden(format!("pods {:?} is forbidden: violates {text}", object.meta.name.as_str()))),
+        let Some(pod) = object.pod() else {
+            return Ok(());
+        };
+        let (Some(enforce), _) = self.policies_of(&object.meta.namespace) else {
+            return Ok(());
+        };
+        let annotations = object
+            .meta
+            .annotations
+            .iter()
+            .map(|(key, value)| (key.to_string(), Value::from(value.as_str())));
+        match enforce.violation(
+            &Value::Object(k8s_model::sort::map(annotations)),
+            &pod.spec.raw,
+        ) {
+            Some(text) => Err(ApiError::forbidden(format!(
+                "pods {:?} is forbidden: violates {text}",
+                object.meta.name.as_str()
+            ))),
             None => Ok(()),
         }
     }
 
     fn policies_of(&self, namespace: &str) -> (Option<Policy>, Option<Policy>) {
-        let Some(object) = self.get(&ObjectRef::new(Kind::Namespace, "", namespace)) else { return (None, None) };
+        let Some(object) = self.get(&ObjectRef::new(Kind::Namespace, "", namespace)) else {
+            return (None, None);
+        };
         if !object.meta.labels.keys().any(|key| key.starts_with(PREFIX)) {
             return (None, None);
         }
-        let labels = object.meta.labels.iter().map(|(key, value)| (key.to_string(), Value::from(value.as_str())));
-        policies(&Value::Object(k8s_model::sort::map(labels)), &mut Vec::new())
+        let labels = object
+            .meta
+            .labels
+            .iter()
+            .map(|(key, value)| (key.to_string(), Value::from(value.as_str())));
+        policies(
+            &Value::Object(k8s_model::sort::map(labels)),
+            &mut Vec::new(),
+        )
     }
 
     /// Adds warnings about a written object, and validates the labels of a namespace.
-    pub(super) fn warn_of_security(&mut self, origin: &Origin, kind: Kind, value: &Value, old: Option<&Object>) -> Vec<FieldError> {
+    pub(super) fn warn_of_security(
+        &mut self,
+        origin: &Origin,
+        kind: Kind,
+        value: &Value,
+        old: Option<&Object>,
+    ) -> Vec<FieldError> {
         if kind == Kind::Namespace {
             return self.warn_of_level(value, old);
         }
@@ -128,12 +183,20 @@ impl ApiServer {
             Kind::CronJob => value.pointer("/spec/jobTemplate/spec/template"),
             _ => value.pointer("/spec/template"),
         };
-        let Some(template) = template.filter(|template| template["spec"]["containers"].is_array()) else { return Vec::new() };
+        let Some(template) = template.filter(|template| template["spec"]["containers"].is_array())
+        else {
+            return Vec::new();
+        };
         let namespace = value["metadata"]["namespace"].as_str().unwrap_or("default");
         let (enforce, warn) = self.policies_of(namespace);
         let annotations = &template["metadata"]["annotations"];
-        let refused = kind == Kind::Pod && enforce.is_some_and(|policy| !policy.findings(annotations, &template["spec"]).is_empty());
-        if let Some(text) = warn.filter(|_| !refused).and_then(|policy| policy.violation(annotations, &template["spec"])) {
+        let refused = kind == Kind::Pod
+            && enforce
+                .is_some_and(|policy| !policy.findings(annotations, &template["spec"]).is_empty());
+        if let Some(text) = warn
+            .filter(|_| !refused)
+            .and_then(|policy| policy.violation(annotations, &template["spec"]))
+        {
             self.warnings.push(format!("would violate {text}"));
         }
         Vec::new()
@@ -143,27 +206,40 @@ impl ApiServer {
     fn warn_of_level(&mut self, value: &Value, old: Option<&Object>) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let (enforce, _) = policies(&value["metadata"]["labels"], &mut errors);
-        let (Some(enforce), Some(old)) = (enforce, old) else { return errors };
+        let (Some(enforce), Some(old)) = (enforce, old) else {
+            return errors;
+        };
         let before = self.policies_of(&old.meta.name).0;
         if !errors.is_empty() || before.as_ref() == Some(&enforce) {
             return errors;
         }
         let mut found: Vec<(String, String, usize)> = Vec::new();
-        for object in self.list(Kind::Pod).filter(|pod| pod.meta.namespace == old.meta.name) {
+        for object in self
+            .list(Kind::Pod)
+            .filter(|pod| pod.meta.namespace == old.meta.name)
+        {
             let Some(pod) = object.pod() else { continue };
-            let reasons: Vec<&str> = enforce.findings(&Value::Null, &pod.spec.raw).into_iter().map(|(reason, _)| reason).collect();
+            let reasons: Vec<&str> = enforce
+                .findings(&Value::Null, &pod.spec.raw)
+                .into_iter()
+                .map(|(reason, _)| reason)
+                .collect();
             let reasons = reasons.join(", ");
             match found.iter_mut().find(|(known, ..)| *known == reasons) {
                 Some((.., count)) => *count += 1,
-                None if !reasons.is_empty() => found.push((reasons, object.meta.name.to_string(), 1)),
+                None if !reasons.is_empty() => {
+                    found.push((reasons, object.meta.name.to_string(), 1))
+                }
                 None => {}
             }
         }
         if !found.is_empty() {
             let name = old.meta.name.as_str();
             self.warnings.push(format!("existing pods in namespace {name:?} violate the new PodSecurity enforce level {:?}", enforce.name));
-            let mut lines: Vec<String> =
-                found.into_iter().map(|(reasons, pod, count)| format!("{pod}{}: {reasons}", others(count))).collect();
+            let mut lines: Vec<String> = found
+                .into_iter()
+                .map(|(reasons, pod, count)| format!("{pod}{}: {reasons}", others(count)))
+                .collect();
             k8s_model::sort::sort(&mut lines);
             self.warnings.append(&mut lines);
         }

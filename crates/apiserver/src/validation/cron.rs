@@ -10,14 +10,36 @@ struct Range {
     words: &'static [&'static str],
 }
 
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const FIELDS: [Range; 5] = [
-    Range { least: 0, most: 59, words: &[] },
-    Range { least: 0, most: 23, words: &[] },
-    Range { least: 1, most: 31, words: &[] },
-    Range { least: 1, most: 12, words: &MONTHS },
-    Range { least: 0, most: 6, words: &DAYS },
+    Range {
+        least: 0,
+        most: 59,
+        words: &[],
+    },
+    Range {
+        least: 0,
+        most: 23,
+        words: &[],
+    },
+    Range {
+        least: 1,
+        most: 31,
+        words: &[],
+    },
+    Range {
+        least: 1,
+        most: 12,
+        words: &MONTHS,
+    },
+    Range {
+        least: 0,
+        most: 6,
+        words: &DAYS,
+    },
 ];
 const DESCRIPTORS: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
@@ -51,16 +73,25 @@ impl Schedule {
     /// Reads a schedule of five fields or a descriptor such as `@hourly`.
     pub fn parse(schedule: &str) -> Result<Schedule, String> {
         if let Some(span) = schedule.strip_prefix("@every ") {
-            let micros = duration(span).ok_or_else(|| format!("failed to parse duration {schedule}: time: invalid duration \"{span}\""))?;
+            let micros = duration(span).ok_or_else(|| {
+                format!("failed to parse duration {schedule}: time: invalid duration \"{span}\"")
+            })?;
             return Ok(Schedule::Every((micros / SECOND).max(1) as i64));
         }
         if schedule.starts_with('@') {
             let known = DESCRIPTORS.iter().find(|(name, _)| *name == schedule);
-            return known.map_or_else(|| Err(format!("unrecognized descriptor: {schedule}")), |(_, fields)| Schedule::parse(fields));
+            return known.map_or_else(
+                || Err(format!("unrecognized descriptor: {schedule}")),
+                |(_, fields)| Schedule::parse(fields),
+            );
         }
         let parts: Vec<&str> = schedule.split_whitespace().collect();
         if parts.len() != FIELDS.len() {
-            return Err(format!("expected exactly 5 fields, found {}: [{}]", parts.len(), parts.join(" ")));
+            return Err(format!(
+                "expected exactly 5 fields, found {}: [{}]",
+                parts.len(),
+                parts.join(" ")
+            ));
         }
         let mut fields = [0; 5];
         for (i, part) in parts.iter().enumerate() {
@@ -106,9 +137,17 @@ fn has(bits: u64, value: i64) -> bool {
 /// Whether a day matches: if both days of month and days of week are restricted, either is enough.
 fn names_day(fields: &[u64; 5], day: i64) -> bool {
     let (_, month, of_month) = civil(day);
-    let (by_month, by_week) = (has(fields[2], of_month), has(fields[4], (day + 4).rem_euclid(7)));
+    let (by_month, by_week) = (
+        has(fields[2], of_month),
+        has(fields[4], (day + 4).rem_euclid(7)),
+    );
     let starred = (fields[2] | fields[4]) & STAR != 0;
-    has(fields[3], month) && if starred { by_month && by_week } else { by_month || by_week }
+    has(fields[3], month)
+        && if starred {
+            by_month && by_week
+        } else {
+            by_month || by_week
+        }
 }
 
 /// The values that one element of a field names.
@@ -118,12 +157,19 @@ fn element(range: &Range, part: &str) -> Result<u64, String> {
         Some((span, step)) => (span, Some(step)),
         None => (part, None),
     };
-    let every = match step.map(|step| step.parse::<u32>().map_err(|_| not_a_number(step))).transpose()? {
+    let every = match step
+        .map(|step| step.parse::<u32>().map_err(|_| not_a_number(step)))
+        .transpose()?
+    {
         Some(0) => return Err(format!("step of range should be a positive number: {part}")),
         every => every,
     };
     let (start, end, star) = ends(range, part, span, every.is_some())?;
-    let mut bits = if star && every.is_none_or(|n| n == 1) { STAR } else { 0 };
+    let mut bits = if star && every.is_none_or(|n| n == 1) {
+        STAR
+    } else {
+        0
+    };
     let mut value = start;
     while value <= end {
         bits |= 1 << value;
@@ -150,13 +196,21 @@ fn ends(range: &Range, part: &str, span: &str, stepped: bool) -> Result<(u32, u3
         None => start,
     };
     if start < range.least {
-        return Err(format!("beginning of range ({start}) below minimum ({}): {part}", range.least));
+        return Err(format!(
+            "beginning of range ({start}) below minimum ({}): {part}",
+            range.least
+        ));
     }
     if end > range.most {
-        return Err(format!("end of range ({end}) above maximum ({}): {part}", range.most));
+        return Err(format!(
+            "end of range ({end}) above maximum ({}): {part}",
+            range.most
+        ));
     }
     if start > end {
-        return Err(format!("beginning of range ({start}) beyond end of range ({end}): {part}"));
+        return Err(format!(
+            "beginning of range ({start}) beyond end of range ({end}): {part}"
+        ));
     }
     Ok((start, end, false))
 }
@@ -180,25 +234,82 @@ mod tests {
 
     fn next(schedule: &str, after: &str, ahead: i64) -> Option<String> {
         let after = Timestamp::parse(after).unwrap().seconds();
-        Schedule::parse(schedule).unwrap().next(after, &|_| ahead * 3600).map(|at| Timestamp::new(at).rfc3339())
+        Schedule::parse(schedule)
+            .unwrap()
+            .next(after, &|_| ahead * 3600)
+            .map(|at| Timestamp::new(at).rfc3339())
     }
 
     #[test]
     fn the_next_run_comes_strictly_after() {
         let cases = [
-            ("* * * * *", "2026-11-21T06:34:00Z", 0, "2026-11-21T06:35:00Z"),
-            ("* * * * *", "2026-11-21T06:34:59Z", 0, "2026-11-21T06:35:00Z"),
-            ("*/20 * * * *", "2026-11-21T06:40:00Z", 0, "2026-11-21T07:00:00Z"),
-            ("5/20 * * * *", "2026-11-21T06:05:00Z", 0, "2026-11-21T06:25:00Z"),
-            ("30 6-16/4 * * 1-5", "2026-11-20T14:30:00Z", 0, "2026-11-23T06:30:00Z"),
-            ("0 0 13 * fri", "2026-11-01T00:00:00Z", 0, "2026-11-06T00:00:00Z"),
-            ("0 0 29 2 *", "2026-03-01T00:00:00Z", 0, "2028-02-29T00:00:00Z"),
-            ("@monthly", "2026-12-31T23:59:59Z", 0, "2027-01-01T00:00:00Z"),
-            ("0 9 * * *", "2026-11-21T06:34:00Z", 8, "2026-11-22T01:00:00Z"),
-            ("@every 1h30m", "2026-11-21T06:34:00Z", 0, "2026-11-21T08:04:00Z"),
+            (
+                "* * * * *",
+                "2026-11-21T06:34:00Z",
+                0,
+                "2026-11-21T06:35:00Z",
+            ),
+            (
+                "* * * * *",
+                "2026-11-21T06:34:59Z",
+                0,
+                "2026-11-21T06:35:00Z",
+            ),
+            (
+                "*/20 * * * *",
+                "2026-11-21T06:40:00Z",
+                0,
+                "2026-11-21T07:00:00Z",
+            ),
+            (
+                "5/20 * * * *",
+                "2026-11-21T06:05:00Z",
+                0,
+                "2026-11-21T06:25:00Z",
+            ),
+            (
+                "30 6-16/4 * * 1-5",
+                "2026-11-20T14:30:00Z",
+                0,
+                "2026-11-23T06:30:00Z",
+            ),
+            (
+                "0 0 13 * fri",
+                "2026-11-01T00:00:00Z",
+                0,
+                "2026-11-06T00:00:00Z",
+            ),
+            (
+                "0 0 29 2 *",
+                "2026-03-01T00:00:00Z",
+                0,
+                "2028-02-29T00:00:00Z",
+            ),
+            (
+                "@monthly",
+                "2026-12-31T23:59:59Z",
+                0,
+                "2027-01-01T00:00:00Z",
+            ),
+            (
+                "0 9 * * *",
+                "2026-11-21T06:34:00Z",
+                8,
+                "2026-11-22T01:00:00Z",
+            ),
+            (
+                "@every 1h30m",
+                "2026-11-21T06:34:00Z",
+                0,
+                "2026-11-21T08:04:00Z",
+            ),
         ];
         for (schedule, after, ahead, expected) in cases {
-            assert_eq!(next(schedule, after, ahead).as_deref(), Some(expected), "{schedule}");
+            assert_eq!(
+                next(schedule, after, ahead).as_deref(),
+                Some(expected),
+                "{schedule}"
+            );
         }
         assert_eq!(next("0 0 31 2 *", "2026-11-21T06:34:00Z", 0), None);
     }

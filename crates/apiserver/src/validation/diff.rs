@@ -19,7 +19,9 @@ pub fn of(kind: &'static str, old: &Value, new: &Value) -> String {
         let start = first.saturating_sub(CONTEXT_LINES).max(at);
         let mut end = first;
         // Changes that stand near each other share a hunk.
-        while let Some(next) = (end + 1..edits.len().min(end + 2 + 2 * CONTEXT_LINES)).find(|i| edits[*i].0 != ' ') {
+        while let Some(next) =
+            (end + 1..edits.len().min(end + 2 + 2 * CONTEXT_LINES)).find(|i| edits[*i].0 != ' ')
+        {
             end = next;
         }
         let stop = (end + 1 + CONTEXT_LINES).min(edits.len());
@@ -30,10 +32,18 @@ pub fn of(kind: &'static str, old: &Value, new: &Value) -> String {
 }
 
 fn hunk(text: &mut String, edits: &[(char, &str)], start: usize, stop: usize) {
-    let count = |range: &[(char, &str)], skip: char| range.iter().filter(|(mark, _)| *mark != skip).count();
+    let count =
+        |range: &[(char, &str)], skip: char| range.iter().filter(|(mark, _)| *mark != skip).count();
     let (before, within) = (&edits[..start], &edits[start..stop]);
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "@@ -{},{} +{},{} @@", count(before, '+') + 1, count(within, '+'), count(before, '-') + 1, count(within, '-'));
+    let _ = writeln!(
+        text,
+        "@@ -{},{} +{},{} @@",
+        count(before, '+') + 1,
+        count(within, '+'),
+        count(before, '-') + 1,
+        count(within, '-')
+    );
     for (mark, line) in within {
         let _ = writeln!(text, "{mark}{line}");
     }
@@ -42,12 +52,20 @@ fn hunk(text: &mut String, edits: &[(char, &str)], start: usize, stop: usize) {
 /// The changes between two lists of lines: equal ends are kept, the middle is replaced where it differs.
 fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
     if old.len() * new.len() > 4_000_000 {
-        return old.iter().map(|l| ('-', *l)).chain(new.iter().map(|l| ('+', *l))).collect();
+        return old
+            .iter()
+            .map(|l| ('-', *l))
+            .chain(new.iter().map(|l| ('+', *l)))
+            .collect();
     }
     let mut table = vec![vec![0u32; new.len() + 1]; old.len() + 1];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
-            table[i][j] = if old[i] == new[j] { table[i + 1][j + 1] + 1 } else { table[i + 1][j].max(table[i][j + 1]) };
+            table[i][j] = if old[i] == new[j] {
+                table[i + 1][j + 1] + 1
+            } else {
+                table[i + 1][j].max(table[i][j + 1])
+            };
         }
     }
     let (mut i, mut j) = (0, 0);

@@ -20,7 +20,12 @@ const NOT_EPHEMERAL: [&str; 9] = [
 ];
 
 /// Those of a Pod; `names` are the names of its other containers.
-pub fn containers<'s>(errors: &mut Errors, spec: &'s Value, field: &str, (volumes, names): (&BTreeSet<String>, &mut BTreeSet<&'s str>)) {
+pub fn containers<'s>(
+    errors: &mut Errors,
+    spec: &'s Value,
+    field: &str,
+    (volumes, names): (&BTreeSet<String>, &mut BTreeSet<&'s str>),
+) {
     const REFUSED: &str = "cannot be set for an Ephemeral Container";
     let others = names.clone();
     for (index, one) in list(spec, "ephemeralContainers").iter().enumerate() {
@@ -32,13 +37,21 @@ pub fn containers<'s>(errors: &mut Errors, spec: &'s Value, field: &str, (volume
         }
         let target = text(one, "targetContainerName");
         if !target.is_empty() && !others.contains(target) {
-            errors.add(ErrorType::NotFound, &format!("{at}.targetContainerName"), Value::from(target).to_string(), "");
+            errors.add(
+                ErrorType::NotFound,
+                &format!("{at}.targetContainerName"),
+                Value::from(target).to_string(),
+                "",
+            );
         }
         for name in NOT_EPHEMERAL.into_iter().filter(|name| is_set(&one[*name])) {
             errors.forbidden(&format!("{at}.{name}"), REFUSED);
         }
         for (index, mount) in list(one, "volumeMounts").iter().enumerate() {
-            for name in ["subPath", "subPathExpr"].into_iter().filter(|name| !text(mount, name).is_empty()) {
+            for name in ["subPath", "subPathExpr"]
+                .into_iter()
+                .filter(|name| !text(mount, name).is_empty())
+            {
                 errors.forbidden(&format!("{at}.volumeMounts[{index}].{name}"), REFUSED);
             }
         }

@@ -68,8 +68,16 @@ impl FieldError {
             ErrorType::Duplicate => ("Duplicate value", true),
             ErrorType::NotFound => ("Not found", true),
         };
-        let value = if shown && !self.value.is_empty() { format!(": {}", self.value) } else { String::new() };
-        let detail = if self.detail.is_empty() { String::new() } else { format!(": {}", self.detail) };
+        let value = if shown && !self.value.is_empty() {
+            format!(": {}", self.value)
+        } else {
+            String::new()
+        };
+        let detail = if self.detail.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", self.detail)
+        };
         format!("{name}{value}{detail}")
     }
 }
@@ -91,7 +99,11 @@ pub fn invalid_message(group_kind: &str, name: &str, errors: &[FieldError]) -> S
         }
     }
     let all = texts.join(", ");
-    let all = if texts.len() > 1 { format!("[{all}]") } else { all };
+    let all = if texts.len() > 1 {
+        format!("[{all}]")
+    } else {
+        all
+    };
     format!("{group_kind} \"{name}\" is invalid: {all}")
 }
 
@@ -102,20 +114,42 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    pub(super) fn add(&mut self, fault: ErrorType, field: &str, value: impl Into<String>, detail: impl Into<String>) {
-        self.list.push(FieldError { field: field.to_owned(), fault, value: value.into(), detail: detail.into() });
+    pub(super) fn add(
+        &mut self,
+        fault: ErrorType,
+        field: &str,
+        value: impl Into<String>,
+        detail: impl Into<String>,
+    ) {
+        self.list.push(FieldError {
+            field: field.to_owned(),
+            fault,
+            value: value.into(),
+            detail: detail.into(),
+        });
     }
 
     pub(super) fn required(&mut self, field: &str, detail: &str) {
         self.add(ErrorType::Required, field, "", detail);
     }
 
-    pub(super) fn invalid(&mut self, field: &str, value: impl Into<Value>, detail: impl Into<String>) {
+    pub(super) fn invalid(
+        &mut self,
+        field: &str,
+        value: impl Into<Value>,
+        detail: impl Into<String>,
+    ) {
         self.add(ErrorType::Invalid, field, value.into().to_string(), detail);
     }
 
     /// A value of a type, shown in the server's inner form.
-    pub(super) fn invalid_struct(&mut self, field: &str, kind: &'static str, value: &Value, detail: &str) {
+    pub(super) fn invalid_struct(
+        &mut self,
+        field: &str,
+        kind: &'static str,
+        value: &Value,
+        detail: &str,
+    ) {
         self.add(ErrorType::Invalid, field, inner::text(kind, value), detail);
     }
 
@@ -138,7 +172,12 @@ impl Errors {
 
     pub(super) fn unsupported_text(&mut self, field: &str, value: String, supported: &[&str]) {
         let list: Vec<String> = supported.iter().map(|s| format!("\"{s}\"")).collect();
-        self.add(ErrorType::NotSupported, field, value, format!("supported values: {}", list.join(", ")));
+        self.add(
+            ErrorType::NotSupported,
+            field,
+            value,
+            format!("supported values: {}", list.join(", ")),
+        );
     }
 
     /// A text that must be one of a set; `true` if it is.
@@ -151,7 +190,12 @@ impl Errors {
     }
 
     /// A text that must pass a check of `names`.
-    pub(super) fn checked(&mut self, field: &str, value: &str, check: impl Fn(&str) -> Option<String>) {
+    pub(super) fn checked(
+        &mut self,
+        field: &str,
+        value: &str,
+        check: impl Fn(&str) -> Option<String>,
+    ) {
         if let Some(detail) = check(value) {
             self.invalid(field, value, detail);
         }

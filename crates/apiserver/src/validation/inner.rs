@@ -9,20 +9,32 @@ use serde_json::{Map, Value};
 
 /// On one line.
 pub fn text(kind: &'static str, value: &Value) -> String {
-    let mut printer = Printer { text: String::new(), indented: false };
+    let mut printer = Printer {
+        text: String::new(),
+        indented: false,
+    };
     printer.write(kind, value, 1);
     printer.text
 }
 
 /// Indented by one blank a level.
 pub fn lines(kind: &'static str, value: &Value) -> String {
-    let mut printer = Printer { text: String::new(), indented: true };
+    let mut printer = Printer {
+        text: String::new(),
+        indented: true,
+    };
     printer.write(kind, value, 1);
     printer.text
 }
 
 /// Fields that the internal Pod has in its security context.
-const OF_HOST: [&str; 5] = ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"];
+const OF_HOST: [&str; 5] = [
+    "hostNetwork",
+    "hostPID",
+    "hostIPC",
+    "shareProcessNamespace",
+    "hostUsers",
+];
 /// Fields that the internal type has directly after another one.
 const BEHIND: [(&str, &str, &str); 7] = [
     ("v1.PodSpec", "setHostnameAsFQDN", "subdomain"),
@@ -49,17 +61,25 @@ impl Printer {
         match value {
             Value::Array(items) if !items.is_empty() => {
                 let element = list_element(base).unwrap_or("any");
-                self.block(('[', ']'), items.iter().map(|item| (None, element, item)).collect(), depth);
+                self.block(
+                    ('[', ']'),
+                    items.iter().map(|item| (None, element, item)).collect(),
+                    depth,
+                );
             }
             Value::Object(map) => {
-                let fields = schema().fields(base).filter(|_| !base.starts_with("metav1."));
+                let fields = schema()
+                    .fields(base)
+                    .filter(|_| !base.starts_with("metav1."));
                 let moved = (base == "v1.PodSpec").then(|| with_host_in_context(map));
                 let each = match fields {
                     Some(_) => entries(base, moved.as_ref().unwrap_or(value)),
                     // Types of apimachinery are the same inside the server, so they keep their JSON names.
                     None => {
                         let element = map_element(base).unwrap_or("any");
-                        map.iter().map(|(key, item)| (Some(key.clone()), element, item)).collect()
+                        map.iter()
+                            .map(|(key, item)| (Some(key.clone()), element, item))
+                            .collect()
                     }
                 };
                 self.block(('{', '}'), each, depth);
@@ -97,7 +117,11 @@ impl Printer {
 /// A Pod's spec with its host fields moved to their place in the internal type.
 fn with_host_in_context(spec: &Map<String, Value>) -> Value {
     let mut spec = spec.clone();
-    let mut context = spec.get("securityContext").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut context = spec
+        .get("securityContext")
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
     for name in OF_HOST {
         if let Some(value) = spec.remove(name) {
             context.insert(name.to_owned(), value);
@@ -113,15 +137,27 @@ fn entries<'a>(base: &'static str, value: &'a Value) -> Vec<InnerEntry<'a>> {
     let named = |owner: &'static str, json: &'static str| {
         let field = schema().field(owner, json)?;
         let (first, rest) = field.go_name();
-        Some((json, (Some(format!("{first}{rest}")), field.kind, &value[json])))
+        Some((
+            json,
+            (Some(format!("{first}{rest}")), field.kind, &value[json]),
+        ))
     };
     if base == "v1.PodSecurityContext" {
-        each.extend(OF_HOST.into_iter().filter_map(|json| named("v1.PodSpec", json)));
+        each.extend(
+            OF_HOST
+                .into_iter()
+                .filter_map(|json| named("v1.PodSpec", json)),
+        );
     }
     for field in schema().fields(base).unwrap_or_default() {
-        let elsewhere = base == "v1.PodSpec" && (OF_HOST.contains(&field.json) || field.json == "serviceAccount");
+        let elsewhere = base == "v1.PodSpec"
+            && (OF_HOST.contains(&field.json) || field.json == "serviceAccount");
         if field.inline() {
-            each.extend(entries(field.kind, value).into_iter().map(|entry| ("", entry)));
+            each.extend(
+                entries(field.kind, value)
+                    .into_iter()
+                    .map(|entry| ("", entry)),
+            );
         } else if field.kind == "metav1.ObjectMeta" {
             // Embedded there, so its fields stand among the others.
             let meta = value[field.json].as_object().into_iter().flatten();
@@ -131,8 +167,12 @@ fn entries<'a>(base: &'static str, value: &'a Value) -> Vec<InnerEntry<'a>> {
         }
     }
     for (_, json, before) in BEHIND.into_iter().filter(|(owner, ..)| *owner == base) {
-        let at = |wanted: &str, each: &[(&str, InnerEntry<'a>)]| each.iter().position(|(json, _)| *json == wanted);
-        let Some(from) = at(json, &each) else { continue };
+        let at = |wanted: &str, each: &[(&str, InnerEntry<'a>)]| {
+            each.iter().position(|(json, _)| *json == wanted)
+        };
+        let Some(from) = at(json, &each) else {
+            continue;
+        };
         let field = each.remove(from);
         let to = at(before, &each).map_or(from, |at| at + 1);
         each.insert(to, field);
@@ -146,7 +186,9 @@ fn zero_of(kind: &str) -> Value {
         "bool" => Value::Bool(false),
         "int32" | "int64" | "intstr.IntOrString" => Value::from(0),
         "resource.Quantity" => Value::from("0"),
-        base if schema().fields(base).is_some() && !kind.starts_with('*') => Value::Object(Map::new()),
+        base if schema().fields(base).is_some() && !kind.starts_with('*') => {
+            Value::Object(Map::new())
+        }
         _ => Value::Null,
     }
 }
@@ -171,6 +213,9 @@ mod tests {
         ] {
             assert!(shown.contains(part), "{part}\n{shown}");
         }
-        assert_eq!(lines("v1.ServicePort", &json!({"port": 80})).lines().nth(4), Some(" \"Port\": 80,"));
+        assert_eq!(
+            lines("v1.ServicePort", &json!({"port": 80})).lines().nth(4),
+            Some(" \"Port\": 80,")
+        );
     }
 }

@@ -12,7 +12,13 @@ const ANNOTATIONS_LIMIT: usize = 256 * 1024;
 /// Kinds whose names are DNS labels, because they become part of host names.
 const LABEL_KINDS: [&str; 3] = ["Namespace", "Service", "StatefulSet"];
 /// Kinds whose names need only fit into a path, as `system:node` does.
-const PATH_KINDS: [&str; 5] = ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "CertificateSigningRequest"];
+const PATH_KINDS: [&str; 5] = [
+    "Role",
+    "RoleBinding",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "CertificateSigningRequest",
+];
 
 pub fn metadata(errors: &mut Errors, object: &Value) {
     let metadata = &object["metadata"];
@@ -25,7 +31,9 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
     };
     if !generate.is_empty() {
         // A random suffix follows, so a dash may stand at the end.
-        let sample = generate.strip_suffix('-').map_or(generate.to_owned(), |base| format!("{base}a"));
+        let sample = generate
+            .strip_suffix('-')
+            .map_or(generate.to_owned(), |base| format!("{base}a"));
         if let Some(detail) = check(&sample) {
             errors.invalid("metadata.generateName", generate, detail);
         }
@@ -40,7 +48,10 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
     labels(errors, &metadata["labels"], "metadata.labels");
     annotations(errors, &metadata["annotations"], "metadata.annotations");
     owners(errors, &metadata["ownerReferences"]);
-    for finalizer in list(metadata, "finalizers").iter().filter_map(Value::as_str) {
+    for finalizer in list(metadata, "finalizers")
+        .iter()
+        .filter_map(Value::as_str)
+    {
         for detail in is_qualified_name(finalizer) {
             errors.invalid("metadata.finalizers", finalizer, detail);
         }
@@ -53,13 +64,22 @@ pub fn new_finalizers(object: &Value, old: &Value) -> Option<FieldError> {
     if text(&old["metadata"], "deletionTimestamp").is_empty() {
         return None;
     }
-    let mut new: Vec<&str> = list(metadata, "finalizers").iter().filter(|one| !before.contains(one)).filter_map(Value::as_str).collect();
+    let mut new: Vec<&str> = list(metadata, "finalizers")
+        .iter()
+        .filter(|one| !before.contains(one))
+        .filter_map(Value::as_str)
+        .collect();
     k8s_model::sort::sort(&mut new);
     let found: Vec<String> = new.iter().map(|name| format!("{name:?}")).collect();
     let found = format!("found new finalizers []string{{{}}}", found.join(", "));
     let detail = format!("no new finalizers can be added if the object is being deleted, {found}");
     let field = "metadata.finalizers".to_owned();
-    (!new.is_empty()).then(|| FieldError { field, fault: ErrorType::Forbidden, value: String::new(), detail })
+    (!new.is_empty()).then(|| FieldError {
+        field,
+        fault: ErrorType::Forbidden,
+        value: String::new(),
+        detail,
+    })
 }
 
 /// References to owners: complete, and at most one of them to a controller.
@@ -69,7 +89,11 @@ fn owners(errors: &mut Errors, references: &Value) {
     for reference in references.as_array().into_iter().flatten() {
         let version = text(reference, "apiVersion");
         if version.is_empty() || version.ends_with('/') {
-            errors.invalid(&format!("{at}.apiVersion"), version, "version must not be empty");
+            errors.invalid(
+                &format!("{at}.apiVersion"),
+                version,
+                "version must not be empty",
+            );
         }
         for field in ["kind", "name", "uid"] {
             if text(reference, field).is_empty() {
@@ -88,7 +112,12 @@ fn owners(errors: &mut Errors, references: &Value) {
             let name = format!("{}/{}", text(reference, "kind"), text(reference, "name"));
             if let Some(first) = &first {
                 let detail = "Only one reference can have Controller set to true. Found \"true\" in references for";
-                errors.add(ErrorType::Invalid, at, shown(references), format!("{detail} {first} and {name}"));
+                errors.add(
+                    ErrorType::Invalid,
+                    at,
+                    shown(references),
+                    format!("{detail} {first} and {name}"),
+                );
             }
             first.get_or_insert(name);
         }
@@ -97,13 +126,27 @@ fn owners(errors: &mut Errors, references: &Value) {
 
 /// References as the server's own type prints them.
 fn shown(references: &Value) -> String {
-    const FIELDS: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+    const FIELDS: [&str; 6] = [
+        "apiVersion",
+        "kind",
+        "name",
+        "uid",
+        "controller",
+        "blockOwnerDeletion",
+    ];
     let one = |reference: &Value| {
         let fields = FIELDS.iter().filter(|field| has(reference, field));
-        let fields: Vec<String> = fields.map(|field| format!("\"{field}\":{}", reference[*field])).collect();
+        let fields: Vec<String> = fields
+            .map(|field| format!("\"{field}\":{}", reference[*field]))
+            .collect();
         format!("{{{}}}", fields.join(","))
     };
-    let all: Vec<String> = references.as_array().into_iter().flatten().map(one).collect();
+    let all: Vec<String> = references
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(one)
+        .collect();
     format!("[{}]", all.join(","))
 }
 
@@ -129,25 +172,44 @@ pub fn annotations(errors: &mut Errors, annotations: &Value, field: &str) {
         }
     }
     if size > ANNOTATIONS_LIMIT {
-        errors.add(ErrorType::TooLong, field, "", format!("may not be more than {ANNOTATIONS_LIMIT} bytes"));
+        errors.add(
+            ErrorType::TooLong,
+            field,
+            "",
+            format!("may not be more than {ANNOTATIONS_LIMIT} bytes"),
+        );
     }
 }
 
 /// A label selector.
 pub fn selector(errors: &mut Errors, selector: &Value, field: &str) {
-    labels(errors, &selector["matchLabels"], &format!("{field}.matchLabels"));
+    labels(
+        errors,
+        &selector["matchLabels"],
+        &format!("{field}.matchLabels"),
+    );
     for (index, expression) in list(selector, "matchExpressions").iter().enumerate() {
         let at = format!("{field}.matchExpressions[{index}]");
         let values = list(expression, "values").len();
         match text(expression, "operator") {
             "In" | "NotIn" if values == 0 => {
-                errors.required(&format!("{at}.values"), "must be specified when `operator` is 'In' or 'NotIn'");
+                errors.required(
+                    &format!("{at}.values"),
+                    "must be specified when `operator` is 'In' or 'NotIn'",
+                );
             }
             "Exists" | "DoesNotExist" if values > 0 => {
-                errors.forbidden(&format!("{at}.values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+                errors.forbidden(
+                    &format!("{at}.values"),
+                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+                );
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            other => errors.invalid(&format!("{at}.operator"), other, "not a valid selector operator"),
+            other => errors.invalid(
+                &format!("{at}.operator"),
+                other,
+                "not a valid selector operator",
+            ),
         }
         for detail in is_qualified_name(text(expression, "key")) {
             errors.invalid(&format!("{at}.key"), text(expression, "key"), detail);
@@ -163,12 +225,19 @@ pub fn selector(errors: &mut Errors, selector: &Value, field: &str) {
 
 /// Whether a selector selects everything (or, absent, nothing can be said).
 pub fn is_empty_selector(selector: &Value) -> bool {
-    selector["matchLabels"].as_object().is_none_or(serde_json::Map::is_empty) && list(selector, "matchExpressions").is_empty()
+    selector["matchLabels"]
+        .as_object()
+        .is_none_or(serde_json::Map::is_empty)
+        && list(selector, "matchExpressions").is_empty()
 }
 
 /// Whether labels satisfy a selector.
 pub fn matches(selector: &Value, labels: &Value) -> bool {
-    let all = selector["matchLabels"].as_object().into_iter().flatten().all(|(key, value)| labels.get(key) == Some(value));
+    let all = selector["matchLabels"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .all(|(key, value)| labels.get(key) == Some(value));
     all && list(selector, "matchExpressions").iter().all(|expression| {
         let value = labels.get(text(expression, "key"));
         let listed = value.is_some_and(|value| list(expression, "values").contains(value));

@@ -61,29 +61,72 @@ type Validate = fn(&mut Errors, &Value);
 /// The validators by kind. A table instead of a `match`: each stays a separate function, so that the first part of the module has
 /// only those that its opening needs (scripts/split.mjs).
 const KINDS: [(&str, Validate); 29] = [
-    ("Pod", |errors, object| pod::spec(errors, &object["spec"], "spec", &[])),
-    ("PodTemplate", |errors, object| pod::template(errors, &object["template"], "template", &[])),
-    ("Deployment", |errors, object| workloads::deployment(errors, &object["spec"])),
-    ("ReplicaSet", |errors, object| workloads::replica_set(errors, &object["spec"])),
-    ("ReplicationController", |errors, object| workloads::replication_controller(errors, &object["spec"])),
-    ("StatefulSet", |errors, object| workloads::stateful_set(errors, &object["spec"])),
-    ("DaemonSet", |errors, object| workloads::daemon_set(errors, &object["spec"])),
-    ("Job", |errors, object| batch::job(errors, &object["spec"], "spec", text(&object["metadata"], "uid"))),
+    ("Pod", |errors, object| {
+        pod::spec(errors, &object["spec"], "spec", &[])
+    }),
+    ("PodTemplate", |errors, object| {
+        pod::template(errors, &object["template"], "template", &[])
+    }),
+    ("Deployment", |errors, object| {
+        workloads::deployment(errors, &object["spec"])
+    }),
+    ("ReplicaSet", |errors, object| {
+        workloads::replica_set(errors, &object["spec"])
+    }),
+    ("ReplicationController", |errors, object| {
+        workloads::replication_controller(errors, &object["spec"])
+    }),
+    ("StatefulSet", |errors, object| {
+        workloads::stateful_set(errors, &object["spec"])
+    }),
+    ("DaemonSet", |errors, object| {
+        workloads::daemon_set(errors, &object["spec"])
+    }),
+    ("Job", |errors, object| {
+        batch::job(
+            errors,
+            &object["spec"],
+            "spec",
+            text(&object["metadata"], "uid"),
+        )
+    }),
     ("CronJob", |errors, object| batch::cron_job(errors, object)),
-    ("Service", |errors, object| network::service(errors, &object["spec"])),
-    ("PersistentVolumeClaim", |errors, object| storage::claim(errors, &object["spec"], "spec")),
-    ("PersistentVolume", |errors, object| storage::volume(errors, &object["spec"])),
-    ("StorageClass", |errors, object| storage::class(errors, object)),
-    ("PodDisruptionBudget", |errors, object| policy::budget(errors, &object["spec"])),
-    ("HorizontalPodAutoscaler", |errors, object| policy::autoscaler(errors, &object["spec"])),
+    ("Service", |errors, object| {
+        network::service(errors, &object["spec"])
+    }),
+    ("PersistentVolumeClaim", |errors, object| {
+        storage::claim(errors, &object["spec"], "spec")
+    }),
+    ("PersistentVolume", |errors, object| {
+        storage::volume(errors, &object["spec"])
+    }),
+    ("StorageClass", |errors, object| {
+        storage::class(errors, object)
+    }),
+    ("PodDisruptionBudget", |errors, object| {
+        policy::budget(errors, &object["spec"])
+    }),
+    ("HorizontalPodAutoscaler", |errors, object| {
+        policy::autoscaler(errors, &object["spec"])
+    }),
     ("ConfigMap", |errors, object| policy::keys(errors, object)),
     ("Secret", |errors, object| policy::keys(errors, object)),
-    ("ResourceQuota", |errors, object| policy::quota(errors, &object["spec"])),
-    ("LimitRange", |errors, object| policy::limit_range(errors, &object["spec"])),
+    ("ResourceQuota", |errors, object| {
+        policy::quota(errors, &object["spec"])
+    }),
+    ("LimitRange", |errors, object| {
+        policy::limit_range(errors, &object["spec"])
+    }),
     ("Ingress", |errors, object| ingress::ingress(errors, object)),
-    ("NetworkPolicy", |errors, object| ingress::network_policy(errors, &object["spec"])),
-    ("PriorityClass", |errors, object| ingress::priority_class(errors, object)),
-    ("Node", |errors, object| scheduling::taints(errors, &object["spec"], "metadata.taints")),
+    ("NetworkPolicy", |errors, object| {
+        ingress::network_policy(errors, &object["spec"])
+    }),
+    ("PriorityClass", |errors, object| {
+        ingress::priority_class(errors, object)
+    }),
+    ("Node", |errors, object| {
+        scheduling::taints(errors, &object["spec"], "metadata.taints")
+    }),
     ("Endpoints", network::endpoints),
     ("Role", rbac::role),
     ("ClusterRole", rbac::role),
@@ -99,8 +142,13 @@ fn only_new(errors: &mut Errors, object: &Value) {
     if object["kind"] == "Pod" && !list(&object["spec"], "ephemeralContainers").is_empty() {
         errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
     }
-    if object["kind"] == "Ingress" && !class.is_empty() && has(&object["spec"], "ingressClassName") {
-        errors.invalid(&format!("annotations.{old_way}"), class, "can not be set when the class field is also set");
+    if object["kind"] == "Ingress" && !class.is_empty() && has(&object["spec"], "ingressClassName")
+    {
+        errors.invalid(
+            &format!("annotations.{old_way}"),
+            class,
+            "can not be set when the class field is also set",
+        );
     }
 }
 

@@ -61,8 +61,16 @@ pub fn host(text: &str) -> Option<String> {
 
 /// `system:node`
 pub fn path_segment(text: &str) -> Option<String> {
-    let whole = [".", ".."].into_iter().find(|name| text == *name).map(|name| format!("may not be '{name}'"));
-    whole.or_else(|| ["/", "%"].into_iter().find(|part| text.contains(*part)).map(|part| format!("may not contain '{part}'")))
+    let whole = [".", ".."]
+        .into_iter()
+        .find(|name| text == *name)
+        .map(|name| format!("may not be '{name}'"));
+    whole.or_else(|| {
+        ["/", "%"]
+            .into_iter()
+            .find(|part| text.contains(*part))
+            .map(|part| format!("may not contain '{part}'"))
+    })
 }
 
 /// `my-name`
@@ -82,7 +90,11 @@ pub fn label(text: &str) -> Option<String> {
 fn is_value(text: &str) -> bool {
     let ends = |c: Option<&u8>| c.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
-    ends(bytes.first()) && ends(bytes.last()) && bytes.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'))
+    ends(bytes.first())
+        && ends(bytes.last())
+        && bytes
+            .iter()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'))
 }
 
 /// What is wrong with a label's value.
@@ -127,7 +139,9 @@ pub fn port_name(text: &str) -> Vec<String> {
         faults.push("must be no more than 15 characters".to_owned());
     }
     if !text.bytes().all(|c| alnum(c) || c == b'-') {
-        faults.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
+        faults.push(
+            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned(),
+        );
     }
     if !text.bytes().any(|c| c.is_ascii_lowercase()) {
         faults.push("must contain at least one letter (a-z)".to_owned());
@@ -143,7 +157,9 @@ pub fn port_name(text: &str) -> Vec<String> {
 
 /// `25%`
 pub fn percent(text: &str) -> Option<String> {
-    let good = text.strip_suffix('%').is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit()));
+    let good = text
+        .strip_suffix('%')
+        .is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit()));
     (!good).then(|| {
         "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for \
          validation is '[0-9]+%')"
@@ -153,7 +169,9 @@ pub fn percent(text: &str) -> Option<String> {
 
 /// A variable's name.
 pub fn env_name(text: &str) -> Option<String> {
-    let good = text.bytes().all(|c| (b' '..=b'~').contains(&c) && c != b'=');
+    let good = text
+        .bytes()
+        .all(|c| (b' '..=b'~').contains(&c) && c != b'=');
     (!good).then(|| "a valid environment variable name must consist only of printable ASCII characters other than '='".to_owned())
 }
 
@@ -162,7 +180,10 @@ pub fn config_key(text: &str) -> Option<String> {
     if text.len() > 253 {
         return too_long(253);
     }
-    let good = !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'));
+    let good = !text.is_empty()
+        && text
+            .bytes()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'));
     if !good {
         return Some(
             "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  \
@@ -179,7 +200,9 @@ pub fn config_key(text: &str) -> Option<String> {
 
 /// A network as older fields take it.
 pub fn cidr(text: &str) -> Option<String> {
-    network(text).is_none().then(|| "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)".to_owned())
+    network(text)
+        .is_none()
+        .then(|| "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)".to_owned())
 }
 
 /// An address.

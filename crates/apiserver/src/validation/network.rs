@@ -17,9 +17,15 @@ pub fn endpoints(errors: &mut Errors, object: &Value) {
         for name in ["addresses", "notReadyAddresses"] {
             for (n, address) in list(subset, name).iter().enumerate() {
                 let (ip, at) = (text(address, "ip"), format!("{at}.{name}[{n}]"));
-                errors.checked(&format!("{at}.ip"), ip, |ip| names::ip(ip).or_else(|| special(ip).map(str::to_owned)));
+                errors.checked(&format!("{at}.ip"), ip, |ip| {
+                    names::ip(ip).or_else(|| special(ip).map(str::to_owned))
+                });
                 if has(address, "hostname") {
-                    errors.checked(&format!("{at}.hostname"), text(address, "hostname"), names::label);
+                    errors.checked(
+                        &format!("{at}.hostname"),
+                        text(address, "hostname"),
+                        names::label,
+                    );
                 }
             }
         }
@@ -31,8 +37,16 @@ pub fn endpoints(errors: &mut Errors, object: &Value) {
             } else if ports.len() > 1 {
                 errors.required(&format!("{at}.name"), "");
             }
-            pod::in_port_range(errors, &format!("{at}.port"), port["port"].as_i64().unwrap_or(0));
-            errors.one_of(&format!("{at}.protocol"), text(port, "protocol"), &["TCP", "UDP", "SCTP"]);
+            pod::in_port_range(
+                errors,
+                &format!("{at}.port"),
+                port["port"].as_i64().unwrap_or(0),
+            );
+            errors.one_of(
+                &format!("{at}.protocol"),
+                text(port, "protocol"),
+                &["TCP", "UDP", "SCTP"],
+            );
         }
     }
 }
@@ -43,7 +57,10 @@ fn special(ip: &str) -> Option<&'static str> {
     let ip: IpAddr = ip.parse().ok()?;
     let local = match ip {
         IpAddr::V4(ip) => (ip.is_link_local(), ip.octets()[..3] == [224, 0, 0]),
-        IpAddr::V6(ip) => (ip.segments()[0] & 0xffc0 == 0xfe80, ip.segments()[0] == 0xff02),
+        IpAddr::V6(ip) => (
+            ip.segments()[0] & 0xffc0 == 0xfe80,
+            ip.segments()[0] == 0xff02,
+        ),
     };
     match local {
         _ if ip.is_unspecified() => Some("may not be unspecified (0.0.0.0 or ::)"),
@@ -61,7 +78,10 @@ pub fn service(errors: &mut Errors, spec: &Value) {
     }
     if kind == "ExternalName" {
         if !address.is_empty() {
-            errors.forbidden("spec.clusterIPs", "may not be set for ExternalName services");
+            errors.forbidden(
+                "spec.clusterIPs",
+                "may not be set for ExternalName services",
+            );
         }
         let name = text(spec, "externalName").trim_end_matches('.');
         if name.is_empty() {
@@ -71,23 +91,42 @@ pub fn service(errors: &mut Errors, spec: &Value) {
         }
     }
     if address == "None" && matches!(kind, "NodePort" | "LoadBalancer") {
-        errors.invalid("spec.clusterIPs[0]", address, format!("may not be set to 'None' for {kind} services"));
+        errors.invalid(
+            "spec.clusterIPs[0]",
+            address,
+            format!("may not be set to 'None' for {kind} services"),
+        );
     }
     ports(errors, spec);
     meta::labels(errors, &spec["selector"], "spec.selector");
-    errors.one_of("spec.sessionAffinity", text(spec, "sessionAffinity"), &["ClientIP", "None"]);
+    errors.one_of(
+        "spec.sessionAffinity",
+        text(spec, "sessionAffinity"),
+        &["ClientIP", "None"],
+    );
     let timeout = &spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"];
     if text(spec, "sessionAffinity") == "None" && has(spec, "sessionAffinityConfig") {
-        errors.forbidden("spec.sessionAffinityConfig", "must not be set when session affinity is None");
+        errors.forbidden(
+            "spec.sessionAffinityConfig",
+            "must not be set when session affinity is None",
+        );
     } else if timeout.as_i64().is_some_and(|n| n <= 0 || n > 86400) {
         let at = "spec.sessionAffinityConfig.clientIP.timeoutSeconds";
-        errors.invalid(at, timeout.clone(), "must be greater than 0 and less than 86400");
+        errors.invalid(
+            at,
+            timeout.clone(),
+            "must be greater than 0 and less than 86400",
+        );
     }
     if !address.is_empty() && address != "None" && kind != "ExternalName" {
         errors.checked("spec.clusterIPs[0]", address, names::ip);
     }
     for (index, outside) in list(spec, "externalIPs").iter().enumerate() {
-        errors.checked(&format!("spec.externalIPs[{index}]"), outside.as_str().unwrap_or(""), names::ip);
+        errors.checked(
+            &format!("spec.externalIPs[{index}]"),
+            outside.as_str().unwrap_or(""),
+            names::ip,
+        );
     }
     errors.one_of("spec.type", kind, &TYPES);
     node_ports(errors, list(spec, "ports"), kind);
@@ -108,40 +147,72 @@ fn outside(errors: &mut Errors, spec: &Value, kind: &str) {
             errors.forbidden(&format!("spec.{name}"), NEEDS_BALANCER);
         }
     }
-    for (index, range) in list(spec, "loadBalancerSourceRanges").iter().enumerate().filter(|_| balanced) {
-        errors.checked(&format!("spec.LoadBalancerSourceRanges[{index}]"), range.as_str().unwrap_or("").trim(), names::cidr);
+    for (index, range) in list(spec, "loadBalancerSourceRanges")
+        .iter()
+        .enumerate()
+        .filter(|_| balanced)
+    {
+        errors.checked(
+            &format!("spec.LoadBalancerSourceRanges[{index}]"),
+            range.as_str().unwrap_or("").trim(),
+            names::cidr,
+        );
     }
     if has(spec, "trafficDistribution") {
         let known = ["PreferClose", "PreferSameNode", "PreferSameZone"];
-        errors.one_of("spec.trafficDistribution", text(spec, "trafficDistribution"), &known);
+        errors.one_of(
+            "spec.trafficDistribution",
+            text(spec, "trafficDistribution"),
+            &known,
+        );
     }
     let policy = text(spec, "externalTrafficPolicy");
-    let reached = balanced || kind == "NodePort" || (kind == "ClusterIP" && !list(spec, "externalIPs").is_empty());
+    let reached = balanced
+        || kind == "NodePort"
+        || (kind == "ClusterIP" && !list(spec, "externalIPs").is_empty());
     if !reached && !policy.is_empty() {
-        errors.invalid("spec.externalTrafficPolicy", policy, "may only be set for externally-accessible services");
+        errors.invalid(
+            "spec.externalTrafficPolicy",
+            policy,
+            "may only be set for externally-accessible services",
+        );
     } else if !policy.is_empty() {
         errors.one_of("spec.externalTrafficPolicy", policy, &["Cluster", "Local"]);
     }
     let health = &spec["healthCheckNodePort"];
     if health.as_i64().is_some_and(|n| n != 0) && !(balanced && policy == "Local") {
-        let detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+        let detail =
+            "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
         errors.invalid("spec.healthCheckNodePort", health.clone(), detail);
     }
     if has(spec, "internalTrafficPolicy") {
-        errors.one_of("spec.internalTrafficPolicy", text(spec, "internalTrafficPolicy"), &["Cluster", "Local"]);
+        errors.one_of(
+            "spec.internalTrafficPolicy",
+            text(spec, "internalTrafficPolicy"),
+            &["Cluster", "Local"],
+        );
     }
 }
 
 fn node_ports(errors: &mut Errors, all: &[Value], kind: &str) {
     for (index, port) in all.iter().enumerate() {
         let at = format!("spec.ports[{index}].nodePort");
-        let Some(number) = port["nodePort"].as_i64().filter(|n| *n != 0) else { continue };
+        let Some(number) = port["nodePort"].as_i64().filter(|n| *n != 0) else {
+            continue;
+        };
         if kind == "ClusterIP" {
             errors.forbidden(&at, "may not be used when `type` is 'ClusterIP'");
         } else if kind != "ExternalName" && !(30000..=32767).contains(&number) {
-            errors.invalid(&at, number, "provided port is not in the valid range. The range of valid ports is 30000-32767");
+            errors.invalid(
+                &at,
+                number,
+                "provided port is not in the valid range. The range of valid ports is 30000-32767",
+            );
         }
-        if all[..index].iter().any(|other| other["nodePort"] == number && other["protocol"] == port["protocol"]) {
+        if all[..index]
+            .iter()
+            .any(|other| other["nodePort"] == number && other["protocol"] == port["protocol"])
+        {
             errors.duplicate(&at, number);
         }
     }
@@ -162,12 +233,24 @@ fn ports(errors: &mut Errors, spec: &Value) {
             }
             names_seen.push(name);
         }
-        pod::in_port_range(errors, &format!("{at}.port"), port["port"].as_i64().unwrap_or(0));
-        errors.one_of(&format!("{at}.protocol"), text(port, "protocol"), &["SCTP", "TCP", "UDP"]);
+        pod::in_port_range(
+            errors,
+            &format!("{at}.port"),
+            port["port"].as_i64().unwrap_or(0),
+        );
+        errors.one_of(
+            &format!("{at}.protocol"),
+            text(port, "protocol"),
+            &["SCTP", "TCP", "UDP"],
+        );
         pod::port_or_name(errors, &format!("{at}.targetPort"), &port["targetPort"]);
         if !text(port, "appProtocol").is_empty() {
             for detail in names::is_qualified_name(text(port, "appProtocol")) {
-                errors.invalid(&format!("{at}.appProtocol"), text(port, "appProtocol"), detail);
+                errors.invalid(
+                    &format!("{at}.appProtocol"),
+                    text(port, "appProtocol"),
+                    detail,
+                );
             }
         }
     }
@@ -175,10 +258,19 @@ fn ports(errors: &mut Errors, spec: &Value) {
 
 fn duplicates(errors: &mut Errors, ports: &[Value]) {
     for (index, port) in ports.iter().enumerate() {
-        let same = |other: &&Value| other["port"] == port["port"] && other["protocol"] == port["protocol"];
+        let same =
+            |other: &&Value| other["port"] == port["port"] && other["protocol"] == port["protocol"];
         if ports[..index].iter().any(|other| same(&other)) {
-            let shown = inner::text("v1.ServicePort", &json!({"protocol": port["protocol"], "port": port["port"]}));
-            errors.add(ErrorType::Duplicate, &format!("spec.ports[{index}]"), shown, "");
+            let shown = inner::text(
+                "v1.ServicePort",
+                &json!({"protocol": port["protocol"], "port": port["port"]}),
+            );
+            errors.add(
+                ErrorType::Duplicate,
+                &format!("spec.ports[{index}]"),
+                shown,
+                "",
+            );
         }
     }
 }

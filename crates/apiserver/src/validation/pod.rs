@@ -13,18 +13,34 @@ const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 
 /// A template; `claims` are names that count as volumes too.
 pub fn template(errors: &mut Errors, template: &Value, field: &str, claims: &[String]) {
-    meta::labels(errors, &template["metadata"]["labels"], &format!("{field}.labels"));
-    meta::annotations(errors, &template["metadata"]["annotations"], &format!("{field}.annotations"));
+    meta::labels(
+        errors,
+        &template["metadata"]["labels"],
+        &format!("{field}.labels"),
+    );
+    meta::annotations(
+        errors,
+        &template["metadata"]["annotations"],
+        &format!("{field}.annotations"),
+    );
     spec(errors, &template["spec"], &format!("{field}.spec"), claims);
     if !list(&template["spec"], "ephemeralContainers").is_empty() {
-        errors.forbidden(&format!("{field}.spec.ephemeralContainers"), "ephemeral containers not allowed in pod template");
+        errors.forbidden(
+            &format!("{field}.spec.ephemeralContainers"),
+            "ephemeral containers not allowed in pod template",
+        );
     }
 }
 
 pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
     let mut volumes: BTreeSet<String> = BTreeSet::new();
     for (index, one) in list(spec, "volumes").iter().enumerate() {
-        volume(errors, one, &format!("{field}.volumes[{index}]"), &mut volumes);
+        volume(
+            errors,
+            one,
+            &format!("{field}.volumes[{index}]"),
+            &mut volumes,
+        );
     }
     volumes.extend(claims.iter().cloned());
     let mut names: BTreeSet<&str> = BTreeSet::new();
@@ -46,19 +62,42 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
             if has(one, "restartPolicy") || has(one, "restartPolicyRules") {
                 pod_parts::restarts(errors, one, &at);
             }
-            hooks(errors, spec, one, &at, kind == "containers" || text(one, "restartPolicy") == "Always");
+            hooks(
+                errors,
+                spec,
+                one,
+                &at,
+                kind == "containers" || text(one, "restartPolicy") == "Always",
+            );
         }
         if kind == "containers" {
             pod_parts::host_ports(errors, list(spec, kind), &format!("{field}.{kind}"));
         }
     }
-    ephemeral::containers(errors, spec, &format!("{field}.ephemeralContainers"), (&volumes, &mut names));
+    ephemeral::containers(
+        errors,
+        spec,
+        &format!("{field}.ephemeralContainers"),
+        (&volumes, &mut names),
+    );
     pod_parts::host_network(errors, spec, field);
-    errors.one_of(&format!("{field}.restartPolicy"), text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"]);
+    errors.one_of(
+        &format!("{field}.restartPolicy"),
+        text(spec, "restartPolicy"),
+        &["Always", "OnFailure", "Never"],
+    );
     let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     errors.one_of(&format!("{field}.dnsPolicy"), text(spec, "dnsPolicy"), &dns);
-    meta::labels(errors, &spec["nodeSelector"], &format!("{field}.nodeSelector"));
-    pod_parts::security(errors, &spec["securityContext"], &format!("{field}.securityContext"));
+    meta::labels(
+        errors,
+        &spec["nodeSelector"],
+        &format!("{field}.nodeSelector"),
+    );
+    pod_parts::security(
+        errors,
+        &spec["securityContext"],
+        &format!("{field}.securityContext"),
+    );
     scheduling::affinity(errors, &spec["affinity"], &format!("{field}.affinity"));
     pod_parts::dns(errors, spec, field);
     pod_parts::gates(errors, spec, field);
@@ -67,10 +106,18 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
     scheduling::tolerations(errors, spec, &format!("{field}.tolerations"));
     pod_parts::host_aliases(errors, spec, field);
     if has(spec, "preemptionPolicy") {
-        errors.one_of(&format!("{field}.preemptionPolicy"), text(spec, "preemptionPolicy"), &["PreemptLowerPriority", "Never"]);
+        errors.one_of(
+            &format!("{field}.preemptionPolicy"),
+            text(spec, "preemptionPolicy"),
+            &["PreemptLowerPriority", "Never"],
+        );
     }
     if has(&spec["os"], "name") {
-        errors.one_of(&format!("{field}.os.name"), text(&spec["os"], "name"), &["linux", "windows"]);
+        errors.one_of(
+            &format!("{field}.os.name"),
+            text(&spec["os"], "name"),
+            &["linux", "windows"],
+        );
     }
     host_users(errors, spec, field);
     pod_parts::system(errors, spec, field);
@@ -82,7 +129,10 @@ fn host_users(errors: &mut Errors, spec: &Value, field: &str) {
     if spec["hostUsers"] != false {
         return;
     }
-    for name in ["hostNetwork", "hostPID", "hostIPC"].into_iter().filter(|name| spec[*name] == true) {
+    for name in ["hostNetwork", "hostPID", "hostIPC"]
+        .into_iter()
+        .filter(|name| spec[*name] == true)
+    {
         errors.forbidden(&format!("{field}.{name}"), "when `hostUsers` is false");
     }
 }
@@ -106,20 +156,46 @@ fn shared_resources(errors: &mut Errors, spec: &Value, field: &str) {
     for (name, request) in shared["requests"].as_object().into_iter().flatten() {
         let limit = shared["limits"].get(name);
         if let Some(limit) = limit.filter(|limit| amount(request) > amount(limit)) {
-            let detail = format!("must be less than or equal to {name} limit of {}", text_of(limit));
+            let detail = format!(
+                "must be less than or equal to {name} limit of {}",
+                text_of(limit)
+            );
             errors.invalid(&format!("{field}.requests"), request.clone(), detail);
         }
-        let sum = list(spec, "containers").iter().fold(Quantity::ZERO, |sum, c| sum.plus(amount(&c["resources"]["requests"][name])));
+        let sum = list(spec, "containers")
+            .iter()
+            .fold(Quantity::ZERO, |sum, c| {
+                sum.plus(amount(&c["resources"]["requests"][name]))
+            });
         if sum > amount(request) {
-            let detail = format!("must be greater than or equal to aggregate container requests of {sum}");
-            errors.invalid(&format!("{field}.requests[{name}]"), request.clone(), detail);
+            let detail =
+                format!("must be greater than or equal to aggregate container requests of {sum}");
+            errors.invalid(
+                &format!("{field}.requests[{name}]"),
+                request.clone(),
+                detail,
+            );
         }
     }
     for (index, container) in list(spec, "containers").iter().enumerate() {
-        for (name, limit) in container["resources"]["limits"].as_object().into_iter().flatten() {
-            if let Some(shared) = shared["limits"].get(name).filter(|shared| amount(limit) > amount(shared)) {
+        for (name, limit) in container["resources"]["limits"]
+            .as_object()
+            .into_iter()
+            .flatten()
+        {
+            if let Some(shared) = shared["limits"]
+                .get(name)
+                .filter(|shared| amount(limit) > amount(shared))
+            {
                 let at = format!("{field}.containers[{index}][{name}].limits");
-                errors.invalid(&at, limit.clone(), format!("must be less than or equal to pod limits of {}", text_of(shared)));
+                errors.invalid(
+                    &at,
+                    limit.clone(),
+                    format!(
+                        "must be less than or equal to pod limits of {}",
+                        text_of(shared)
+                    ),
+                );
             }
         }
     }
@@ -131,7 +207,10 @@ fn text_of(value: &Value) -> &str {
 
 fn rest(errors: &mut Errors, spec: &Value, field: &str) {
     for (name, check) in [
-        ("serviceAccountName", names::subdomain as fn(&str) -> Option<String>),
+        (
+            "serviceAccountName",
+            names::subdomain as fn(&str) -> Option<String>,
+        ),
         ("nodeName", names::subdomain),
         ("hostname", names::label),
         ("subdomain", names::label),
@@ -142,13 +221,25 @@ fn rest(errors: &mut Errors, spec: &Value, field: &str) {
             errors.checked(&format!("{field}.{name}"), text(spec, name), check);
         }
     }
-    if spec["activeDeadlineSeconds"].as_i64().is_some_and(|n| !(1..=i64::from(i32::MAX)).contains(&n)) {
+    if spec["activeDeadlineSeconds"]
+        .as_i64()
+        .is_some_and(|n| !(1..=i64::from(i32::MAX)).contains(&n))
+    {
         let detail = "must be between 1 and 2147483647, inclusive";
-        errors.invalid(&format!("{field}.activeDeadlineSeconds"), spec["activeDeadlineSeconds"].clone(), detail);
+        errors.invalid(
+            &format!("{field}.activeDeadlineSeconds"),
+            spec["activeDeadlineSeconds"].clone(),
+            detail,
+        );
     }
 }
 
-pub(super) fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>) {
+pub(super) fn container(
+    errors: &mut Errors,
+    container: &Value,
+    field: &str,
+    volumes: &BTreeSet<String>,
+) {
     let name = text(container, "name");
     if name.is_empty() {
         errors.required(&format!("{field}.name"), "");
@@ -159,36 +250,82 @@ pub(super) fn container(errors: &mut Errors, container: &Value, field: &str, vol
     if image.is_empty() {
         errors.required(&format!("{field}.image"), "");
     } else if image != image.trim() {
-        errors.invalid(&format!("{field}.image"), image, "must not have leading or trailing whitespace");
+        errors.invalid(
+            &format!("{field}.image"),
+            image,
+            "must not have leading or trailing whitespace",
+        );
     }
     let policies = ["File", "FallbackToLogsOnError"];
-    errors.one_of(&format!("{field}.terminationMessagePolicy"), text(container, "terminationMessagePolicy"), &policies);
+    errors.one_of(
+        &format!("{field}.terminationMessagePolicy"),
+        text(container, "terminationMessagePolicy"),
+        &policies,
+    );
     ports(errors, container, field);
     env(errors, container, field);
     pod_parts::env_from(errors, container, field);
     mounts(errors, container, field, volumes);
     pod_parts::devices(errors, container, field, volumes);
-    errors.one_of(&format!("{field}.imagePullPolicy"), text(container, "imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
-    resources(errors, &container["resources"], &format!("{field}.resources"));
-    pod_parts::security(errors, &container["securityContext"], &format!("{field}.securityContext"));
-    pod_parts::escalation(errors, &container["securityContext"], &format!("{field}.securityContext"));
+    errors.one_of(
+        &format!("{field}.imagePullPolicy"),
+        text(container, "imagePullPolicy"),
+        &["Always", "IfNotPresent", "Never"],
+    );
+    resources(
+        errors,
+        &container["resources"],
+        &format!("{field}.resources"),
+    );
+    pod_parts::security(
+        errors,
+        &container["securityContext"],
+        &format!("{field}.securityContext"),
+    );
+    pod_parts::escalation(
+        errors,
+        &container["securityContext"],
+        &format!("{field}.securityContext"),
+    );
 }
 
 /// Hooks and probes; init containers that end have none.
 fn hooks(errors: &mut Errors, spec: &Value, container: &Value, field: &str, allowed: bool) {
-    for name in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
+    for name in [
+        "lifecycle",
+        "livenessProbe",
+        "readinessProbe",
+        "startupProbe",
+    ] {
         let at = format!("{field}.{name}");
         if !has(container, name) {
             continue;
         }
         if !allowed {
-            errors.forbidden(&at, "may not be set for init containers without restartPolicy=Always");
+            errors.forbidden(
+                &at,
+                "may not be set for init containers without restartPolicy=Always",
+            );
         } else if name == "lifecycle" {
-            for hook in ["postStart", "preStop"].into_iter().filter(|hook| has(&container[name], hook)) {
-                handler(errors, spec, &container[name][hook], &format!("{at}.{hook}"));
+            for hook in ["postStart", "preStop"]
+                .into_iter()
+                .filter(|hook| has(&container[name], hook))
+            {
+                handler(
+                    errors,
+                    spec,
+                    &container[name][hook],
+                    &format!("{at}.{hook}"),
+                );
             }
         } else {
-            probe(errors, spec, &container[name], &at, name != "readinessProbe");
+            probe(
+                errors,
+                spec,
+                &container[name],
+                &at,
+                name != "readinessProbe",
+            );
         }
     }
 }
@@ -215,7 +352,11 @@ fn ports(errors: &mut Errors, container: &Value, field: &str) {
         if let Some(number) = port["hostPort"].as_i64().filter(|n| *n != 0) {
             in_port_range(errors, &format!("{at}.hostPort"), number);
         }
-        errors.one_of(&format!("{at}.protocol"), text(port, "protocol"), &["SCTP", "TCP", "UDP"]);
+        errors.one_of(
+            &format!("{at}.protocol"),
+            text(port, "protocol"),
+            &["SCTP", "TCP", "UDP"],
+        );
     }
 }
 
@@ -260,7 +401,11 @@ fn env_variable(errors: &mut Errors, variable: &Value, at: &str) {
     } else if !text(variable, "value").is_empty() {
         errors.invalid(&at, "", "may not be specified when `value` is not empty");
     } else if source.len() > 1 {
-        errors.invalid(&at, "", "may not have more than one field specified at a time");
+        errors.invalid(
+            &at,
+            "",
+            "may not have more than one field specified at a time",
+        );
     }
 }
 
@@ -273,7 +418,12 @@ fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSe
             errors.required(&format!("{at}.name"), "");
         }
         if !volumes.contains(name) {
-            errors.add(ErrorType::NotFound, &format!("{at}.name"), Value::from(name).to_string(), "");
+            errors.add(
+                ErrorType::NotFound,
+                &format!("{at}.name"),
+                Value::from(name).to_string(),
+                "",
+            );
         }
         if path.is_empty() {
             errors.required(&format!("{at}.mountPath"), "");
@@ -285,14 +435,28 @@ fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSe
         let (below, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
         pod_parts::descending(errors, below, &format!("{field}.volumeMounts.subPath"));
         if !below.is_empty() && !expression.is_empty() {
-            errors.invalid(&format!("{at}.subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive");
+            errors.invalid(
+                &format!("{at}.subPathExpr"),
+                expression,
+                "subPathExpr and subPath are mutually exclusive",
+            );
         }
-        pod_parts::descending(errors, expression, &format!("{field}.volumeMounts.subPathExpr"));
+        pod_parts::descending(
+            errors,
+            expression,
+            &format!("{field}.volumeMounts.subPathExpr"),
+        );
         if has(mount, "mountPropagation") {
-            let (spreads, at) = (text(mount, "mountPropagation"), format!("{at}.mountPropagation"));
+            let (spreads, at) = (
+                text(mount, "mountPropagation"),
+                format!("{at}.mountPropagation"),
+            );
             errors.one_of(&at, spreads, &["Bidirectional", "HostToContainer", "None"]);
             if spreads == "Bidirectional" && container["securityContext"]["privileged"] != true {
-                errors.forbidden(&at, "Bidirectional mount propagation is available only to privileged containers");
+                errors.forbidden(
+                    &at,
+                    "Bidirectional mount propagation is available only to privileged containers",
+                );
             }
         }
     }
@@ -311,19 +475,30 @@ fn handler(errors: &mut Errors, spec: &Value, probe: &Value, field: &str) {
             continue;
         }
         match name {
-            "exec" if list(&probe[name], "command").is_empty() => errors.required(&format!("{at}.command"), ""),
+            "exec" if list(&probe[name], "command").is_empty() => {
+                errors.required(&format!("{at}.command"), "")
+            }
             "exec" => {}
             "sleep" => {
-                let (seconds, most) = (probe[name]["seconds"].as_i64().unwrap_or(0), spec["terminationGracePeriodSeconds"].as_i64());
+                let (seconds, most) = (
+                    probe[name]["seconds"].as_i64().unwrap_or(0),
+                    spec["terminationGracePeriodSeconds"].as_i64(),
+                );
                 if let Some(most) = most.filter(|most| seconds < 0 || seconds > *most) {
-                    let detail = format!("must be non-negative and less than terminationGracePeriodSeconds ({most})");
+                    let detail = format!(
+                        "must be non-negative and less than terminationGracePeriodSeconds ({most})"
+                    );
                     errors.invalid(&at, seconds, detail);
                 }
             }
             _ => port_or_name(errors, &format!("{at}.port"), &probe[name]["port"]),
         }
         if name == "httpGet" {
-            errors.one_of(&format!("{at}.scheme"), text(&probe[name], "scheme"), &["HTTP", "HTTPS"]);
+            errors.one_of(
+                &format!("{at}.scheme"),
+                text(&probe[name], "scheme"),
+                &["HTTP", "HTTPS"],
+            );
         }
     }
     if handlers == 0 {
@@ -333,10 +508,19 @@ fn handler(errors: &mut Errors, spec: &Value, probe: &Value, field: &str) {
 
 fn probe(errors: &mut Errors, spec: &Value, probe: &Value, field: &str, only_once: bool) {
     handler(errors, spec, probe, field);
-    for name in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] {
+    for name in [
+        "initialDelaySeconds",
+        "timeoutSeconds",
+        "periodSeconds",
+        "successThreshold",
+        "failureThreshold",
+    ] {
         errors.not_negative(&format!("{field}.{name}"), &probe[name]);
     }
-    let (at, grace) = (format!("{field}.terminationGracePeriodSeconds"), &probe["terminationGracePeriodSeconds"]);
+    let (at, grace) = (
+        format!("{field}.terminationGracePeriodSeconds"),
+        &probe["terminationGracePeriodSeconds"],
+    );
     if grace.as_i64().is_some_and(|n| n <= 0) {
         errors.invalid(&at, grace.clone(), "must be greater than 0");
     }
@@ -344,12 +528,19 @@ fn probe(errors: &mut Errors, spec: &Value, probe: &Value, field: &str, only_onc
         errors.invalid(&at, grace.clone(), "must not be set for readinessProbes");
     }
     if only_once && probe["successThreshold"].as_i64().is_some_and(|n| n != 1) {
-        errors.invalid(&format!("{field}.successThreshold"), probe["successThreshold"].clone(), "must be 1");
+        errors.invalid(
+            &format!("{field}.successThreshold"),
+            probe["successThreshold"].clone(),
+            "must be 1",
+        );
     }
 }
 
 fn amount(value: &Value) -> Quantity {
-    value.as_str().and_then(|text| Quantity::parse(text).ok()).unwrap_or(Quantity::ZERO)
+    value
+        .as_str()
+        .and_then(|text| Quantity::parse(text).ok())
+        .unwrap_or(Quantity::ZERO)
 }
 
 /// Limits and requests of a container.
@@ -363,7 +554,11 @@ pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
                 errors.invalid(&format!("{at}[{name}]"), value.clone(), super::NOT_NEGATIVE);
             }
             if is_extended(name) && !amount(value).is_whole() {
-                errors.invalid(&format!("{at}[{name}]"), value.clone(), "must be an integer");
+                errors.invalid(
+                    &format!("{at}[{name}]"),
+                    value.clone(),
+                    "must be an integer",
+                );
             }
         }
     }
@@ -371,15 +566,24 @@ pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
         let scarce = is_extended(name) || name.starts_with("hugepages-");
         let Some(limit) = resources["limits"].get(name) else {
             if scarce {
-                errors.required(&format!("{field}.limits"), "Limit must be set for non overcommitable resources");
+                errors.required(
+                    &format!("{field}.limits"),
+                    "Limit must be set for non overcommitable resources",
+                );
             }
             continue;
         };
         if scarce && amount(request) != amount(limit) {
-            let detail = format!("must be equal to {name} limit of {}", limit.as_str().unwrap_or(""));
+            let detail = format!(
+                "must be equal to {name} limit of {}",
+                limit.as_str().unwrap_or("")
+            );
             errors.invalid(&format!("{field}.requests"), request.clone(), detail);
         } else if amount(request) > amount(limit) {
-            let detail = format!("must be less than or equal to {name} limit of {}", limit.as_str().unwrap_or(""));
+            let detail = format!(
+                "must be less than or equal to {name} limit of {}",
+                limit.as_str().unwrap_or("")
+            );
             errors.invalid(&format!("{field}.requests"), request.clone(), detail);
         }
     }
@@ -394,8 +598,15 @@ fn resource_name(errors: &mut Errors, name: &str, field: &str) {
     for detail in is_qualified_name(name) {
         errors.invalid(field, name, detail);
     }
-    if !name.contains('/') && !matches!(name, "cpu" | "memory" | "ephemeral-storage") && !name.starts_with("hugepages-") {
-        errors.invalid(field, name, "must be a standard resource type or fully qualified");
+    if !name.contains('/')
+        && !matches!(name, "cpu" | "memory" | "ephemeral-storage")
+        && !name.starts_with("hugepages-")
+    {
+        errors.invalid(
+            field,
+            name,
+            "must be a standard resource type or fully qualified",
+        );
         errors.invalid(field, name, "must be a standard resource for containers");
     }
 }
@@ -434,8 +645,13 @@ const SOURCES: [&str; 30] = [
 ];
 
 /// Required fields of volume sources.
-const NEEDED: [(&str, &str); 5] =
-    [("hostPath", "path"), ("secret", "secretName"), ("persistentVolumeClaim", "claimName"), ("configMap", "name"), ("nfs", "server")];
+const NEEDED: [(&str, &str); 5] = [
+    ("hostPath", "path"),
+    ("secret", "secretName"),
+    ("persistentVolumeClaim", "claimName"),
+    ("configMap", "name"),
+    ("nfs", "server"),
+];
 
 fn volume(errors: &mut Errors, volume: &Value, field: &str, names: &mut BTreeSet<String>) {
     let mut sources = 0;

@@ -12,33 +12,56 @@ use serde_json::Value;
 pub fn value_from(errors: &mut Errors, source: &Value, field: &str) {
     let path = &source["fieldRef"];
     if has(source, "fieldRef") {
-        let (at, path) = (format!("{field}.fieldRef.fieldPath"), text(path, "fieldPath"));
+        let (at, path) = (
+            format!("{field}.fieldRef.fieldPath"),
+            text(path, "fieldPath"),
+        );
         if path.is_empty() {
             errors.required(&at, "");
         } else if !is_downward(path) {
-            errors.invalid(&at, path, format!("error converting fieldPath: field label not supported: {path}"));
+            errors.invalid(
+                &at,
+                path,
+                format!("error converting fieldPath: field label not supported: {path}"),
+            );
         }
     }
     if has(source, "resourceFieldRef") {
-        let (resource, at) = (text(&source["resourceFieldRef"], "resource"), format!("{field}.resourceFieldRef.resource"));
+        let (resource, at) = (
+            text(&source["resourceFieldRef"], "resource"),
+            format!("{field}.resourceFieldRef.resource"),
+        );
         if resource.is_empty() {
             errors.required(&at, "");
-        } else if !["limits.hugepages-", "requests.hugepages-"].iter().any(|prefix| resource.starts_with(prefix)) {
+        } else if !["limits.hugepages-", "requests.hugepages-"]
+            .iter()
+            .any(|prefix| resource.starts_with(prefix))
+        {
             errors.one_of(&at, resource, &AMOUNTS);
         }
     }
     for name in ["configMapKeyRef", "secretKeyRef"] {
         let (reference, at) = (&source[name], format!("{field}.{name}"));
         if has(source, name) {
-            errors.checked(&format!("{at}.name"), text(reference, "name"), names::subdomain);
+            errors.checked(
+                &format!("{at}.name"),
+                text(reference, "name"),
+                names::subdomain,
+            );
             config_key(errors, text(reference, "key"), &format!("{at}.key"));
         }
     }
 }
 
 /// Resources of a container that it can be told.
-const AMOUNTS: [&str; 6] =
-    ["limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"];
+const AMOUNTS: [&str; 6] = [
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+];
 
 fn config_key(errors: &mut Errors, key: &str, field: &str) {
     if key.is_empty() {
@@ -69,7 +92,10 @@ fn is_downward(path: &str) -> bool {
         "status.podIPs",
         "spec.host",
     ];
-    known.contains(&path) || path.split_once('[').is_some_and(|(path, _)| matches!(path, "metadata.labels" | "metadata.annotations"))
+    known.contains(&path)
+        || path
+            .split_once('[')
+            .is_some_and(|(path, _)| matches!(path, "metadata.labels" | "metadata.annotations"))
 }
 
 /// Variables from whole ConfigMaps and Secrets.
@@ -77,12 +103,22 @@ pub fn env_from(errors: &mut Errors, container: &Value, field: &str) {
     let at = format!("{field}.envFrom");
     for (index, source) in list(container, "envFrom").iter().enumerate() {
         if !text(source, "prefix").is_empty() {
-            errors.checked(&format!("{at}[{index}].prefix"), text(source, "prefix"), names::env_name);
+            errors.checked(
+                &format!("{at}[{index}].prefix"),
+                text(source, "prefix"),
+                names::env_name,
+            );
         }
         let mut sources = 0;
-        for name in ["configMapRef", "secretRef"].into_iter().filter(|name| has(source, name)) {
+        for name in ["configMapRef", "secretRef"]
+            .into_iter()
+            .filter(|name| has(source, name))
+        {
             sources += 1;
-            let (at, name) = (format!("{at}[{index}].{name}.name"), text(&source[name], "name"));
+            let (at, name) = (
+                format!("{at}[{index}].{name}.name"),
+                text(&source[name], "name"),
+            );
             if name.is_empty() {
                 errors.required(&at, "");
             } else {
@@ -90,9 +126,17 @@ pub fn env_from(errors: &mut Errors, container: &Value, field: &str) {
             }
         }
         match sources {
-            0 => errors.invalid(&at, "", "must specify one of: `configMapRef` or `secretRef`"),
+            0 => errors.invalid(
+                &at,
+                "",
+                "must specify one of: `configMapRef` or `secretRef`",
+            ),
             1 => {}
-            _ => errors.invalid(&at, "", "may not have more than one field specified at a time"),
+            _ => errors.invalid(
+                &at,
+                "",
+                "may not have more than one field specified at a time",
+            ),
         }
     }
 }
@@ -112,7 +156,12 @@ fn no_backsteps(errors: &mut Errors, path: &str, field: &str) {
 }
 
 /// Devices of a container.
-pub fn devices(errors: &mut Errors, container: &Value, field: &str, volumes: &std::collections::BTreeSet<String>) {
+pub fn devices(
+    errors: &mut Errors,
+    container: &Value,
+    field: &str,
+    volumes: &std::collections::BTreeSet<String>,
+) {
     let all = list(container, "volumeDevices");
     for (index, device) in all.iter().enumerate() {
         let at = format!("{field}.volumeDevices[{index}]");
@@ -121,12 +170,20 @@ pub fn devices(errors: &mut Errors, container: &Value, field: &str, volumes: &st
             errors.required(&format!("{at}.name"), "");
         }
         if !volumes.contains(name) {
-            errors.add(super::ErrorType::NotFound, &format!("{at}.name"), Value::from(name).to_string(), "");
+            errors.add(
+                super::ErrorType::NotFound,
+                &format!("{at}.name"),
+                Value::from(name).to_string(),
+                "",
+            );
         }
         if path.is_empty() {
             errors.required(&format!("{at}.devicePath"), "");
         }
-        if all[..index].iter().any(|other| text(other, "devicePath") == path) {
+        if all[..index]
+            .iter()
+            .any(|other| text(other, "devicePath") == path)
+        {
             errors.invalid(&format!("{at}.devicePath"), path, "must be unique");
         }
     }
@@ -135,31 +192,59 @@ pub fn devices(errors: &mut Errors, container: &Value, field: &str, volumes: &st
 /// Who a container or a Pod runs as.
 pub fn security(errors: &mut Errors, context: &Value, field: &str) {
     for name in ["runAsUser", "runAsGroup", "fsGroup"] {
-        if context[name].as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
-            errors.invalid(&format!("{field}.{name}"), context[name].clone(), "must be between 0 and 2147483647, inclusive");
+        if context[name]
+            .as_i64()
+            .is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id))
+        {
+            errors.invalid(
+                &format!("{field}.{name}"),
+                context[name].clone(),
+                "must be between 0 and 2147483647, inclusive",
+            );
         }
     }
     for (index, group) in list(context, "supplementalGroups").iter().enumerate() {
-        if group.as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
+        if group
+            .as_i64()
+            .is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id))
+        {
             let at = format!("{field}.supplementalGroups[{index}]");
-            errors.invalid(&at, group.clone(), "must be between 0 and 2147483647, inclusive");
+            errors.invalid(
+                &at,
+                group.clone(),
+                "must be between 0 and 2147483647, inclusive",
+            );
         }
     }
     if has(context, "seccompProfile") {
-        seccomp(errors, &context["seccompProfile"], &format!("{field}.seccompProfile"));
+        seccomp(
+            errors,
+            &context["seccompProfile"],
+            &format!("{field}.seccompProfile"),
+        );
     }
     if let Some(policy) = context["fsGroupChangePolicy"].as_str() {
-        errors.one_of(&format!("{field}.fsGroupChangePolicy"), policy, &["Always", "OnRootMismatch"]);
+        errors.one_of(
+            &format!("{field}.fsGroupChangePolicy"),
+            policy,
+            &["Always", "OnRootMismatch"],
+        );
     }
 }
 
 /// Devices that a container claims are among those that its Pod claims.
 pub fn device_claims(errors: &mut Errors, spec: &Value, container: &Value, field: &str) {
-    let mut known: Vec<&str> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
+    let mut known: Vec<&str> = list(spec, "resourceClaims")
+        .iter()
+        .map(|claim| text(claim, "name"))
+        .collect();
     k8s_model::sort::sort(&mut known);
     let all = list(&container["resources"], "claims");
     for (index, claim) in all.iter().enumerate() {
-        let (at, name) = (format!("{field}.resources.claims[{index}]"), text(claim, "name"));
+        let (at, name) = (
+            format!("{field}.resources.claims[{index}]"),
+            text(claim, "name"),
+        );
         if name.is_empty() {
             errors.required(&at, "");
             continue;
@@ -168,26 +253,50 @@ pub fn device_claims(errors: &mut Errors, spec: &Value, container: &Value, field
             errors.duplicate(&at, name);
         }
         if !known.contains(&name) {
-            let which = if known.is_empty() { " which is empty".to_owned() } else { format!(": {}", known.join(", ")) };
+            let which = if known.is_empty() {
+                " which is empty".to_owned()
+            } else {
+                format!(": {}", known.join(", "))
+            };
             let detail = format!("must be one of the names in pod.spec.resourceClaims{which}");
-            errors.add(ErrorType::NotFound, &at, Value::from(name).to_string(), detail);
+            errors.add(
+                ErrorType::NotFound,
+                &at,
+                Value::from(name).to_string(),
+                detail,
+            );
         }
     }
 }
 
 fn seccomp(errors: &mut Errors, profile: &Value, field: &str) {
     match text(profile, "type") {
-        "" => errors.required(&format!("{field}.type"), "type is required when seccompProfile is set"),
+        "" => errors.required(
+            &format!("{field}.type"),
+            "type is required when seccompProfile is set",
+        ),
         kind => {
-            errors.one_of(&format!("{field}.type"), kind, &["Localhost", "RuntimeDefault", "Unconfined"]);
+            errors.one_of(
+                &format!("{field}.type"),
+                kind,
+                &["Localhost", "RuntimeDefault", "Unconfined"],
+            );
         }
     }
     let at = format!("{field}.localhostProfile");
-    match (text(profile, "type") == "Localhost", profile["localhostProfile"].as_str()) {
+    match (
+        text(profile, "type") == "Localhost",
+        profile["localhostProfile"].as_str(),
+    ) {
         (true, None) => errors.required(&at, "must be set when seccomp type is Localhost"),
         (true, Some(path)) => descending(errors, path, &at),
         (false, Some(_)) => {
-            errors.invalid_struct(&at, "v1.SeccompProfile", profile, "can only be set when seccomp type is Localhost");
+            errors.invalid_struct(
+                &at,
+                "v1.SeccompProfile",
+                profile,
+                "can only be set when seccomp type is Localhost",
+            );
         }
         (false, None) => {}
     }
@@ -202,8 +311,12 @@ pub fn escalation(errors: &mut Errors, context: &Value, field: &str) {
         let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
         errors.invalid_struct(field, "v1.SecurityContext", context, detail);
     }
-    if list(&context["capabilities"], "add").iter().any(|name| name == "CAP_SYS_ADMIN") {
-        let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
+    if list(&context["capabilities"], "add")
+        .iter()
+        .any(|name| name == "CAP_SYS_ADMIN")
+    {
+        let detail =
+            "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
         errors.invalid_struct(field, "v1.SecurityContext", context, detail);
     }
 }
@@ -213,8 +326,14 @@ pub fn host_ports(errors: &mut Errors, containers: &[Value], field: &str) {
     let mut seen: Vec<String> = Vec::new();
     for (c, container) in containers.iter().enumerate() {
         for (p, port) in list(container, "ports").iter().enumerate() {
-            let Some(number) = port["hostPort"].as_i64().filter(|n| *n != 0) else { continue };
-            let key = format!("{}/{}/{number}", text(port, "protocol"), text(port, "hostIP"));
+            let Some(number) = port["hostPort"].as_i64().filter(|n| *n != 0) else {
+                continue;
+            };
+            let key = format!(
+                "{}/{}/{number}",
+                text(port, "protocol"),
+                text(port, "hostIP")
+            );
             if seen.contains(&key) {
                 errors.duplicate(&format!("{field}[{c}].ports[{p}].hostPort"), key);
             } else {
@@ -226,12 +345,20 @@ pub fn host_ports(errors: &mut Errors, containers: &[Value], field: &str) {
 
 /// Ports of containers on the node's network are ports of the node.
 pub fn host_network(errors: &mut Errors, spec: &Value, field: &str) {
-    for (c, container) in list(spec, "containers").iter().enumerate().filter(|_| spec["hostNetwork"] == true) {
+    for (c, container) in list(spec, "containers")
+        .iter()
+        .enumerate()
+        .filter(|_| spec["hostNetwork"] == true)
+    {
         for (p, port) in list(container, "ports").iter().enumerate() {
             let host = port["hostPort"].as_i64().unwrap_or(0);
             if host != 0 && port["hostPort"] != port["containerPort"] {
                 let at = format!("{field}.containers[{c}].ports[{p}].hostPort");
-                errors.invalid(&at, host, "must match `containerPort` when `hostNetwork` is true");
+                errors.invalid(
+                    &at,
+                    host,
+                    "must match `containerPort` when `hostNetwork` is true",
+                );
             }
         }
     }
@@ -251,10 +378,18 @@ pub fn dns(errors: &mut Errors, spec: &Value, field: &str) {
         }
     }
     if servers.len() > 3 {
-        errors.invalid(&format!("{at}.nameservers"), config["nameservers"].clone(), "must not have more than 3 nameservers");
+        errors.invalid(
+            &format!("{at}.nameservers"),
+            config["nameservers"].clone(),
+            "must not have more than 3 nameservers",
+        );
     }
     for (index, server) in servers.iter().enumerate() {
-        errors.checked(&format!("{at}.nameservers[{index}]"), server.as_str().unwrap_or(""), names::ip);
+        errors.checked(
+            &format!("{at}.nameservers[{index}]"),
+            server.as_str().unwrap_or(""),
+            names::ip,
+        );
     }
     for (index, option) in list(config, "options").iter().enumerate() {
         if text(option, "name").is_empty() {
@@ -268,12 +403,19 @@ pub fn gates(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, gate) in list(spec, "readinessGates").iter().enumerate() {
         let name = text(gate, "conditionType");
         for detail in is_qualified_name(name) {
-            errors.invalid(&format!("{field}.readinessGates[{index}].conditionType"), name, detail);
+            errors.invalid(
+                &format!("{field}.readinessGates[{index}].conditionType"),
+                name,
+                detail,
+            );
         }
     }
     let all = list(spec, "schedulingGates");
     for (index, gate) in all.iter().enumerate() {
-        let (at, name) = (format!("{field}.schedulingGates[{index}]"), text(gate, "name"));
+        let (at, name) = (
+            format!("{field}.schedulingGates[{index}]"),
+            text(gate, "name"),
+        );
         for detail in is_qualified_name(name) {
             errors.invalid(&at, name, detail);
         }
@@ -289,12 +431,25 @@ pub fn host_aliases(errors: &mut Errors, spec: &Value, field: &str) {
         let at = format!("{field}.hostAliases[{index}]");
         errors.checked(&format!("{at}.ip"), text(alias, "ip"), names::ip);
         for (n, name) in list(alias, "hostnames").iter().enumerate() {
-            errors.checked(&format!("{at}.hostnames[{n}]"), name.as_str().unwrap_or(""), names::subdomain);
+            errors.checked(
+                &format!("{at}.hostnames[{n}]"),
+                name.as_str().unwrap_or(""),
+                names::subdomain,
+            );
         }
     }
 }
 
-const HOST_PATHS: [&str; 8] = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+const HOST_PATHS: [&str; 8] = [
+    "",
+    "BlockDevice",
+    "CharDevice",
+    "Directory",
+    "DirectoryOrCreate",
+    "File",
+    "FileOrCreate",
+    "Socket",
+];
 
 /// Optional fields of a volume source.
 pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &str) {
@@ -304,20 +459,34 @@ pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &st
             errors.one_of(&format!("{field}.type"), text(source, "type"), &HOST_PATHS);
         }
         "emptyDir" => {
-            let limit = source["sizeLimit"].as_str().and_then(|text| Quantity::parse(text).ok());
+            let limit = source["sizeLimit"]
+                .as_str()
+                .and_then(|text| Quantity::parse(text).ok());
             if limit.is_some_and(Quantity::is_negative) {
-                errors.forbidden(&format!("{field}.sizeLimit"), "SizeLimit field must be a valid resource quantity");
+                errors.forbidden(
+                    &format!("{field}.sizeLimit"),
+                    "SizeLimit field must be a valid resource quantity",
+                );
             }
         }
         "nfs" => match text(source, "path") {
             "" => errors.required(&format!("{field}.path"), ""),
-            path if !path.starts_with('/') => errors.invalid(&format!("{field}.path"), path, "must be an absolute path"),
+            path if !path.starts_with('/') => {
+                errors.invalid(&format!("{field}.path"), path, "must be an absolute path")
+            }
             _ => {}
         },
         "configMap" | "secret" => {
-            if source["defaultMode"].as_i64().is_some_and(|mode| !(0..=0o777).contains(&mode)) {
+            if source["defaultMode"]
+                .as_i64()
+                .is_some_and(|mode| !(0..=0o777).contains(&mode))
+            {
                 let detail = "must be a number between 0 and 0777 (octal), both inclusive";
-                errors.invalid(&format!("{field}.defaultMode"), source["defaultMode"].clone(), detail);
+                errors.invalid(
+                    &format!("{field}.defaultMode"),
+                    source["defaultMode"].clone(),
+                    detail,
+                );
             }
             for (index, item) in list(source, "items").iter().enumerate() {
                 let at = format!("{field}.items[{index}]");
@@ -368,7 +537,12 @@ const LINUX_ONLY_IN_CONTAINERS: [&str; 10] = [
 pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
     let containers = || {
         let lists = ["initContainers", "containers"].into_iter();
-        lists.flat_map(move |kind| list(spec, kind).iter().enumerate().map(move |(i, c)| (format!("{field}.{kind}[{i}]"), c)))
+        lists.flat_map(move |kind| {
+            list(spec, kind)
+                .iter()
+                .enumerate()
+                .map(move |(i, c)| (format!("{field}.{kind}[{i}]"), c))
+        })
     };
     match text(&spec["os"], "name") {
         "windows" => {
@@ -378,30 +552,51 @@ pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
                 Some(value) => !matches!(path, "hostPID" | "hostIPC") || *value == true,
             };
             for path in LINUX_ONLY.into_iter().filter(|path| set(path)) {
-                errors.forbidden(&format!("{field}.{path}"), "cannot be set for a windows pod");
+                errors.forbidden(
+                    &format!("{field}.{path}"),
+                    "cannot be set for a windows pod",
+                );
             }
             for (at, container) in containers() {
-                for name in LINUX_ONLY_IN_CONTAINERS.into_iter().filter(|name| has(&container["securityContext"], name)) {
-                    errors.forbidden(&format!("{at}.securityContext.{name}"), "cannot be set for a windows pod");
+                for name in LINUX_ONLY_IN_CONTAINERS
+                    .into_iter()
+                    .filter(|name| has(&container["securityContext"], name))
+                {
+                    errors.forbidden(
+                        &format!("{at}.securityContext.{name}"),
+                        "cannot be set for a windows pod",
+                    );
                 }
             }
         }
         "linux" => {
             let whole = std::iter::once((field.to_owned(), spec));
-            for (at, _) in whole.chain(containers()).filter(|(_, part)| has(&part["securityContext"], "windowsOptions")) {
-                errors.forbidden(&format!("{at}.securityContext.windowsOptions"), "windows options cannot be set for a linux pod");
+            for (at, _) in whole
+                .chain(containers())
+                .filter(|(_, part)| has(&part["securityContext"], "windowsOptions"))
+            {
+                errors.forbidden(
+                    &format!("{at}.securityContext.windowsOptions"),
+                    "windows options cannot be set for a linux pod",
+                );
             }
         }
         _ => {}
     }
     let of_host = |part: &Value| part["securityContext"]["windowsOptions"]["hostProcess"].as_bool();
-    let count = containers().filter(|(_, c)| of_host(c).or(of_host(spec)) == Some(true)).count();
+    let count = containers()
+        .filter(|(_, c)| of_host(c).or(of_host(spec)) == Some(true))
+        .count();
     if count > 0 && count < containers().count() {
         let detail = "If pod contains any hostProcess containers then all containers must be HostProcess containers";
         errors.invalid(field, "", detail);
     }
     if count > 0 && spec["hostNetwork"] != true {
-        errors.invalid(&format!("{field}.hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers");
+        errors.invalid(
+            &format!("{field}.hostNetwork"),
+            false,
+            "hostNetwork must be true if pod contains any hostProcess containers",
+        );
     }
 }
 
@@ -409,25 +604,50 @@ pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
 pub fn restarts(errors: &mut Errors, container: &Value, field: &str) {
     let rules = list(container, "restartPolicyRules");
     if has(container, "restartPolicy") {
-        errors.one_of(&format!("{field}.restartPolicy"), text(container, "restartPolicy"), &["Always", "Never", "OnFailure"]);
+        errors.one_of(
+            &format!("{field}.restartPolicy"),
+            text(container, "restartPolicy"),
+            &["Always", "Never", "OnFailure"],
+        );
     } else if !rules.is_empty() {
-        errors.required(&format!("{field}.restartPolicy"), "must specify restartPolicy when restart rules are used");
+        errors.required(
+            &format!("{field}.restartPolicy"),
+            "must specify restartPolicy when restart rules are used",
+        );
     }
     if rules.len() > 20 {
-        errors.add(ErrorType::TooMany, &format!("{field}.restartPolicyRules"), rules.len().to_string(), "must have at most 20 items");
+        errors.add(
+            ErrorType::TooMany,
+            &format!("{field}.restartPolicyRules"),
+            rules.len().to_string(),
+            "must have at most 20 items",
+        );
     }
     for (index, rule) in rules.iter().enumerate() {
         let at = format!("{field}.restartPolicyRules[{index}]");
-        errors.one_of(&format!("{at}.action"), text(rule, "action"), &["Restart", "RestartAllContainers"]);
+        errors.one_of(
+            &format!("{at}.action"),
+            text(rule, "action"),
+            &["Restart", "RestartAllContainers"],
+        );
         let codes = &rule["exitCodes"];
         if !codes.is_object() {
             errors.required(&format!("{at}.exitCodes"), "must be specified");
             continue;
         }
-        errors.one_of(&format!("{at}.exitCodes.operator"), text(codes, "operator"), &["In", "NotIn"]);
+        errors.one_of(
+            &format!("{at}.exitCodes.operator"),
+            text(codes, "operator"),
+            &["In", "NotIn"],
+        );
         let count = list(codes, "values").len();
         if count > 255 {
-            errors.add(ErrorType::TooMany, &format!("{at}.exitCodes.values"), count.to_string(), "must have at most 255 items");
+            errors.add(
+                ErrorType::TooMany,
+                &format!("{at}.exitCodes.values"),
+                count.to_string(),
+                "must have at most 255 items",
+            );
         }
     }
 }

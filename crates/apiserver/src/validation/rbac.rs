@@ -19,18 +19,35 @@ pub fn role(errors: &mut Errors, object: &Value) {
         if !empty("nonResourceURLs") {
             let (field, urls) = (at("nonResourceURLs"), &rule["nonResourceURLs"]);
             if namespaced {
-                errors.invalid(&field, urls.clone(), "namespaced rules cannot apply to non-resource URLs");
+                errors.invalid(
+                    &field,
+                    urls.clone(),
+                    "namespaced rules cannot apply to non-resource URLs",
+                );
             }
-            if ["apiGroups", "resources", "resourceNames"].iter().any(|field| !empty(field)) {
-                errors.invalid(&field, urls.clone(), "rules cannot apply to both regular resources and non-resource URLs");
+            if ["apiGroups", "resources", "resourceNames"]
+                .iter()
+                .any(|field| !empty(field))
+            {
+                errors.invalid(
+                    &field,
+                    urls.clone(),
+                    "rules cannot apply to both regular resources and non-resource URLs",
+                );
             }
             continue;
         }
         if empty("apiGroups") {
-            errors.required(&at("apiGroups"), "resource rules must supply at least one api group");
+            errors.required(
+                &at("apiGroups"),
+                "resource rules must supply at least one api group",
+            );
         }
         if empty("resources") {
-            errors.required(&at("resources"), "resource rules must supply at least one resource");
+            errors.required(
+                &at("resources"),
+                "resource rules must supply at least one resource",
+            );
         }
     }
 }
@@ -39,7 +56,11 @@ pub fn role(errors: &mut Errors, object: &Value) {
 pub fn binding(errors: &mut Errors, object: &Value) {
     let (namespaced, role) = (text(object, "kind") == "RoleBinding", &object["roleRef"]);
     errors.one_of("roleRef.apiGroup", text(role, "apiGroup"), &[GROUP]);
-    let kinds: &[&str] = if namespaced { &["Role", "ClusterRole"] } else { &["ClusterRole"] };
+    let kinds: &[&str] = if namespaced {
+        &["Role", "ClusterRole"]
+    } else {
+        &["ClusterRole"]
+    };
     errors.one_of("roleRef.kind", text(role, "kind"), kinds);
     match text(role, "name") {
         "" => errors.required("roleRef.name", ""),
@@ -61,7 +82,9 @@ pub fn binding(errors: &mut Errors, object: &Value) {
                     errors.required(&at("namespace"), "");
                 }
             }
-            "User" | "Group" => drop(errors.one_of(&at("apiGroup"), text(subject, "apiGroup"), &[GROUP])),
+            "User" | "Group" => {
+                drop(errors.one_of(&at("apiGroup"), text(subject, "apiGroup"), &[GROUP]))
+            }
             other => errors.unsupported(&at("kind"), other, &["ServiceAccount", "User", "Group"]),
         }
     }
@@ -69,7 +92,10 @@ pub fn binding(errors: &mut Errors, object: &Value) {
 
 /// A reference to a role in the server's internal form.
 pub fn role_ref(role: &Value) -> String {
-    format!("{{\"APIGroup\":{},\"Kind\":{},\"Name\":{}}}", role["apiGroup"], role["kind"], role["name"])
+    format!(
+        "{{\"APIGroup\":{},\"Kind\":{},\"Name\":{}}}",
+        role["apiGroup"], role["kind"], role["name"]
+    )
 }
 
 /// A CustomResourceDefinition.
@@ -77,18 +103,35 @@ pub fn definition(errors: &mut Errors, object: &Value) {
     let (spec, name) = (&object["spec"], text(&object["metadata"], "name"));
     let plural = text(&spec["names"], "plural");
     if name != format!("{plural}.{}", text(spec, "group")) {
-        errors.invalid("metadata.name", name, "must be spec.names.plural+\".\"+spec.group");
+        errors.invalid(
+            "metadata.name",
+            name,
+            "must be spec.names.plural+\".\"+spec.group",
+        );
     }
     for (index, version) in list(spec, "versions").iter().enumerate() {
         let at = format!("spec.versions[{index}].schema.openAPIV3Schema");
         if !has(&version["schema"], "openAPIV3Schema") {
             errors.required(&at, "");
         } else {
-            errors.list.extend(super::super::definitions::problems(&version["schema"]["openAPIV3Schema"], &at));
+            errors.list.extend(super::super::definitions::problems(
+                &version["schema"]["openAPIV3Schema"],
+                &at,
+            ));
         }
     }
     let versions = list(spec, "versions");
-    if versions.iter().filter(|version| version["storage"] == true).count() != 1 {
-        errors.add(ErrorType::Invalid, "spec.versions", "", "must have exactly one version marked as storage version");
+    if versions
+        .iter()
+        .filter(|version| version["storage"] == true)
+        .count()
+        != 1
+    {
+        errors.add(
+            ErrorType::Invalid,
+            "spec.versions",
+            "",
+            "must have exactly one version marked as storage version",
+        );
     }
 }

@@ -7,7 +7,11 @@ use super::{Errors, has, list, meta, text};
 use serde_json::Value;
 
 pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
-    node_affinity(errors, &affinity["nodeAffinity"], &format!("{field}.nodeAffinity"));
+    node_affinity(
+        errors,
+        &affinity["nodeAffinity"],
+        &format!("{field}.nodeAffinity"),
+    );
     for kind in ["podAffinity", "podAntiAffinity"] {
         for (index, term) in list(&affinity[kind], REQUIRED).iter().enumerate() {
             pod_term(errors, term, &format!("{field}.{kind}.{REQUIRED}[{index}]"));
@@ -15,7 +19,11 @@ pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
         for (index, term) in list(&affinity[kind], PREFERRED).iter().enumerate() {
             let at = format!("{field}.{kind}.{PREFERRED}[{index}]");
             weight(errors, term, &at);
-            pod_term(errors, &term["podAffinityTerm"], &format!("{at}.podAffinityTerm"));
+            pod_term(
+                errors,
+                &term["podAffinityTerm"],
+                &format!("{at}.podAffinityTerm"),
+            );
         }
     }
 }
@@ -25,7 +33,11 @@ const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 fn weight(errors: &mut Errors, term: &Value, field: &str) {
     if !(1..=100).contains(&term["weight"].as_i64().unwrap_or(0)) {
-        errors.invalid(&format!("{field}.weight"), term["weight"].clone(), "must be in the range 1-100");
+        errors.invalid(
+            &format!("{field}.weight"),
+            term["weight"].clone(),
+            "must be in the range 1-100",
+        );
     }
 }
 
@@ -52,7 +64,11 @@ pub fn required_node_term(errors: &mut Errors, term: &Value, field: &str) {
     node_term(errors, term, field);
     for (index, requirement) in list(term, "matchExpressions").iter().enumerate() {
         for (n, value) in list(requirement, "values").iter().enumerate() {
-            errors.checked(&format!("{field}.matchExpressions[{index}].values[{n}]"), value.as_str().unwrap_or(""), is_label_value);
+            errors.checked(
+                &format!("{field}.matchExpressions[{index}].values[{n}]"),
+                value.as_str().unwrap_or(""),
+                is_label_value,
+            );
         }
     }
 }
@@ -63,16 +79,29 @@ fn node_term(errors: &mut Errors, term: &Value, field: &str) {
         let values = list(requirement, "values").len();
         match text(requirement, "operator") {
             "In" | "NotIn" if values == 0 => {
-                errors.required(&format!("{at}.values"), "must be specified when `operator` is 'In' or 'NotIn'");
+                errors.required(
+                    &format!("{at}.values"),
+                    "must be specified when `operator` is 'In' or 'NotIn'",
+                );
             }
             "Exists" | "DoesNotExist" if values > 0 => {
-                errors.forbidden(&format!("{at}.values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+                errors.forbidden(
+                    &format!("{at}.values"),
+                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+                );
             }
             "Gt" | "Lt" if values != 1 => {
-                errors.required(&format!("{at}.values"), "must be specified single value when `operator` is 'Lt' or 'Gt'");
+                errors.required(
+                    &format!("{at}.values"),
+                    "must be specified single value when `operator` is 'Lt' or 'Gt'",
+                );
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
-            other => errors.invalid(&format!("{at}.operator"), other, "not a valid selector operator"),
+            other => errors.invalid(
+                &format!("{at}.operator"),
+                other,
+                "not a valid selector operator",
+            ),
         }
         for detail in is_qualified_name(text(requirement, "key")) {
             errors.invalid(&format!("{at}.key"), text(requirement, "key"), detail);
@@ -81,7 +110,11 @@ fn node_term(errors: &mut Errors, term: &Value, field: &str) {
 }
 
 fn pod_term(errors: &mut Errors, term: &Value, field: &str) {
-    meta::selector(errors, &term["labelSelector"], &format!("{field}.labelSelector"));
+    meta::selector(
+        errors,
+        &term["labelSelector"],
+        &format!("{field}.labelSelector"),
+    );
     let key = text(term, "topologyKey");
     let at = format!("{field}.topologyKey");
     if key.is_empty() {
@@ -118,7 +151,11 @@ pub fn tolerations(errors: &mut Errors, spec: &Value, field: &str) {
 
 fn tolerates(errors: &mut Errors, toleration: &Value, at: &str) {
     let (key, effect) = (text(toleration, "key"), text(toleration, "effect"));
-    for detail in if key.is_empty() { Vec::new() } else { is_qualified_name(key) } {
+    for detail in if key.is_empty() {
+        Vec::new()
+    } else {
+        is_qualified_name(key)
+    } {
         errors.invalid(&format!("{at}.key"), key, detail);
     }
     let operator = text(toleration, "operator");
@@ -130,12 +167,24 @@ fn tolerates(errors: &mut Errors, toleration: &Value, at: &str) {
         );
     }
     if toleration["tolerationSeconds"].is_i64() && effect != "NoExecute" {
-        errors.invalid(&format!("{at}.effect"), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
+        errors.invalid(
+            &format!("{at}.effect"),
+            effect,
+            "effect must be 'NoExecute' when `tolerationSeconds` is set",
+        );
     }
     match operator {
-        "Equal" | "" => errors.checked(&format!("{at}.operator"), text(toleration, "value"), is_label_value),
+        "Equal" | "" => errors.checked(
+            &format!("{at}.operator"),
+            text(toleration, "value"),
+            is_label_value,
+        ),
         "Exists" if !text(toleration, "value").is_empty() => {
-            errors.invalid(&format!("{at}.operator"), text(toleration, "value"), "value must be empty when `operator` is 'Exists'");
+            errors.invalid(
+                &format!("{at}.operator"),
+                text(toleration, "value"),
+                "value must be empty when `operator` is 'Exists'",
+            );
         }
         "Exists" => {}
         other => errors.unsupported(&format!("{at}.operator"), other, &["Equal", "Exists"]),
@@ -157,27 +206,52 @@ pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
         if key.is_empty() {
             errors.required(&format!("{at}.topologyKey"), "can not be empty");
         }
-        for detail in if key.is_empty() { Vec::new() } else { is_qualified_name(key) } {
+        for detail in if key.is_empty() {
+            Vec::new()
+        } else {
+            is_qualified_name(key)
+        } {
             errors.invalid(&format!("{at}.topologyKey"), key, detail);
         }
         let action = text(constraint, "whenUnsatisfiable");
-        errors.one_of(&format!("{at}.whenUnsatisfiable"), action, &["DoNotSchedule", "ScheduleAnyway"]);
-        if all[..index].iter().any(|other| text(other, "topologyKey") == key && text(other, "whenUnsatisfiable") == action) {
-            errors.duplicate(&format!("{at}.{{topologyKey, whenUnsatisfiable}}"), format!("{{{key}, {action}}}"));
+        errors.one_of(
+            &format!("{at}.whenUnsatisfiable"),
+            action,
+            &["DoNotSchedule", "ScheduleAnyway"],
+        );
+        if all[..index].iter().any(|other| {
+            text(other, "topologyKey") == key && text(other, "whenUnsatisfiable") == action
+        }) {
+            errors.duplicate(
+                &format!("{at}.{{topologyKey, whenUnsatisfiable}}"),
+                format!("{{{key}, {action}}}"),
+            );
         }
         let (least, least_at) = (&constraint["minDomains"], format!("{at}.minDomains"));
         if least.as_i64().is_some_and(|n| n <= 0) {
             errors.invalid(&least_at, least.clone(), "must be greater than zero");
         }
         if least.is_i64() && action != "DoNotSchedule" {
-            let detail = format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
+            let detail =
+                format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
             errors.invalid(&least_at, least.clone(), detail);
         }
-        for name in ["nodeAffinityPolicy", "nodeTaintsPolicy"].into_iter().filter(|name| has(constraint, name)) {
-            errors.one_of(&format!("{at}.{name}"), text(constraint, name), &["Honor", "Ignore"]);
+        for name in ["nodeAffinityPolicy", "nodeTaintsPolicy"]
+            .into_iter()
+            .filter(|name| has(constraint, name))
+        {
+            errors.one_of(
+                &format!("{at}.{name}"),
+                text(constraint, name),
+                &["Honor", "Ignore"],
+            );
         }
         label_keys(errors, constraint, &constraint["labelSelector"], &at);
-        meta::selector(errors, &constraint["labelSelector"], &format!("{at}.labelSelector"));
+        meta::selector(
+            errors,
+            &constraint["labelSelector"],
+            &format!("{at}.labelSelector"),
+        );
     }
 }
 

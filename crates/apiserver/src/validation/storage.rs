@@ -6,12 +6,20 @@ use super::{Errors, has, list, meta, names, scheduling, text};
 use k8s_model::quantity::Quantity;
 use serde_json::Value;
 
-const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+const MODES: [&str; 4] = [
+    "ReadOnlyMany",
+    "ReadWriteMany",
+    "ReadWriteOnce",
+    "ReadWriteOncePod",
+];
 
 pub fn claim(errors: &mut Errors, spec: &Value, field: &str) {
     let modes = list(spec, "accessModes");
     if modes.is_empty() {
-        errors.required(&format!("{field}.accessModes"), "at least 1 access mode is required");
+        errors.required(
+            &format!("{field}.accessModes"),
+            "at least 1 access mode is required",
+        );
     }
     access_modes(errors, modes, &format!("{field}.accessModes"));
     meta::selector(errors, &spec["selector"], &format!("{field}.selector"));
@@ -29,24 +37,38 @@ fn access_modes(errors: &mut Errors, modes: &[Value], field: &str) {
         errors.one_of(field, mode.as_str().unwrap_or(""), &MODES);
     }
     if once && modes.len() > 1 {
-        errors.forbidden(field, "may not use ReadWriteOncePod with other access modes");
+        errors.forbidden(
+            field,
+            "may not use ReadWriteOncePod with other access modes",
+        );
     }
 }
 
 fn class_name(errors: &mut Errors, spec: &Value, field: &str) {
     if !text(spec, "storageClassName").is_empty() {
-        errors.checked(&format!("{field}.storageClassName"), text(spec, "storageClassName"), names::subdomain);
+        errors.checked(
+            &format!("{field}.storageClassName"),
+            text(spec, "storageClassName"),
+            names::subdomain,
+        );
     }
 }
 
 fn mode(errors: &mut Errors, spec: &Value, field: &str) {
     if has(spec, "volumeMode") {
-        errors.one_of(&format!("{field}.volumeMode"), text(spec, "volumeMode"), &["Block", "Filesystem"]);
+        errors.one_of(
+            &format!("{field}.volumeMode"),
+            text(spec, "volumeMode"),
+            &["Block", "Filesystem"],
+        );
     }
 }
 
 fn positive(errors: &mut Errors, size: &Value, field: &str) {
-    let quantity = size.as_str().and_then(|text| Quantity::parse(text).ok()).unwrap_or(Quantity::ZERO);
+    let quantity = size
+        .as_str()
+        .and_then(|text| Quantity::parse(text).ok())
+        .unwrap_or(Quantity::ZERO);
     if quantity <= Quantity::ZERO {
         errors.invalid(field, size.clone(), "must be greater than zero");
     }
@@ -86,13 +108,24 @@ pub fn volume(errors: &mut Errors, spec: &Value) {
     capacity(errors, spec);
     if has(spec, "persistentVolumeReclaimPolicy") {
         let policy = text(spec, "persistentVolumeReclaimPolicy");
-        errors.one_of("spec.persistentVolumeReclaimPolicy", policy, &["Delete", "Recycle", "Retain"]);
+        errors.one_of(
+            "spec.persistentVolumeReclaimPolicy",
+            policy,
+            &["Delete", "Recycle", "Retain"],
+        );
     }
     sources(errors, spec);
     class_name(errors, spec, "spec");
     mode(errors, spec, "spec");
-    for (index, term) in list(&spec["nodeAffinity"]["required"], "nodeSelectorTerms").iter().enumerate() {
-        scheduling::required_node_term(errors, term, &format!("spec.nodeAffinity.required.nodeSelectorTerms[{index}]"));
+    for (index, term) in list(&spec["nodeAffinity"]["required"], "nodeSelectorTerms")
+        .iter()
+        .enumerate()
+    {
+        scheduling::required_node_term(
+            errors,
+            term,
+            &format!("spec.nodeAffinity.required.nodeSelectorTerms[{index}]"),
+        );
     }
 }
 
@@ -101,7 +134,10 @@ fn capacity(errors: &mut Errors, spec: &Value) {
     if amounts.is_none() {
         errors.required("spec.capacity", "");
     }
-    match amounts.and_then(|map| map.get("storage")).filter(|_| amounts.is_some_and(|map| map.len() == 1)) {
+    match amounts
+        .and_then(|map| map.get("storage"))
+        .filter(|_| amounts.is_some_and(|map| map.len() == 1))
+    {
         Some(size) => positive(errors, size, "spec.capacity[storage]"),
         None => errors.unsupported("spec.capacity", spec["capacity"].clone(), &["storage"]),
     }
@@ -112,7 +148,10 @@ fn sources(errors: &mut Errors, spec: &Value) {
     for source in SOURCES.into_iter().filter(|source| has(spec, source)) {
         count += 1;
         if count > 1 {
-            errors.forbidden(&format!("spec.{source}"), "may not specify more than 1 volume type");
+            errors.forbidden(
+                &format!("spec.{source}"),
+                "may not specify more than 1 volume type",
+            );
             continue;
         }
         if matches!(source, "hostPath" | "local") && text(&spec[source], "path").is_empty() {
@@ -125,8 +164,13 @@ fn sources(errors: &mut Errors, spec: &Value) {
     if count == 0 {
         errors.required("spec", "must specify a volume type");
     }
-    if text(&spec["hostPath"], "path") == "/" && text(spec, "persistentVolumeReclaimPolicy") == "Recycle" {
-        errors.forbidden("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'");
+    if text(&spec["hostPath"], "path") == "/"
+        && text(spec, "persistentVolumeReclaimPolicy") == "Recycle"
+    {
+        errors.forbidden(
+            "spec.persistentVolumeReclaimPolicy",
+            "may not be 'recycle' for a hostPath mount of '/'",
+        );
     }
 }
 
@@ -134,6 +178,14 @@ pub fn class(errors: &mut Errors, object: &Value) {
     if text(object, "provisioner").is_empty() {
         errors.required("provisioner", "");
     }
-    errors.one_of("reclaimPolicy", text(object, "reclaimPolicy"), &["Delete", "Retain"]);
-    errors.one_of("volumeBindingMode", text(object, "volumeBindingMode"), &["Immediate", "WaitForFirstConsumer"]);
+    errors.one_of(
+        "reclaimPolicy",
+        text(object, "reclaimPolicy"),
+        &["Delete", "Retain"],
+    );
+    errors.one_of(
+        "volumeBindingMode",
+        text(object, "volumeBindingMode"),
+        &["Immediate", "WaitForFirstConsumer"],
+    );
 }

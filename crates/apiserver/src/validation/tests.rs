@@ -19,8 +19,13 @@ const ELSEWHERE: [&str; 8] = [
 const SHOWN_OTHERWISE: [&str; 1] = ["pod-immutable-field"];
 /// Masks random uids.
 fn masked(text: &str) -> String {
-    let uid =
-        |word: &str| if word.len() == 36 && word.matches('-').count() == 4 || word == "u" { "UID".to_owned() } else { word.to_owned() };
+    let uid = |word: &str| {
+        if word.len() == 36 && word.matches('-').count() == 4 || word == "u" {
+            "UID".to_owned()
+        } else {
+            word.to_owned()
+        }
+    };
     text.split('"').map(uid).collect::<Vec<_>>().join("\"")
 }
 
@@ -32,7 +37,10 @@ fn stored(value: &Value) -> Value {
         value["metadata"]["uid"] = Value::from(if uid.is_empty() { "u".to_owned() } else { uid });
         defaults::prepare_job(&mut value, "u");
     }
-    if value["kind"] == "Service" && value["spec"]["type"] == "ClusterIP" && value["spec"]["clusterIP"].is_null() {
+    if value["kind"] == "Service"
+        && value["spec"]["type"] == "ClusterIP"
+        && value["spec"]["clusterIP"].is_null()
+    {
         value["spec"]["clusterIP"] = Value::from("10.96.0.7");
     }
     if value["kind"] == "Pod" {
@@ -49,16 +57,24 @@ fn refusal(manifest: &str, setup: Option<&str>) -> String {
     let Some(document) = parsed.documents.first() else {
         return "error: no objects passed to apply".to_owned();
     };
-    let (kind, name) = (text(&document.value, "kind"), text(&document.value["metadata"], "name"));
+    let (kind, name) = (
+        text(&document.value, "kind"),
+        text(&document.value["metadata"], "name"),
+    );
     if let Some(problem) = schema::metadata_error(&document.value) {
         return format!("error: unable to decode \"STDIN\": {}", problem.message);
     }
-    if let Some(detail) = schema::decode_error(text(&document.value, "apiVersion"), kind, &document.value) {
+    if let Some(detail) =
+        schema::decode_error(text(&document.value, "apiVersion"), kind, &document.value)
+    {
         return format!("Error from server (BadRequest): error when creating \"STDIN\": {detail}");
     }
     let new = stored(&document.value);
     let errors = match setup {
-        Some(setup) => validate_update(&new, &stored(&manifest::parse(setup.as_bytes()).documents[0].value)),
+        Some(setup) => validate_update(
+            &new,
+            &stored(&manifest::parse(setup.as_bytes()).documents[0].value),
+        ),
         None => validate_create(&new),
     };
     match &errors[..] {
@@ -73,12 +89,17 @@ fn refusal(manifest: &str, setup: Option<&str>) -> String {
 
 #[test]
 fn recorded_refusals_are_met() {
-    let cases: Value = serde_json::from_str(include_str!("../../../../tests/validation/recorded.json")).unwrap();
+    let cases: Value =
+        serde_json::from_str(include_str!("../../../../tests/validation/recorded.json")).unwrap();
     let (mut exact, mut verdict, mut total, mut faults) = (0, 0, 0, Vec::new());
     for case in list(&cases, "manifests") {
         let name = text(case, "name");
         // Those that begin with `x-` are about commands as well: `tests/validation` runs them.
-        if name.starts_with("x-") || ELSEWHERE.contains(&name) || name.ends_with("-kind") || name == "wrong-group-v1" {
+        if name.starts_with("x-")
+            || ELSEWHERE.contains(&name)
+            || name.ends_with("-kind")
+            || name == "wrong-group-v1"
+        {
             continue;
         }
         total += 1;
@@ -98,32 +119,67 @@ fn recorded_refusals_are_met() {
 
 #[test]
 fn several_errors_stand_in_brackets() {
-    let error =
-        |field: &str| FieldError { field: field.to_owned(), fault: ErrorType::Required, value: String::new(), detail: "x".to_owned() };
+    let error = |field: &str| FieldError {
+        field: field.to_owned(),
+        fault: ErrorType::Required,
+        value: String::new(),
+        detail: "x".to_owned(),
+    };
     let one = invalid_message("Deployment.apps", "a", &[error("f"), error("f")]);
-    assert_eq!(one, "Deployment.apps \"a\" is invalid: f: Required value: x");
+    assert_eq!(
+        one,
+        "Deployment.apps \"a\" is invalid: f: Required value: x"
+    );
     let two = invalid_message("Pod", "a", &[error("f"), error("g")]);
-    assert_eq!(two, "Pod \"a\" is invalid: [f: Required value: x, g: Required value: x]");
+    assert_eq!(
+        two,
+        "Pod \"a\" is invalid: [f: Required value: x, g: Required value: x]"
+    );
 }
 
 #[test]
 fn schedules_are_checked() {
-    for good in ["* * * * *", "*/5 0-6 1,15 jan-mar mon", "@hourly", "0 0 * * 0"] {
+    for good in [
+        "* * * * *",
+        "*/5 0-6 1,15 jan-mar mon",
+        "@hourly",
+        "0 0 * * 0",
+    ] {
         assert_eq!(schedule_error(good), None, "{good}");
     }
-    for bad in ["* * * *", "60 * * * *", "* * 0 * *", "a * * * *", "*/0 * * * *", "5-1 * * * *", "@never"] {
+    for bad in [
+        "* * * *",
+        "60 * * * *",
+        "* * 0 * *",
+        "a * * * *",
+        "*/0 * * * *",
+        "5-1 * * * *",
+        "@never",
+    ] {
         assert!(schedule_error(bad).is_some(), "{bad}");
     }
 }
 
 #[test]
 fn strange_shapes_are_refused_without_harm() {
-    for spec in [serde_json::json!(null), serde_json::json!([1]), serde_json::json!({"template": 5, "containers": {"a": 1}, "ports": "x"})]
-    {
-        for kind in
-            ["Deployment", "Pod", "Service", "StatefulSet", "Job", "CronJob", "HorizontalPodAutoscaler", "PersistentVolume", "DaemonSet"]
-        {
-            let value = serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": 7, "spec": spec});
+    for spec in [
+        serde_json::json!(null),
+        serde_json::json!([1]),
+        serde_json::json!({"template": 5, "containers": {"a": 1}, "ports": "x"}),
+    ] {
+        for kind in [
+            "Deployment",
+            "Pod",
+            "Service",
+            "StatefulSet",
+            "Job",
+            "CronJob",
+            "HorizontalPodAutoscaler",
+            "PersistentVolume",
+            "DaemonSet",
+        ] {
+            let value =
+                serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": 7, "spec": spec});
             assert!(!validate_create(&value).is_empty());
             validate_update(&value, &value);
         }
@@ -134,11 +190,19 @@ fn strange_shapes_are_refused_without_harm() {
 fn oversized_objects_are_refused() {
     let large = "x".repeat(1024 * 1024 + 1);
     let of = |kind: &str, data: Value| {
-        validate_create(&serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}, "data": data}))
+        validate_create(
+            &serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}, "data": data}),
+        )
     };
     let told = |errors: Vec<FieldError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
-    assert_eq!(told(of("ConfigMap", serde_json::json!({"a": large}))), ["[]: Too long: may not be more than 1048576 bytes"]);
+    assert_eq!(
+        told(of("ConfigMap", serde_json::json!({"a": large}))),
+        ["[]: Too long: may not be more than 1048576 bytes"]
+    );
     let encoded = "x".repeat((1024 * 1024 + 3) / 3 * 4);
-    assert_eq!(told(of("Secret", serde_json::json!({"a": encoded}))), ["data: Too long: may not be more than 1048576 bytes"]);
+    assert_eq!(
+        told(of("Secret", serde_json::json!({"a": encoded}))),
+        ["data: Too long: may not be more than 1048576 bytes"]
+    );
     assert!(of("ConfigMap", serde_json::json!({"a": large[1..]})).is_empty());
 }

@@ -11,12 +11,20 @@ const IMMUTABLE: &str = "field is immutable";
 pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors = validate(new);
     errors.list.extend(super::new_finalizers(new, old));
-    let part = |object: &Value| Value::Object(object["spec"].as_object().cloned().unwrap_or_default());
+    let part =
+        |object: &Value| Value::Object(object["spec"].as_object().cloned().unwrap_or_default());
     let (spec, before) = (&part(new), &part(old));
     match text(new, "kind") {
-        "Deployment" | "ReplicaSet" | "DaemonSet" => immutable(&mut errors, spec, before, &["selector"]),
+        "Deployment" | "ReplicaSet" | "DaemonSet" => {
+            immutable(&mut errors, spec, before, &["selector"])
+        }
         "StatefulSet" => stateful_set(&mut errors, spec, before),
-        "Job" => job(&mut errors, spec, before, old["status"]["active"].as_i64().unwrap_or(0) > 0),
+        "Job" => job(
+            &mut errors,
+            spec,
+            before,
+            old["status"]["active"].as_i64().unwrap_or(0) > 0,
+        ),
         "Pod" => pod(&mut errors, spec, before),
         "PersistentVolumeClaim" => claim(&mut errors, spec, before, &old["status"]),
         "PersistentVolume" => volume(&mut errors, spec, before),
@@ -25,9 +33,16 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
         "PriorityClass" => priority_class(&mut errors, new, old),
         "ConfigMap" | "Secret" => sealed(&mut errors, new, old),
         "RoleBinding" | "ClusterRoleBinding" if new["roleRef"] != old["roleRef"] => {
-            errors.add(super::ErrorType::Invalid, "roleRef", rbac::role_ref(&new["roleRef"]), "cannot change roleRef");
+            errors.add(
+                super::ErrorType::Invalid,
+                "roleRef",
+                rbac::role_ref(&new["roleRef"]),
+                "cannot change roleRef",
+            );
         }
-        "ControllerRevision" if new["data"] != old["data"] => errors.invalid("data", Value::Null, IMMUTABLE),
+        "ControllerRevision" if new["data"] != old["data"] => {
+            errors.invalid("data", Value::Null, IMMUTABLE)
+        }
         _ => {}
     }
     errors.list
@@ -74,14 +89,20 @@ fn stateful_set(errors: &mut Errors, new: &Value, old: &Value) {
 }
 
 fn job(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
-    let elastic = text(new, "completionMode") == "Indexed" && new["completions"] == new["parallelism"];
+    let elastic =
+        text(new, "completionMode") == "Indexed" && new["completions"] == new["parallelism"];
     if !elastic {
         immutable(errors, new, old, &["completions"]);
     }
     immutable(errors, new, old, &["selector"]);
     job_template(errors, new, old, running);
     immutable(errors, new, old, &["completionMode"]);
-    fixed(errors, new, old, ("podFailurePolicy", "batchv1.PodFailurePolicy"));
+    fixed(
+        errors,
+        new,
+        old,
+        ("podFailurePolicy", "batchv1.PodFailurePolicy"),
+    );
     immutable(errors, new, old, &["backoffLimitPerIndex"]);
     fixed(errors, new, old, ("successPolicy", "batchv1.SuccessPolicy"));
 }
@@ -96,9 +117,18 @@ fn job_template(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
         return;
     }
     let fixed = |template: &Value| {
-        let mut spec = without(&template["spec"], &["nodeSelector", "tolerations", "schedulingGates"]);
+        let mut spec = without(
+            &template["spec"],
+            &["nodeSelector", "tolerations", "schedulingGates"],
+        );
         for kind in ["containers", "initContainers"] {
-            for container in spec.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+            for container in spec
+                .get_mut(kind)
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_object_mut)
+            {
                 container.remove("resources");
             }
         }
@@ -111,7 +141,12 @@ fn job_template(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
         spec
     };
     if fixed(template) != fixed(before) {
-        errors.invalid_struct("spec.template.spec", "v1.PodSpec", &template["spec"], IMMUTABLE);
+        errors.invalid_struct(
+            "spec.template.spec",
+            "v1.PodSpec",
+            &template["spec"],
+            IMMUTABLE,
+        );
     }
 }
 
@@ -120,18 +155,27 @@ pub fn validate_resize(new: &Value, old: &Value, class: &str) -> Vec<FieldError>
     let mut errors = validate(new);
     let current = &old["status"]["qosClass"];
     if *current != class {
-        errors.invalid("spec", current.clone(), "Pod QOS Class may not change as a result of resizing");
+        errors.invalid(
+            "spec",
+            current.clone(),
+            "Pod QOS Class may not change as a result of resizing",
+        );
     }
     let mut others = false;
     for kind in ["containers", "initContainers"] {
-        let pairs = list(&new["spec"], kind).iter().zip(list(&old["spec"], kind));
+        let pairs = list(&new["spec"], kind)
+            .iter()
+            .zip(list(&old["spec"], kind));
         for (index, (new, old)) in pairs.enumerate() {
             let fixed = kind == "initContainers" && new["restartPolicy"] != "Always";
             for amounts in ["requests", "limits"] {
                 let (new, old) = (&new["resources"][amounts], &old["resources"][amounts]);
                 let gone = |(name, _): (&String, &Value)| new[name.as_str()].is_null();
                 if old.as_object().is_some_and(|map| map.iter().any(gone)) {
-                    errors.forbidden(&format!("spec.{kind}[{index}].resources.{amounts}"), format!("resource {amounts} cannot be removed"));
+                    errors.forbidden(
+                        &format!("spec.{kind}[{index}].resources.{amounts}"),
+                        format!("resource {amounts} cannot be removed"),
+                    );
                 }
                 let mutable: &[&str] = if fixed { &[] } else { &["cpu", "memory"] };
                 others |= without(new, mutable) != without(old, mutable);
@@ -150,12 +194,21 @@ pub fn validate_ephemeral(new: &Value, old: &Value) -> Vec<FieldError> {
     let field = "spec.ephemeralContainers";
     for one in list(&old["spec"], "ephemeralContainers") {
         let name = text(one, "name");
-        match list(&new["spec"], "ephemeralContainers").iter().find(|other| other["name"] == one["name"]) {
-            None => errors.forbidden(field, format!("existing ephemeral containers {name:?} may not be removed\n")),
+        match list(&new["spec"], "ephemeralContainers")
+            .iter()
+            .find(|other| other["name"] == one["name"])
+        {
+            None => errors.forbidden(
+                field,
+                format!("existing ephemeral containers {name:?} may not be removed\n"),
+            ),
             Some(other) if other != one => {
                 errors.forbidden(
                     field,
-                    format!("existing ephemeral containers {name:?} may not be changed{}", diff::of("v1.EphemeralContainer", one, other)),
+                    format!(
+                        "existing ephemeral containers {name:?} may not be changed{}",
+                        diff::of("v1.EphemeralContainer", one, other)
+                    ),
                 );
             }
             Some(_) => {}
@@ -172,13 +225,22 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
     for kind in ["containers", "initContainers"] {
         if list(new, kind).len() != list(old, kind).len() {
             errors.list.clear();
-            return errors.forbidden(&format!("spec.{kind}"), "pod updates may not add or remove containers");
+            return errors.forbidden(
+                &format!("spec.{kind}"),
+                "pod updates may not add or remove containers",
+            );
         }
     }
     let (mut left, mut right) = (new.clone(), old.clone());
     for spec in [&mut left, &mut right] {
         for kind in ["containers", "initContainers"] {
-            for container in spec.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+            for container in spec
+                .get_mut(kind)
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_object_mut)
+            {
                 container.remove("image");
             }
         }
@@ -196,42 +258,80 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
     let (before, after) = (&old["activeDeadlineSeconds"], &new["activeDeadlineSeconds"]);
     let at = "spec.activeDeadlineSeconds";
     if before.is_i64() && after.as_i64() > before.as_i64() {
-        return errors.invalid(at, after.clone(), "must be less than or equal to previous value");
+        return errors.invalid(
+            at,
+            after.clone(),
+            "must be less than or equal to previous value",
+        );
     } else if before.is_i64() && after.is_null() {
-        errors.invalid(at, Value::Null, "must not update from a positive integer to nil value");
+        errors.invalid(
+            at,
+            Value::Null,
+            "must not update from a positive integer to nil value",
+        );
     }
     // Of existing tolerations only `tolerationSeconds` may change.
     let kept = |spec: &Value| -> Vec<Map<String, Value>> {
-        list(spec, "tolerations").iter().map(|toleration| without(toleration, &["tolerationSeconds"])).collect()
+        list(spec, "tolerations")
+            .iter()
+            .map(|toleration| without(toleration, &["tolerationSeconds"]))
+            .collect()
     };
-    if !kept(&right).iter().all(|toleration| kept(&left).contains(toleration)) {
-        errors.forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
+    if !kept(&right)
+        .iter()
+        .all(|toleration| kept(&left).contains(toleration))
+    {
+        errors.forbidden(
+            "spec.tolerations",
+            "existing toleration can not be modified except its tolerationSeconds",
+        );
     }
     let gates = list(old, "schedulingGates");
-    for (index, gate) in list(new, "schedulingGates").iter().enumerate().filter(|(_, gate)| !gates.contains(gate)) {
-        let detail = format!("only deletion is allowed, but found new scheduling gate '{}'", text(gate, "name"));
+    for (index, gate) in list(new, "schedulingGates")
+        .iter()
+        .enumerate()
+        .filter(|(_, gate)| !gates.contains(gate))
+    {
+        let detail = format!(
+            "only deletion is allowed, but found new scheduling gate '{}'",
+            text(gate, "name")
+        );
         errors.forbidden(&format!("spec.schedulingGates[{index}].name"), detail);
     }
     let mut settled = vec!["tolerations"];
     // A gated Pod may still get narrower scheduling directives.
     if !gates.is_empty() {
         settled.push("nodeSelector");
-        let labels = |spec: &Value| spec["nodeSelector"].as_object().cloned().unwrap_or_default();
+        let labels = |spec: &Value| {
+            spec["nodeSelector"]
+                .as_object()
+                .cloned()
+                .unwrap_or_default()
+        };
         let chosen = labels(new);
-        if labels(old).iter().any(|(key, value)| chosen.get(key) != Some(value)) {
-            let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+        if labels(old)
+            .iter()
+            .any(|(key, value)| chosen.get(key) != Some(value))
+        {
+            let detail =
+                "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
             errors.invalid("spec.nodeSelector", Value::Object(chosen), detail);
         }
     }
     for name in settled {
-        let Some(map) = left.as_object_mut() else { continue };
+        let Some(map) = left.as_object_mut() else {
+            continue;
+        };
         match right.get(name) {
             Some(value) => map.insert(name.to_owned(), value.clone()),
             None => map.remove(name),
         };
     }
     if left != right {
-        errors.forbidden("spec", format!("{POD_FORBIDDEN}{}", diff::of("v1.PodSpec", &right, &left)));
+        errors.forbidden(
+            "spec",
+            format!("{POD_FORBIDDEN}{}", diff::of("v1.PodSpec", &right, &left)),
+        );
     }
 }
 
@@ -256,10 +356,17 @@ fn claim(errors: &mut Errors, spec: &Value, before: &Value, status: &Value) {
         let shown = diff::of("v1.PersistentVolumeClaimSpec", before, &compared);
         errors.forbidden("spec", format!("{detail}{shown}"));
     } else if bound {
-        let amount = |list: &Value| k8s_model::quantity::Quantity::parse(list["storage"].as_str().unwrap_or("0")).ok();
+        let amount = |list: &Value| {
+            k8s_model::quantity::Quantity::parse(list["storage"].as_str().unwrap_or("0")).ok()
+        };
         // A failed expansion may be reduced, but not below the current capacity.
-        if amount(&size(spec)) < amount(&size(before)) && amount(&size(spec)) <= amount(&status["capacity"]) {
-            errors.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity");
+        if amount(&size(spec)) < amount(&size(before))
+            && amount(&size(spec)) <= amount(&status["capacity"])
+        {
+            errors.forbidden(
+                "spec.resources.requests.storage",
+                "field can not be less than status.capacity",
+            );
         }
     }
 }
@@ -283,14 +390,23 @@ fn service(errors: &mut Errors, new: &Value, old: &Value) {
     let addressed = |spec: &Value| text(spec, "type") != "ExternalName";
     let (before, after) = (text(old, "clusterIP"), text(new, "clusterIP"));
     if addressed(old) && addressed(new) && !before.is_empty() && before != after {
-        let shown =
-            if has(new, "clusterIPs") && new["clusterIPs"][0] == after { new["clusterIPs"].clone() } else { Value::from(vec![after]) };
-        errors.list.retain(|error| error.field != "spec.clusterIPs[0]");
+        let shown = if has(new, "clusterIPs") && new["clusterIPs"][0] == after {
+            new["clusterIPs"].clone()
+        } else {
+            Value::from(vec![after])
+        };
+        errors
+            .list
+            .retain(|error| error.field != "spec.clusterIPs[0]");
         errors.invalid("spec.clusterIPs[0]", shown, "may not change once set");
     }
     let balanced = |spec: &Value| text(spec, "type") == "LoadBalancer";
     if balanced(old) && balanced(new) && old["loadBalancerClass"] != new["loadBalancerClass"] {
-        errors.invalid("spec.loadBalancerClass", new["loadBalancerClass"].clone(), "may not change once set");
+        errors.invalid(
+            "spec.loadBalancerClass",
+            new["loadBalancerClass"].clone(),
+            "may not change once set",
+        );
     }
 }
 
@@ -298,7 +414,10 @@ fn class(errors: &mut Errors, new: &Value, old: &Value) {
     if new["parameters"] != old["parameters"] {
         errors.forbidden("parameters", "updates to parameters are forbidden.");
     }
-    for name in ["provisioner", "reclaimPolicy", "volumeBindingMode"].into_iter().filter(|name| new[*name] != old[*name]) {
+    for name in ["provisioner", "reclaimPolicy", "volumeBindingMode"]
+        .into_iter()
+        .filter(|name| new[*name] != old[*name])
+    {
         errors.invalid(name, new[name].clone(), IMMUTABLE);
     }
 }
@@ -308,7 +427,11 @@ fn priority_class(errors: &mut Errors, new: &Value, old: &Value) {
         errors.forbidden("value", "may not be changed in an update.");
     }
     if new["preemptionPolicy"] != old["preemptionPolicy"] {
-        errors.invalid("preemptionPolicy", new["preemptionPolicy"].clone(), IMMUTABLE);
+        errors.invalid(
+            "preemptionPolicy",
+            new["preemptionPolicy"].clone(),
+            IMMUTABLE,
+        );
     }
 }
 
@@ -319,7 +442,10 @@ fn sealed(errors: &mut Errors, new: &Value, old: &Value) {
         }
         return;
     }
-    for name in ["immutable", "data", "binaryData"].into_iter().filter(|name| new[*name] != old[*name]) {
+    for name in ["immutable", "data", "binaryData"]
+        .into_iter()
+        .filter(|name| new[*name] != old[*name])
+    {
         errors.forbidden(name, "field is immutable when `immutable` is set");
     }
 }

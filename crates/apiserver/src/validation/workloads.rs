@@ -17,8 +17,15 @@ pub fn deployment(errors: &mut Errors, spec: &Value) {
     errors.not_negative("spec.revisionHistoryLimit", &spec["revisionHistoryLimit"]);
     let deadline = &spec["progressDeadlineSeconds"];
     errors.not_negative("spec.progressDeadlineSeconds", deadline);
-    if deadline.as_i64().is_some_and(|n| n <= spec["minReadySeconds"].as_i64().unwrap_or(0)) {
-        errors.invalid("spec.progressDeadlineSeconds", deadline.clone(), "must be greater than minReadySeconds");
+    if deadline
+        .as_i64()
+        .is_some_and(|n| n <= spec["minReadySeconds"].as_i64().unwrap_or(0))
+    {
+        errors.invalid(
+            "spec.progressDeadlineSeconds",
+            deadline.clone(),
+            "must be greater than minReadySeconds",
+        );
     }
 }
 
@@ -37,7 +44,11 @@ fn template(errors: &mut Errors, spec: &Value, claims: &[String]) {
     let template = &spec["template"];
     // A selector that is absent selects nothing.
     if spec["selector"].is_null() {
-        errors.invalid("spec.template.metadata.labels", template["metadata"]["labels"].clone(), NO_MATCH);
+        errors.invalid(
+            "spec.template.metadata.labels",
+            template["metadata"]["labels"].clone(),
+            NO_MATCH,
+        );
     } else if !meta::is_empty_selector(&spec["selector"]) {
         fits(errors, &spec["selector"], &template["metadata"]["labels"]);
     }
@@ -47,7 +58,10 @@ fn template(errors: &mut Errors, spec: &Value, claims: &[String]) {
         errors.unsupported("spec.template.spec.restartPolicy", policy, &["Always"]);
     }
     if template["spec"]["activeDeadlineSeconds"].is_i64() {
-        errors.forbidden("spec.template.spec.activeDeadlineSeconds", "activeDeadlineSeconds in ReplicaSet is not Supported");
+        errors.forbidden(
+            "spec.template.spec.activeDeadlineSeconds",
+            "activeDeadlineSeconds in ReplicaSet is not Supported",
+        );
     }
 }
 
@@ -62,7 +76,10 @@ fn strategy(errors: &mut Errors, strategy: &Value) {
     let rolling = &strategy["rollingUpdate"];
     match text(strategy, "type") {
         "Recreate" if !rolling.is_null() => {
-            errors.forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'");
+            errors.forbidden(
+                "spec.strategy.rollingUpdate",
+                "may not be specified when strategy `type` is 'Recreate'",
+            );
         }
         "Recreate" => {}
         "RollingUpdate" => rolling_update(errors, rolling, "spec.strategy.rollingUpdate", true),
@@ -80,13 +97,26 @@ fn rolling_update(errors: &mut Errors, rolling: &Value, field: &str, zero_forbid
     let number = |name: &str| percent_or_int(&rolling[name]);
     if zero_forbidden && number("maxUnavailable") == Some(0) && number("maxSurge") == Some(0) {
         let value = rolling["maxUnavailable"].clone();
-        errors.invalid(&format!("{field}.maxUnavailable"), value, "may not be 0 when `maxSurge` is 0");
+        errors.invalid(
+            &format!("{field}.maxUnavailable"),
+            value,
+            "may not be 0 when `maxSurge` is 0",
+        );
     }
-    not_above_hundred(errors, &rolling["maxUnavailable"], &format!("{field}.maxUnavailable"));
+    not_above_hundred(
+        errors,
+        &rolling["maxUnavailable"],
+        &format!("{field}.maxUnavailable"),
+    );
 }
 
 fn percent_or_int(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_str().and_then(|text| text.strip_suffix('%')).and_then(|n| n.parse().ok()))
+    value.as_i64().or_else(|| {
+        value
+            .as_str()
+            .and_then(|text| text.strip_suffix('%'))
+            .and_then(|n| n.parse().ok())
+    })
 }
 
 /// A count or a percentage, not negative.
@@ -129,20 +159,36 @@ pub fn replication_controller(errors: &mut Errors, spec: &Value) {
     }
     let as_selector = json!({"matchLabels": spec["selector"]});
     if labels.is_some() {
-        fits(errors, &as_selector, &spec["template"]["metadata"]["labels"]);
+        fits(
+            errors,
+            &as_selector,
+            &spec["template"]["metadata"]["labels"],
+        );
     }
-    template(errors, &json!({"selector": as_selector, "template": spec["template"]}), &[]);
+    template(
+        errors,
+        &json!({"selector": as_selector, "template": spec["template"]}),
+        &[],
+    );
 }
 
 pub fn stateful_set(errors: &mut Errors, spec: &Value) {
     let policy = text(spec, "podManagementPolicy");
     if !matches!(policy, "OrderedReady" | "Parallel") {
-        errors.invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'");
+        errors.invalid(
+            "spec.podManagementPolicy",
+            policy,
+            "must be 'OrderedReady' or 'Parallel'",
+        );
     }
     stateful_strategy(errors, &spec["updateStrategy"]);
     for name in ["whenDeleted", "whenScaled"] {
         let field = format!("spec.persistentVolumeClaimRetentionPolicy.{name}");
-        errors.one_of(&field, text(&spec["persistentVolumeClaimRetentionPolicy"], name), &["Retain", "Delete"]);
+        errors.one_of(
+            &field,
+            text(&spec["persistentVolumeClaimRetentionPolicy"], name),
+            &["Retain", "Delete"],
+        );
     }
     errors.not_negative("spec.replicas", &spec["replicas"]);
     errors.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
@@ -171,18 +217,31 @@ fn stateful_strategy(errors: &mut Errors, strategy: &Value) {
         "OnDelete" if !rolling.is_null() => {
             let shown = json!({"partition": rolling["partition"].as_i64().unwrap_or(0), "maxUnavailable": rolling["maxUnavailable"]});
             let detail = "only allowed for updateStrategy 'RollingUpdate'";
-            errors.invalid_struct("spec.updateStrategy.rollingUpdate", "appsv1.RollingUpdateStatefulSetStrategy", &shown, detail);
+            errors.invalid_struct(
+                "spec.updateStrategy.rollingUpdate",
+                "appsv1.RollingUpdateStatefulSetStrategy",
+                &shown,
+                detail,
+            );
         }
         "OnDelete" => {}
         "RollingUpdate" => {
-            errors.not_negative("spec.updateStrategy.rollingUpdate.partition", &rolling["partition"]);
+            errors.not_negative(
+                "spec.updateStrategy.rollingUpdate.partition",
+                &rolling["partition"],
+            );
             let field = "spec.updateStrategy.rollingUpdate.maxUnavailable";
             int_or_percent(errors, &rolling["maxUnavailable"], field);
             not_above_hundred(errors, &rolling["maxUnavailable"], field);
         }
         _ => {
             let detail = "must be 'RollingUpdate' or 'OnDelete'";
-            errors.invalid_struct("spec.updateStrategy", "appsv1.StatefulSetUpdateStrategy", strategy, detail);
+            errors.invalid_struct(
+                "spec.updateStrategy",
+                "appsv1.StatefulSetUpdateStrategy",
+                strategy,
+                detail,
+            );
         }
     }
 }
@@ -194,7 +253,9 @@ pub fn daemon_set(errors: &mut Errors, spec: &Value) {
     let strategy = &spec["updateStrategy"];
     match text(strategy, "type") {
         "OnDelete" => {}
-        "RollingUpdate" if strategy["rollingUpdate"].is_null() => errors.required("spec.updateStrategy.rollingUpdate", ""),
+        "RollingUpdate" if strategy["rollingUpdate"].is_null() => {
+            errors.required("spec.updateStrategy.rollingUpdate", "")
+        }
         "RollingUpdate" => daemon_rolling(errors, &strategy["rollingUpdate"]),
         _ => {
             let shown = inner::text("appsv1.DaemonSetUpdateStrategy", strategy);
@@ -210,8 +271,15 @@ fn daemon_rolling(errors: &mut Errors, rolling: &Value) {
     let number = |name: &str| percent_or_int(&rolling[name]).unwrap_or(0);
     let (surge, unavailable) = (number("maxSurge"), number("maxUnavailable"));
     if surge == 0 && unavailable == 0 {
-        errors.required(&format!("{field}.maxUnavailable"), "cannot be 0 when maxSurge is 0");
+        errors.required(
+            &format!("{field}.maxUnavailable"),
+            "cannot be 0 when maxSurge is 0",
+        );
     } else if surge != 0 && unavailable != 0 {
-        errors.invalid(&format!("{field}.maxSurge"), rolling["maxSurge"].clone(), "may not be set when maxUnavailable is non-zero");
+        errors.invalid(
+            &format!("{field}.maxSurge"),
+            rolling["maxSurge"].clone(),
+            "may not be set when maxUnavailable is non-zero",
+        );
     }
 }

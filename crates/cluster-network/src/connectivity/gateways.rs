@@ -10,8 +10,8 @@ use super::routing::{Backend, backend, ready_endpoints};
 use crate::gateway::{RefFault, all, attach, fault_of, resolve};
 use apiserver::ApiServer;
 use k8s_model::gateway::{
-    BackendRef, GatewaySpec, HTTP_ROUTE, HttpMatch, HttpRouteSpec, HttpRule, Listener, Redirect, ValueMatch, address_of, common_host,
-    host_rank, status_of,
+    BackendRef, GatewaySpec, HTTP_ROUTE, HttpMatch, HttpRouteSpec, HttpRule, Listener, Redirect,
+    ValueMatch, address_of, common_host, host_rank, status_of,
 };
 use k8s_model::go_regex::GoRegex;
 use k8s_model::ingress::{BackendPort, BackendService, IngressBackend};
@@ -65,29 +65,56 @@ pub enum Led {
 }
 
 /// What is behind a reference of a route: the Service, and how many of its endpoints are ready.
-pub fn backend_of(server: &ApiServer, route: &Object, to: &BackendRef) -> Result<(ObjectRef, Backend), RefFault> {
+pub fn backend_of(
+    server: &ApiServer,
+    route: &Object,
+    to: &BackendRef,
+) -> Result<(ObjectRef, Backend), RefFault> {
     let (key, _) = resolve(server, route, to)?;
-    let port = BackendPort { name: Str::default(), number: to.port.unwrap_or(0) };
-    let of = IngressBackend { service: Some(BackendService { name: key.name.clone(), port }) };
+    let port = BackendPort {
+        name: Str::default(),
+        number: to.port.unwrap_or(0),
+    };
+    let of = IngressBackend {
+        service: Some(BackendService {
+            name: key.name.clone(),
+            port,
+        }),
+    };
     let (_, found) = backend(server, &key.namespace, &of);
     Ok((key, found))
 }
 
 /// The routes that a Gateway's listeners take: each with the listeners, once the controller has said that it is accepted.
-pub fn routes_of(server: &ApiServer, gateway: &Object) -> Vec<(Rc<Object>, HttpRouteSpec, Vec<Listener>)> {
+pub fn routes_of(
+    server: &ApiServer,
+    gateway: &Object,
+) -> Vec<(Rc<Object>, HttpRouteSpec, Vec<Listener>)> {
     let key = gateway.key();
     let of = |route: &Rc<Object>| {
         let spec = HttpRouteSpec::of(route);
-        let own = spec.parent_refs.iter().filter(|by| by.names(&route.meta.namespace, &key));
-        let listeners: Vec<Listener> = own.filter_map(|by| attach(server, gateway, (route, &spec), by).ok()).flatten().collect();
+        let own = spec
+            .parent_refs
+            .iter()
+            .filter(|by| by.names(&route.meta.namespace, &key));
+        let listeners: Vec<Listener> = own
+            .filter_map(|by| attach(server, gateway, (route, &spec), by).ok())
+            .flatten()
+            .collect();
         let parents = status_of(route)["parents"].as_array().into_iter().flatten();
-        let is_told = parents.clone().any(|parent| k8s_model::gateway::holds(parent, "Accepted"));
+        let is_told = parents
+            .clone()
+            .any(|parent| k8s_model::gateway::holds(parent, "Accepted"));
         (is_told && !listeners.is_empty()).then(|| (route.clone(), spec, listeners))
     };
     let mut routes: Vec<_> = all(server, HTTP_ROUTE).into_iter().filter_map(of).collect();
     // Of equals the oldest wins, then the first by name.
     k8s_model::sort::sort_by(&mut routes, |(a, ..), (b, ..)| {
-        (a.meta.creation_timestamp, &a.meta.namespace, &a.meta.name).cmp(&(b.meta.creation_timestamp, &b.meta.namespace, &b.meta.name))
+        (a.meta.creation_timestamp, &a.meta.namespace, &a.meta.name).cmp(&(
+            b.meta.creation_timestamp,
+            &b.meta.namespace,
+            &b.meta.name,
+        ))
     });
     routes
 }
@@ -95,11 +122,18 @@ pub fn routes_of(server: &ApiServer, gateway: &Object) -> Vec<(Rc<Object>, HttpR
 /// Whether a listener of a Gateway is served at a port.
 pub(super) fn listens_at(server: &ApiServer, gateway: &Object, port: i32) -> bool {
     let spec = GatewaySpec::of(gateway);
-    spec.listeners.iter().any(|listener| listener.port == port && fault_of(server, gateway, &spec, listener).is_none())
+    spec.listeners.iter().any(|listener| {
+        listener.port == port && fault_of(server, gateway, &spec, listener).is_none()
+    })
 }
 
 /// What becomes of a request at a Gateway that has an address. `turn` picks one of several backends and endpoints.
-pub fn through_gateway(server: &ApiServer, gateway: &Object, request: &HttpRequest<'_>, turn: usize) -> Led {
+pub fn through_gateway(
+    server: &ApiServer,
+    gateway: &Object,
+    request: &HttpRequest<'_>,
+    turn: usize,
+) -> Led {
     let spec = GatewaySpec::of(gateway);
     let takes = |listener: &&Listener| {
         listener.port == request.port
@@ -110,30 +144,59 @@ pub fn through_gateway(server: &ApiServer, gateway: &Object, request: &HttpReque
     if at_port.peek().is_none() {
         return Led::Refused;
     }
-    let ranked = at_port.filter_map(|listener| Some((host_rank(&listener.hostname, request.host)?, listener)));
-    let Some((_, listener)) = ranked.max_by_key(|(rank, _)| *rank) else { return Led::NoRoute };
+    let ranked = at_port
+        .filter_map(|listener| Some((host_rank(&listener.hostname, request.host)?, listener)));
+    let Some((_, listener)) = ranked.max_by_key(|(rank, _)| *rank) else {
+        return Led::NoRoute;
+    };
     let routes = routes_of(server, gateway);
-    let attached: Vec<_> = routes.iter().filter(|(.., listeners)| listeners.iter().any(|one| one.name == listener.name)).collect();
+    let attached: Vec<_> = routes
+        .iter()
+        .filter(|(.., listeners)| listeners.iter().any(|one| one.name == listener.name))
+        .collect();
     // The best host name alone decides which rules are read.
     let hosts = |spec: &HttpRouteSpec| best_host(listener, spec, request.host);
-    let Some(best) = attached.iter().filter_map(|(_, spec, _)| hosts(spec)).max() else { return Led::NoRoute };
+    let Some(best) = attached.iter().filter_map(|(_, spec, _)| hosts(spec)).max() else {
+        return Led::NoRoute;
+    };
     let mut found: Option<(MatchRank, &Object, &HttpRule, &HttpMatch)> = None;
-    for (route, spec, _) in attached.iter().filter(|(_, spec, _)| hosts(spec) == Some(best)) {
-        for (rule, one) in spec.rules.iter().flat_map(|rule| rule.matches.iter().map(move |one| (rule, one))) {
-            if let Some(rank) = match_rank(one, request).filter(|rank| found.as_ref().is_none_or(|(other, ..)| rank > other)) {
+    for (route, spec, _) in attached
+        .iter()
+        .filter(|(_, spec, _)| hosts(spec) == Some(best))
+    {
+        for (rule, one) in spec
+            .rules
+            .iter()
+            .flat_map(|rule| rule.matches.iter().map(move |one| (rule, one)))
+        {
+            if let Some(rank) = match_rank(one, request)
+                .filter(|rank| found.as_ref().is_none_or(|(other, ..)| rank > other))
+            {
                 found = Some((rank, route, rule, one));
             }
         }
     }
-    let Some((_, route, rule, one)) = found else { return Led::NoRoute };
-    if let Some(redirect) = rule.filters.iter().find_map(|filter| filter.request_redirect.as_ref()) {
+    let Some((_, route, rule, one)) = found else {
+        return Led::NoRoute;
+    };
+    if let Some(redirect) = rule
+        .filters
+        .iter()
+        .find_map(|filter| filter.request_redirect.as_ref())
+    {
         return redirected(redirect, one, request);
     }
     // A filter of a kind that is not known must not be passed over.
-    if rule.filters.iter().any(|filter| filter.kind == "ExtensionRef") {
+    if rule
+        .filters
+        .iter()
+        .any(|filter| filter.kind == "ExtensionRef")
+    {
         return Led::Unresolved;
     }
-    let Some(to) = picked(&rule.backend_refs, turn) else { return Led::Unresolved };
+    let Some(to) = picked(&rule.backend_refs, turn) else {
+        return Led::Unresolved;
+    };
     arrive(server, gateway, route, to, turn)
 }
 
@@ -149,17 +212,44 @@ fn picked(backends: &[BackendRef], turn: usize) -> Option<&BackendRef> {
 }
 
 /// The last leg: a ready endpoint, the policies of its Pod, a container that listens.
-fn arrive(server: &ApiServer, gateway: &Object, route: &Object, to: &BackendRef, turn: usize) -> Led {
-    let Ok((key, name)) = resolve(server, route, to) else { return Led::Unresolved };
-    let Some(service) = server.get(&key) else { return Led::Unresolved };
-    let pod_of = |endpoint: &Endpoint| endpoint.target_ref.as_ref().map(|to| ObjectRef::new(Kind::Pod, &to.namespace, &to.name));
+fn arrive(
+    server: &ApiServer,
+    gateway: &Object,
+    route: &Object,
+    to: &BackendRef,
+    turn: usize,
+) -> Led {
+    let Ok((key, name)) = resolve(server, route, to) else {
+        return Led::Unresolved;
+    };
+    let Some(service) = server.get(&key) else {
+        return Led::Unresolved;
+    };
+    let pod_of = |endpoint: &Endpoint| {
+        endpoint
+            .target_ref
+            .as_ref()
+            .map(|to| ObjectRef::new(Kind::Pod, &to.namespace, &to.name))
+    };
     let ready = ready_endpoints(server, service, &name);
-    let all: Vec<_> = ready.filter_map(|(endpoint, port)| Some((pod_of(endpoint)?, port))).collect();
-    let found = all.get(turn % all.len().max(1)).and_then(|(pod, port)| Some((server.get(pod)?, *port)));
-    let Some((pod, port)) = found else { return Led::NotReady };
-    let proxy = Peer::proxy(&gateway.meta.namespace, &gateway.meta.name, address_of(gateway).unwrap_or(""));
+    let all: Vec<_> = ready
+        .filter_map(|(endpoint, port)| Some((pod_of(endpoint)?, port)))
+        .collect();
+    let found = all
+        .get(turn % all.len().max(1))
+        .and_then(|(pod, port)| Some((server.get(pod)?, *port)));
+    let Some((pod, port)) = found else {
+        return Led::NotReady;
+    };
+    let proxy = Peer::proxy(
+        &gateway.meta.namespace,
+        &gateway.meta.name,
+        address_of(gateway).unwrap_or(""),
+    );
     match () {
-        () if verdict(server, Direction::Ingress, pod, &proxy, port, "TCP").is_denied() => Led::Denied,
+        () if verdict(server, Direction::Ingress, pod, &proxy, port, "TCP").is_denied() => {
+            Led::Denied
+        }
         () if !listens(pod.body(), port) => Led::NotListening,
         () => Led::Answered(pod.clone()),
     }
@@ -170,7 +260,10 @@ fn best_host(listener: &Listener, route: &HttpRouteSpec, host: &str) -> Option<(
     if route.hostnames.is_empty() {
         return host_rank(&listener.hostname, host);
     }
-    let common = route.hostnames.iter().filter_map(|name| common_host(&listener.hostname, name));
+    let common = route
+        .hostnames
+        .iter()
+        .filter_map(|name| common_host(&listener.hostname, name));
     common.filter_map(|name| host_rank(name, host)).max()
 }
 
@@ -185,27 +278,50 @@ fn match_rank(wanted: &HttpMatch, request: &HttpRequest<'_>) -> Option<MatchRank
         _ => (0, is_match(path, request.path)),
     };
     let has = |one: &ValueMatch, found: Option<&str>| {
-        found.is_some_and(|value| if one.kind == "RegularExpression" { is_match(&one.value, value) } else { one.value == value })
+        found.is_some_and(|value| {
+            if one.kind == "RegularExpression" {
+                is_match(&one.value, value)
+            } else {
+                one.value == value
+            }
+        })
     };
     let header = |one: &ValueMatch| {
-        let named = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(&one.name));
+        let named = request
+            .headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(&one.name));
         has(one, named.map(|(_, value)| *value))
     };
     let parameter = |one: &ValueMatch| {
-        let mut all = request.query.split('&').map(|part| part.split_once('=').unwrap_or((part, "")));
-        has(one, all.find(|(name, _)| one.name == *name).map(|(_, value)| value))
+        let mut all = request
+            .query
+            .split('&')
+            .map(|part| part.split_once('=').unwrap_or((part, "")));
+        has(
+            one,
+            all.find(|(name, _)| one.name == *name)
+                .map(|(_, value)| value),
+        )
     };
     let by_method = !wanted.method.is_empty();
     let fits = fits
         && (!by_method || wanted.method == request.method)
         && wanted.headers.iter().all(header)
         && wanted.query_params.iter().all(parameter);
-    fits.then_some((rank, path.len(), by_method, wanted.headers.len(), wanted.query_params.len()))
+    fits.then_some((
+        rank,
+        path.len(),
+        by_method,
+        wanted.headers.len(),
+        wanted.query_params.len(),
+    ))
 }
 
 /// What a path has behind a prefix of whole elements.
 fn prefix_rest<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
-    path.strip_prefix(prefix.trim_end_matches('/')).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix(prefix.trim_end_matches('/'))
+        .filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether a pattern matches; one that cannot be read matches nothing.
@@ -215,22 +331,51 @@ fn is_match(pattern: &str, text: &str) -> bool {
 
 /// Where a redirect leads: what it does not say stays as it was asked for.
 fn redirected(redirect: &Redirect, by: &HttpMatch, request: &HttpRequest<'_>) -> Led {
-    let scheme = if redirect.scheme.is_empty() { request.scheme } else { &redirect.scheme };
-    let host = if redirect.hostname.is_empty() { request.host } else { &redirect.hostname };
+    let scheme = if redirect.scheme.is_empty() {
+        request.scheme
+    } else {
+        &redirect.scheme
+    };
+    let host = if redirect.hostname.is_empty() {
+        request.host
+    } else {
+        &redirect.hostname
+    };
     let usual = if scheme == "https" { 443 } else { 80 };
     // A scheme that is given brings its own port.
-    let port = redirect.port.unwrap_or(if redirect.scheme.is_empty() { request.port } else { usual });
-    let port = if port == usual { String::new() } else { format!(":{port}") };
+    let port = redirect.port.unwrap_or(if redirect.scheme.is_empty() {
+        request.port
+    } else {
+        usual
+    });
+    let port = if port == usual {
+        String::new()
+    } else {
+        format!(":{port}")
+    };
     let path = match &redirect.path {
         Some(change) if change.kind == "ReplaceFullPath" => change.replace_full_path.to_string(),
         Some(change) if change.kind == "ReplacePrefixMatch" => {
             let rest = prefix_rest(by.path().1, request.path).unwrap_or("");
-            let new = format!("{}{rest}", change.replace_prefix_match.trim_end_matches('/'));
+            let new = format!(
+                "{}{rest}",
+                change.replace_prefix_match.trim_end_matches('/')
+            );
             if new.is_empty() { "/".to_owned() } else { new }
         }
         _ => request.path.to_owned(),
     };
-    let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
-    let status = redirect.status_code.and_then(|code| u16::try_from(code).ok()).unwrap_or(302);
-    Led::Redirected { status, location: format!("{scheme}://{host}{port}{path}{query}") }
+    let query = if request.query.is_empty() {
+        String::new()
+    } else {
+        format!("?{}", request.query)
+    };
+    let status = redirect
+        .status_code
+        .and_then(|code| u16::try_from(code).ok())
+        .unwrap_or(302);
+    Led::Redirected {
+        status,
+        location: format!("{scheme}://{host}{port}{path}{query}"),
+    }
 }

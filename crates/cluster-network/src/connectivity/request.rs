@@ -34,7 +34,11 @@ pub fn host_and_port(url: &str) -> (&str, i32) {
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     let place = rest.split(['/', '?', '#']).next().unwrap_or("");
     let default = if scheme == "https" { 443 } else { 80 };
-    place.rsplit_once(':').map_or((place, default), |(host, port)| (host, port.parse().unwrap_or(default)))
+    place
+        .rsplit_once(':')
+        .map_or((place, default), |(host, port)| {
+            (host, port.parse().unwrap_or(default))
+        })
 }
 
 /// A request and what became of it.
@@ -59,21 +63,51 @@ pub struct Attempt {
 impl Attempt {
     fn of(outcome: RequestOutcome, address: &str) -> Attempt {
         let (egress, ingress) = (Verdict::Open, Verdict::Open);
-        Attempt { outcome, address: address.into(), service: None, pod: None, port: 0, egress, ingress }
+        Attempt {
+            outcome,
+            address: address.into(),
+            service: None,
+            pod: None,
+            port: 0,
+            egress,
+            ingress,
+        }
     }
 }
 
 /// A TCP request from a Pod to a host name or an address. `turn` picks one of several endpoints.
-pub fn connect(server: &ApiServer, from: &Rc<Object>, host: &str, port: i32, turn: usize) -> Attempt {
+pub fn connect(
+    server: &ApiServer,
+    from: &Rc<Object>,
+    host: &str,
+    port: i32,
+    turn: usize,
+) -> Attempt {
     if matches!(host, "localhost" | "127.0.0.1") {
-        return arrive(server, from, Attempt::of(RequestOutcome::Answered, "127.0.0.1"), from, port);
+        return arrive(
+            server,
+            from,
+            Attempt::of(RequestOutcome::Answered, "127.0.0.1"),
+            from,
+            port,
+        );
     }
     if host.parse::<std::net::IpAddr>().is_ok() {
         return to_address(server, from, host, port, turn);
     }
-    let asks = verdict(server, Direction::Egress, from, &Peer::name_server(), 53, "UDP");
+    let asks = verdict(
+        server,
+        Direction::Egress,
+        from,
+        &Peer::name_server(),
+        53,
+        "UDP",
+    );
     if asks.is_denied() {
-        return Attempt { egress: asks, ..Attempt::of(RequestOutcome::NoNameServer, "") };
+        return Attempt {
+            egress: asks,
+            ..Attempt::of(RequestOutcome::NoNameServer, "")
+        };
     }
     let found = dns::lookup(server, &from.meta.namespace, host);
     match found.get(turn % found.len().max(1)) {
@@ -87,7 +121,10 @@ pub fn connect(server: &ApiServer, from: &Rc<Object>, host: &str, port: i32, tur
 pub fn ping(server: &ApiServer, from: &Rc<Object>, host: &str) -> Attempt {
     let attempt = connect(server, from, host, 0, 0);
     match (&attempt.pod, &attempt.service, attempt.outcome) {
-        (_, None, RequestOutcome::Refused) => Attempt { outcome: RequestOutcome::Answered, ..attempt },
+        (_, None, RequestOutcome::Refused) => Attempt {
+            outcome: RequestOutcome::Answered,
+            ..attempt
+        },
         (..) => attempt,
     }
 }
@@ -100,56 +137,112 @@ pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usi
     let attempt = Attempt::of(RequestOutcome::TimedOut, host);
     if let Some(gateway) = gateway_at(server, host) {
         let is_there = super::gateways::listens_at(server, gateway, port);
-        return Attempt { outcome: if is_there { RequestOutcome::Answered } else { RequestOutcome::Refused }, ..attempt };
+        return Attempt {
+            outcome: if is_there {
+                RequestOutcome::Answered
+            } else {
+                RequestOutcome::Refused
+            },
+            ..attempt
+        };
     }
-    if !server.list(Kind::Node).any(|node| node.body::<Node>().internal_ip() == host) {
+    if !server
+        .list(Kind::Node)
+        .any(|node| node.body::<Node>().internal_ip() == host)
+    {
         return attempt;
     }
-    let opens =
-        |service: &&Rc<Object>| service.get::<Service>().is_some_and(|body| body.spec.ports.iter().any(|one| one.node_port == port));
+    let opens = |service: &&Rc<Object>| {
+        service
+            .get::<Service>()
+            .is_some_and(|body| body.spec.ports.iter().any(|one| one.node_port == port))
+    };
     // On a node nothing else listens.
-    let Some(service) = server.list(Kind::Service).find(opens) else { return Attempt { outcome: RequestOutcome::Refused, ..attempt } };
-    match (endpoint_of(server, &service.key(), turn), Attempt { service: Some(service.key()), ..attempt }) {
+    let Some(service) = server.list(Kind::Service).find(opens) else {
+        return Attempt {
+            outcome: RequestOutcome::Refused,
+            ..attempt
+        };
+    };
+    match (
+        endpoint_of(server, &service.key(), turn),
+        Attempt {
+            service: Some(service.key()),
+            ..attempt
+        },
+    ) {
         (Some(pod), attempt) => {
-            let port = service.body::<Service>().spec.ports.iter().find(|one| one.node_port == port);
-            let to = port.and_then(|one| one.target_port.as_i64()).map_or(0, |port| port as i32);
+            let port = service
+                .body::<Service>()
+                .spec
+                .ports
+                .iter()
+                .find(|one| one.node_port == port);
+            let to = port
+                .and_then(|one| one.target_port.as_i64())
+                .map_or(0, |port| port as i32);
             let refused = to > 0 && !listens(pod.body(), to);
             Attempt {
-                outcome: if refused { RequestOutcome::Refused } else { RequestOutcome::Answered },
+                outcome: if refused {
+                    RequestOutcome::Refused
+                } else {
+                    RequestOutcome::Answered
+                },
                 pod: Some(pod),
                 port: to,
                 ..attempt
             }
         }
-        (None, attempt) => Attempt { outcome: RequestOutcome::Refused, ..attempt },
+        (None, attempt) => Attempt {
+            outcome: RequestOutcome::Refused,
+            ..attempt
+        },
     }
 }
 
 /// One of the ready Pods of a Service.
 pub fn endpoint_of(server: &ApiServer, service: &ObjectRef, turn: usize) -> Option<Rc<Object>> {
     let service = server.get(service)?;
-    let ready = server.slices_of(service).flat_map(|slice| &slice.endpoints).filter(|one| one.is_ready());
+    let ready = server
+        .slices_of(service)
+        .flat_map(|slice| &slice.endpoints)
+        .filter(|one| one.is_ready());
     let pods: Vec<_> = ready.filter_map(|one| one.target_ref.as_ref()).collect();
     let one = pods.get(turn % pods.len().max(1))?;
-    server.get(&ObjectRef::new(Kind::Pod, &one.namespace, &one.name)).cloned()
+    server
+        .get(&ObjectRef::new(Kind::Pod, &one.namespace, &one.name))
+        .cloned()
 }
 
 fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn: usize) -> Attempt {
     let attempt = Attempt::of(RequestOutcome::TimedOut, address);
-    let with = |address: &str| server.list(Kind::Pod).find(|pod| pod.pod().is_some_and(|p| p.status.pod_ip == address && !p.is_terminal()));
+    let with = |address: &str| {
+        server.list(Kind::Pod).find(|pod| {
+            pod.pod()
+                .is_some_and(|p| p.status.pod_ip == address && !p.is_terminal())
+        })
+    };
     if address.parse::<std::net::IpAddr>().is_err() {
         // The target of an ExternalName: a name of the cluster, or one outside, which is not reached from here.
         let found = dns::lookup(server, &from.meta.namespace, address);
         return match found.first().filter(|record| record.address != address) {
-            Some(record) if record.address.parse::<std::net::IpAddr>().is_ok() => to_address(server, from, &record.address, port, turn),
+            Some(record) if record.address.parse::<std::net::IpAddr>().is_ok() => {
+                to_address(server, from, &record.address, port, turn)
+            }
             _ => attempt,
         };
     }
     if gateway_at(server, address).is_some() {
         return connect_from_outside(server, address, port, turn);
     }
-    if server.list(Kind::Node).any(|node| node.body::<Node>().internal_ip() == address) {
-        let own = |pod: &&Rc<Object>| pod.pod().is_some_and(|p| p.status.pod_ip == address && !p.is_terminal() && listens(p, port));
+    if server
+        .list(Kind::Node)
+        .any(|node| node.body::<Node>().internal_ip() == address)
+    {
+        let own = |pod: &&Rc<Object>| {
+            pod.pod()
+                .is_some_and(|p| p.status.pod_ip == address && !p.is_terminal() && listens(p, port))
+        };
         return match server.list(Kind::Pod).find(own) {
             Some(pod) => arrive(server, from, attempt, pod, port),
             None => connect_from_outside(server, address, port, turn),
@@ -158,35 +251,86 @@ fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn:
     if let Some(pod) = with(address) {
         return arrive(server, from, attempt, pod, port);
     }
-    let has = |object: &&Rc<Object>| object.get::<Service>().is_some_and(|service| service.spec.cluster_ip == address);
-    let Some(service) = server.list(Kind::Service).find(has) else { return attempt };
-    let attempt = Attempt { service: Some(service.key()), ..attempt };
+    let has = |object: &&Rc<Object>| {
+        object
+            .get::<Service>()
+            .is_some_and(|service| service.spec.cluster_ip == address)
+    };
+    let Some(service) = server.list(Kind::Service).find(has) else {
+        return attempt;
+    };
+    let attempt = Attempt {
+        service: Some(service.key()),
+        ..attempt
+    };
     let body: &Service = service.body();
-    let Some(wanted) = body.spec.ports.iter().find(|one| one.port == port) else { return attempt };
+    let Some(wanted) = body.spec.ports.iter().find(|one| one.port == port) else {
+        return attempt;
+    };
     let ready = |slice: &EndpointSlice| {
-        let of = |one: &&k8s_model::network::EndpointPort| one.name.as_deref().unwrap_or("") == wanted.name;
+        let of = |one: &&k8s_model::network::EndpointPort| {
+            one.name.as_deref().unwrap_or("") == wanted.name
+        };
         let port = slice.ports.iter().find(of).map(|one| one.port)?;
         let ready = slice.endpoints.iter().filter(|one| one.is_ready());
-        Some(ready.filter_map(|one| Some((one.addresses.first()?.clone(), port))).collect::<Vec<_>>())
+        Some(
+            ready
+                .filter_map(|one| Some((one.addresses.first()?.clone(), port)))
+                .collect::<Vec<_>>(),
+        )
     };
-    let all: Vec<(Str, i32)> = server.slices_of(service).filter_map(ready).flatten().collect();
+    let all: Vec<(Str, i32)> = server
+        .slices_of(service)
+        .filter_map(ready)
+        .flatten()
+        .collect();
     // One request after another goes round the endpoints.
     match all.get(turn % all.len().max(1)) {
-        None => Attempt { outcome: RequestOutcome::Refused, ..attempt },
+        None => Attempt {
+            outcome: RequestOutcome::Refused,
+            ..attempt
+        },
         Some((address, port)) => match with(address) {
             Some(pod) => arrive(server, from, attempt, pod, *port),
-            None => Attempt { port: *port, ..attempt },
+            None => Attempt {
+                port: *port,
+                ..attempt
+            },
         },
     }
 }
 
 /// The last leg: policies at both ends, then a container that listens.
-fn arrive(server: &ApiServer, from: &Object, attempt: Attempt, pod: &Rc<Object>, port: i32) -> Attempt {
-    let mut attempt = Attempt { pod: Some(pod.clone()), port, ..attempt };
+fn arrive(
+    server: &ApiServer,
+    from: &Object,
+    attempt: Attempt,
+    pod: &Rc<Object>,
+    port: i32,
+) -> Attempt {
+    let mut attempt = Attempt {
+        pod: Some(pod.clone()),
+        port,
+        ..attempt
+    };
     // What a Pod asks of itself leaves it for no policy to see.
     if from.meta.uid != pod.meta.uid {
-        attempt.egress = verdict(server, Direction::Egress, from, &Peer::pod(pod), port, "TCP");
-        attempt.ingress = verdict(server, Direction::Ingress, pod, &Peer::pod(from), port, "TCP");
+        attempt.egress = verdict(
+            server,
+            Direction::Egress,
+            from,
+            &Peer::pod(pod),
+            port,
+            "TCP",
+        );
+        attempt.ingress = verdict(
+            server,
+            Direction::Ingress,
+            pod,
+            &Peer::pod(from),
+            port,
+            "TCP",
+        );
     }
     attempt.outcome = match () {
         () if attempt.egress.is_denied() || attempt.ingress.is_denied() => RequestOutcome::TimedOut,
@@ -213,8 +357,18 @@ const KNOWN_PORTS: [(&str, i32); 9] = [
 /// is known, every port is taken to be meant.
 pub fn listens(pod: &Pod, port: i32) -> bool {
     // One that waits to be restarted listens nowhere.
-    let runs = |name: &Str| pod.status.container_statuses.iter().any(|status| status.name == *name && status.state.running.is_some());
-    let running: Vec<_> = pod.spec.containers.iter().filter(|one| runs(&one.name)).collect();
+    let runs = |name: &Str| {
+        pod.status
+            .container_statuses
+            .iter()
+            .any(|status| status.name == *name && status.state.running.is_some())
+    };
+    let running: Vec<_> = pod
+        .spec
+        .containers
+        .iter()
+        .filter(|one| runs(&one.name))
+        .collect();
     !running.is_empty() && is_among(&ports_of(running), port)
 }
 
@@ -222,12 +376,24 @@ pub fn listens(pod: &Pod, port: i32) -> bool {
 const MAX_PODS_ASKED: usize = 8;
 
 /// The first port of a Service that has ready Pods of which none listens on it, and one of these Pods.
-pub fn unanswered_port<'a>(server: &'a ApiServer, service: &'a Object) -> Option<(&'a EndpointPort, &'a Rc<Object>)> {
+pub fn unanswered_port<'a>(
+    server: &'a ApiServer,
+    service: &'a Object,
+) -> Option<(&'a EndpointPort, &'a Rc<Object>)> {
     server.slices_of(service).find_map(|slice| {
-        let ready = slice.endpoints.iter().filter(|one| one.is_ready()).filter_map(|one| one.target_ref.as_ref());
-        let pods = ready.take(MAX_PODS_ASKED).filter_map(|to| server.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name)));
+        let ready = slice
+            .endpoints
+            .iter()
+            .filter(|one| one.is_ready())
+            .filter_map(|one| one.target_ref.as_ref());
+        let pods = ready
+            .take(MAX_PODS_ASKED)
+            .filter_map(|to| server.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name)));
         let pods: Vec<&Rc<Object>> = pods.collect();
-        let port = slice.ports.iter().find(|port| pods.iter().all(|pod| !listens(pod.body(), port.port)))?;
+        let port = slice
+            .ports
+            .iter()
+            .find(|port| pods.iter().all(|pod| !listens(pod.body(), port.port)))?;
         Some((port, *pods.first()?))
     })
 }
@@ -246,9 +412,17 @@ pub fn ports_of<'a>(containers: impl IntoIterator<Item = &'a Container>) -> Vec<
     let known = |image: &str| {
         let name = image_parts(image).0;
         let name = name.rsplit('/').next().unwrap_or(name);
-        KNOWN_PORTS.iter().find(|(of, _)| *of == name).map(|(_, port)| *port)
+        KNOWN_PORTS
+            .iter()
+            .find(|(of, _)| *of == name)
+            .map(|(_, port)| *port)
     };
-    let of = |one: &'a Container| one.ports.iter().map(|port| port.container_port).chain(known(&one.image));
+    let of = |one: &'a Container| {
+        one.ports
+            .iter()
+            .map(|port| port.container_port)
+            .chain(known(&one.image))
+    };
     let mut ports: Vec<i32> = containers.into_iter().flat_map(of).collect();
     ports.dedup();
     ports

@@ -19,31 +19,60 @@ pub enum Refused {
 }
 
 /// The parents of a route that the modelled controller serves: each reference with its Gateway.
-pub fn parents<'a>(objects: &'a dyn Objects, route: &Object, spec: &HttpRouteSpec) -> Vec<(ParentRef, &'a Rc<Object>)> {
+pub fn parents<'a>(
+    objects: &'a dyn Objects,
+    route: &Object,
+    spec: &HttpRouteSpec,
+) -> Vec<(ParentRef, &'a Rc<Object>)> {
     let of = |parent: &ParentRef| {
-        let gateway = named(objects, GATEWAY, parent.namespace_from(&route.meta.namespace), &parent.name);
-        gateway.filter(|gateway| parent.is_gateway() && is_served(objects, gateway)).map(|gateway| (parent.clone(), gateway))
+        let gateway = named(
+            objects,
+            GATEWAY,
+            parent.namespace_from(&route.meta.namespace),
+            &parent.name,
+        );
+        gateway
+            .filter(|gateway| parent.is_gateway() && is_served(objects, gateway))
+            .map(|gateway| (parent.clone(), gateway))
     };
     spec.parent_refs.iter().filter_map(of).collect()
 }
 
 /// The listeners of a Gateway that a route is attached to by one of its references; or why there is none.
-pub fn attach(objects: &dyn Objects, gateway: &Object, route: (&Object, &HttpRouteSpec), by: &ParentRef) -> Result<Vec<Listener>, Refused> {
+pub fn attach(
+    objects: &dyn Objects,
+    gateway: &Object,
+    route: (&Object, &HttpRouteSpec),
+    by: &ParentRef,
+) -> Result<Vec<Listener>, Refused> {
     let spec = GatewaySpec::of(gateway);
     let (object, route) = route;
     let is_meant = |listener: &&Listener| {
-        (by.section_name.is_empty() || by.section_name == listener.name) && by.port.is_none_or(|port| port == listener.port)
+        (by.section_name.is_empty() || by.section_name == listener.name)
+            && by.port.is_none_or(|port| port == listener.port)
     };
     let mut left: Vec<&Listener> = spec.listeners.iter().filter(is_meant).collect();
     let keep = |left: &mut Vec<&Listener>, refused: Refused, passes: &dyn Fn(&Listener) -> bool| {
         left.retain(|listener| passes(listener));
-        if left.is_empty() { Err(refused) } else { Ok(()) }
+        if left.is_empty() {
+            Err(refused)
+        } else {
+            Ok(())
+        }
     };
     keep(&mut left, Refused::NoMatchingParent, &|_| true)?;
-    keep(&mut left, Refused::InvalidListener, &|listener| fault_of(objects, gateway, &spec, listener).is_none())?;
-    keep(&mut left, Refused::NotAllowed, &|listener| allows(objects, gateway, listener, object))?;
+    keep(&mut left, Refused::InvalidListener, &|listener| {
+        fault_of(objects, gateway, &spec, listener).is_none()
+    })?;
+    keep(&mut left, Refused::NotAllowed, &|listener| {
+        allows(objects, gateway, listener, object)
+    })?;
     let meets = |listener: &Listener| {
-        route.hostnames.is_empty() || route.hostnames.iter().any(|host| common_host(&listener.hostname, host).is_some())
+        route.hostnames.is_empty()
+            || route
+                .hostnames
+                .iter()
+                .any(|host| common_host(&listener.hostname, host).is_some())
     };
     keep(&mut left, Refused::NoHostname, &meets)?;
     Ok(left.into_iter().cloned().collect())
@@ -57,7 +86,9 @@ fn allows(objects: &dyn Objects, gateway: &Object, listener: &Listener, route: &
         "All" => true,
         "Selector" => {
             let namespace = objects.find(&ObjectRef::new(Kind::Namespace, "", own));
-            namespace.zip(namespaces.selector.as_ref()).is_some_and(|(namespace, selector)| selector.matches(&namespace.meta.labels))
+            namespace
+                .zip(namespaces.selector.as_ref())
+                .is_some_and(|(namespace, selector)| selector.matches(&namespace.meta.labels))
         }
         _ => *own == gateway.meta.namespace,
     }
@@ -73,8 +104,13 @@ pub fn attached_to<'a>(
     let key = gateway.key();
     let is_attached = |route: &&Rc<Object>| {
         let spec = HttpRouteSpec::of(route);
-        let by = spec.parent_refs.iter().filter(|parent| parent.names(&route.meta.namespace, &key));
-        by.filter_map(|by| attach(objects, gateway, (route, &spec), by).ok()).flatten().any(|one| one.name == listener.name)
+        let by = spec
+            .parent_refs
+            .iter()
+            .filter(|parent| parent.names(&route.meta.namespace, &key));
+        by.filter_map(|by| attach(objects, gateway, (route, &spec), by).ok())
+            .flatten()
+            .any(|one| one.name == listener.name)
     };
     routes.filter(is_attached).count()
 }

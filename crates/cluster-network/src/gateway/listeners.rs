@@ -23,16 +23,29 @@ pub enum ListenerFault {
 }
 
 /// Why a listener is not served, if it is not.
-pub fn fault_of(objects: &dyn Objects, gateway: &Object, spec: &GatewaySpec, listener: &Listener) -> Option<ListenerFault> {
+pub fn fault_of(
+    objects: &dyn Objects,
+    gateway: &Object,
+    spec: &GatewaySpec,
+    listener: &Listener,
+) -> Option<ListenerFault> {
     if !matches!(listener.protocol.as_str(), "HTTP" | "HTTPS") {
         return Some(ListenerFault::Protocol);
     }
-    if spec.listeners.iter().any(|other| other.port == listener.port && other.protocol != listener.protocol) {
+    if spec
+        .listeners
+        .iter()
+        .any(|other| other.port == listener.port && other.protocol != listener.protocol)
+    {
         return Some(ListenerFault::Conflict);
     }
     if listener.protocol == "HTTPS" {
         let refs = listener.tls.iter().flat_map(|tls| &tls.certificate_refs);
-        if let Some(fault) = refs.clone().enumerate().find_map(|(at, to)| certificate_fault(objects, gateway, at, to)) {
+        if let Some(fault) = refs
+            .clone()
+            .enumerate()
+            .find_map(|(at, to)| certificate_fault(objects, gateway, at, to))
+        {
             return Some(fault);
         }
         if refs.count() == 0 {
@@ -42,7 +55,12 @@ pub fn fault_of(objects: &dyn Objects, gateway: &Object, spec: &GatewaySpec, lis
     (!supported_kinds(listener).1).then_some(ListenerFault::RouteKinds)
 }
 
-fn certificate_fault(objects: &dyn Objects, gateway: &Object, at: usize, to: &k8s_model::gateway::BackendRef) -> Option<ListenerFault> {
+fn certificate_fault(
+    objects: &dyn Objects,
+    gateway: &Object,
+    at: usize,
+    to: &k8s_model::gateway::BackendRef,
+) -> Option<ListenerFault> {
     let own = &gateway.meta.namespace;
     if !to.group.is_empty() || to.kind != "Secret" {
         return Some(ListenerFault::Certificate(at));
@@ -50,22 +68,36 @@ fn certificate_fault(objects: &dyn Objects, gateway: &Object, at: usize, to: &k8
     if references::crosses(objects, (GATEWAY, own), to) == Some(RefFault::NotPermitted) {
         return Some(ListenerFault::CertificateNotPermitted(at));
     }
-    let secret = objects.find(&ObjectRef::new(Kind::Secret, to.namespace_from(own), &to.name));
-    let is_tls =
-        |secret: &Object| matches!(&secret.body, Body::Other(map) if map.get("type").is_some_and(|kind| kind == "kubernetes.io/tls"));
-    secret.is_none_or(|secret| !is_tls(secret)).then_some(ListenerFault::Certificate(at))
+    let secret = objects.find(&ObjectRef::new(
+        Kind::Secret,
+        to.namespace_from(own),
+        &to.name,
+    ));
+    let is_tls = |secret: &Object| matches!(&secret.body, Body::Other(map) if map.get("type").is_some_and(|kind| kind == "kubernetes.io/tls"));
+    secret
+        .is_none_or(|secret| !is_tls(secret))
+        .then_some(ListenerFault::Certificate(at))
 }
 
 /// Whether all kinds of routes that a listener asks for are served, and whether HTTPRoutes are among them. It asks for them unless it
 /// says otherwise.
 pub fn supported_kinds(listener: &Listener) -> (bool, bool) {
     let kinds = &listener.allowed_routes.kinds;
-    let is_http =
-        |kind: &k8s_model::gateway::RouteKind| kind.kind == HTTP_ROUTE && kind.group.as_deref().is_none_or(|group| group == GATEWAY_GROUP);
-    (kinds.iter().all(is_http), kinds.is_empty() || kinds.iter().any(is_http))
+    let is_http = |kind: &k8s_model::gateway::RouteKind| {
+        kind.kind == HTTP_ROUTE
+            && kind
+                .group
+                .as_deref()
+                .is_none_or(|group| group == GATEWAY_GROUP)
+    };
+    (
+        kinds.iter().all(is_http),
+        kinds.is_empty() || kinds.iter().any(is_http),
+    )
 }
 
 /// Whether the modelled controller serves a Gateway: its class is one of its own.
 pub fn is_served(objects: &dyn Objects, gateway: &Object) -> bool {
-    !gateway.meta.is_deleting() && class_served(objects, &GatewaySpec::of(gateway).gateway_class_name).is_some()
+    !gateway.meta.is_deleting()
+        && class_served(objects, &GatewaySpec::of(gateway).gateway_class_name).is_some()
 }

@@ -48,20 +48,33 @@ impl Objects for ApiServer {
 
 /// All objects of a kind of the Gateway API; none where it is not installed.
 pub fn all<'a>(objects: &'a dyn Objects, name: &str) -> Vec<&'a Rc<Object>> {
-    kinds(name).into_iter().flat_map(|kind| objects.all(kind)).collect()
+    kinds(name)
+        .into_iter()
+        .flat_map(|kind| objects.all(kind))
+        .collect()
 }
 
 /// The object of a kind of the Gateway API with this name.
-pub fn named<'a>(objects: &'a dyn Objects, kind: &str, namespace: &str, name: &str) -> Option<&'a Rc<Object>> {
-    kinds(kind).into_iter().find_map(|kind| objects.find(&ObjectRef::new(kind, namespace, name)))
+pub fn named<'a>(
+    objects: &'a dyn Objects,
+    kind: &str,
+    namespace: &str,
+    name: &str,
+) -> Option<&'a Rc<Object>> {
+    kinds(kind)
+        .into_iter()
+        .find_map(|kind| objects.find(&ObjectRef::new(kind, namespace, name)))
 }
 
 /// The class of this name, if it is one that the modelled controller serves.
 pub fn class_served<'a>(objects: &'a dyn Objects, name: &str) -> Option<&'a Rc<Object>> {
-    named(objects, GATEWAY_CLASS, "", name).filter(|class| controller_of(class) == CONTROLLER && !class.meta.is_deleting())
+    named(objects, GATEWAY_CLASS, "", name)
+        .filter(|class| controller_of(class) == CONTROLLER && !class.meta.is_deleting())
 }
 
 /// The Gateway that has an address.
 pub fn gateway_at<'a>(objects: &'a dyn Objects, address: &str) -> Option<&'a Rc<Object>> {
-    all(objects, GATEWAY).into_iter().find(|gateway| k8s_model::gateway::address_of(gateway) == Some(address))
+    all(objects, GATEWAY)
+        .into_iter()
+        .find(|gateway| k8s_model::gateway::address_of(gateway) == Some(address))
 }

@@ -22,8 +22,17 @@ impl Sim {
 
     /// Ends the first process of a container of this very Pod, not of one that took its name, as a client that was attached to it does when it
     /// leaves.
-    pub fn end_process(&mut self, (pod, uid): (&ObjectRef, Uid), container: &str, code: i32, origin: &Origin) {
-        let found = self.get(pod).filter(|object| object.meta.uid == uid).and_then(|object| object.pod());
+    pub fn end_process(
+        &mut self,
+        (pod, uid): (&ObjectRef, Uid),
+        container: &str,
+        code: i32,
+        origin: &Origin,
+    ) {
+        let found = self
+            .get(pod)
+            .filter(|object| object.meta.uid == uid)
+            .and_then(|object| object.pod());
         if let Some(number) = found.and_then(|pod| kubelet::number_of(pod, container)) {
             self.force(uid, Forced::End(number, code), origin.cause);
         }
@@ -52,7 +61,9 @@ impl Sim {
             Fault::EndLoad(load) => return self.set_load(load, false, line),
             Fault::MemoryPressure(node, missing) => return self.press_memory(&node, missing, line),
             Fault::Lose(target, component) => self.lose(target, component.as_ref(), id)?,
-            Fault::Delay(target, late, component) => self.delay(target, late, component.as_ref(), id)?,
+            Fault::Delay(target, late, component) => {
+                self.delay(target, late, component.as_ref(), id)?
+            }
             Fault::Slow(name, each) => self.slow(&name, each, id)?,
             Fault::Relist(after) => self.relist = after,
             Fault::Restart(component) => self.restart(&component)?,
@@ -68,10 +79,17 @@ impl Sim {
     }
 
     fn force_container(&mut self, name: Str, forced: Forced, line: &str) -> Result<(), FaultError> {
-        let Some(pod) = self.get(&ObjectRef::new(Kind::Pod, "default", &name)) else { return Err(FaultError::NotFound("pods", name)) };
+        let Some(pod) = self.get(&ObjectRef::new(Kind::Pod, "default", &name)) else {
+            return Err(FaultError::NotFound("pods", name));
+        };
         let uid = pod.meta.uid;
         if let (Forced::Probe(probe, _), Some(body)) = (forced, pod.pod())
-            && !body.spec.containers.iter().chain(body.spec.init_containers.iter()).any(|container| probe.is_of(container))
+            && !body
+                .spec
+                .containers
+                .iter()
+                .chain(body.spec.init_containers.iter())
+                .any(|container| probe.is_of(container))
         {
             return Err(FaultError::ProbeMissing(name, probe));
         }
@@ -95,8 +113,16 @@ impl Sim {
         self.kubelets.loads.extend(set.then_some(load));
         let loads = &self.kubelets.loads;
         let uses = |pod: &&Rc<Object>| load::memory(loads, pod, self.server()).is_some();
-        let used: Vec<_> = if memory { self.list(Kind::Pod).filter(uses).map(|pod| pod.meta.uid).collect() } else { Vec::new() };
-        used.into_iter().for_each(|uid| self.force(uid, Forced::Memory, cause));
+        let used: Vec<_> = if memory {
+            self.list(Kind::Pod)
+                .filter(uses)
+                .map(|pod| pod.meta.uid)
+                .collect()
+        } else {
+            Vec::new()
+        };
+        used.into_iter()
+            .for_each(|uid| self.force(uid, Forced::Memory, cause));
         Ok(())
     }
 
@@ -106,7 +132,10 @@ impl Sim {
             return Err(FaultError::NotFound("nodes", name.clone()));
         }
         let asked = self.record_fault(line);
-        let origin = Origin { actor: Actor::kubelet(name), ..asked.clone() };
+        let origin = Origin {
+            actor: Actor::kubelet(name),
+            ..asked.clone()
+        };
         match what {
             NodeFault::Down => {
                 self.kubelets.silence(name, self.now());
@@ -118,11 +147,16 @@ impl Sim {
                 }
                 self.report(&key, &origin, None);
             }
-            NodeFault::NotReady => self.report(&key, &origin, Some(("KubeletNotReady", "container runtime is down"))),
+            NodeFault::NotReady => self.report(
+                &key,
+                &origin,
+                Some(("KubeletNotReady", "container runtime is down")),
+            ),
             NodeFault::Remove => {
                 self.kubelets.leave(name);
                 // Its existence was checked above.
-                let _ = self.request(|server| server.delete(&asked, &key, Delete::default(), Why::Asked));
+                let _ = self
+                    .request(|server| server.delete(&asked, &key, Delete::default(), Why::Asked));
             }
         }
         Ok(())
@@ -140,12 +174,25 @@ impl Sim {
     }
 
     /// Writes the node's conditions as its kubelet reports them: healthy, or not ready and why.
-    fn report(&mut self, key: &ObjectRef, origin: &Origin, trouble: Option<(&'static str, &'static str)>) {
+    fn report(
+        &mut self,
+        key: &ObjectRef,
+        origin: &Origin,
+        trouble: Option<(&'static str, &'static str)>,
+    ) {
         let wall = self.server().wall_at(self.now());
-        let Some(mut object) = self.get(key).map(|o| (**o).clone()) else { return };
-        let Body::Node(node) = &mut object.body else { return };
+        let Some(mut object) = self.get(key).map(|o| (**o).clone()) else {
+            return;
+        };
+        let Body::Node(node) = &mut object.body else {
+            return;
+        };
         for condition in &mut node.status.conditions {
-            let Some((kind, status, reason, message)) = HEALTHY.iter().find(|(kind, ..)| condition.kind == *kind) else { continue };
+            let Some((kind, status, reason, message)) =
+                HEALTHY.iter().find(|(kind, ..)| condition.kind == *kind)
+            else {
+                continue;
+            };
             let (status, reason, message) = match trouble {
                 Some((reason, message)) if *kind == "Ready" => ("False", reason, message),
                 _ => (*status, *reason, *message),
@@ -154,7 +201,8 @@ impl Sim {
                 condition.last_transition_time = Some(wall);
             }
             condition.last_heartbeat_time = Some(wall);
-            (condition.status, condition.reason, condition.message) = (status.into(), reason.into(), message.into());
+            (condition.status, condition.reason, condition.message) =
+                (status.into(), reason.into(), message.into());
         }
         // The node existed a moment ago, and no other write comes in between.
         let _ = self.request(|server| server.update_status(origin, object, Why::NodeReport));
@@ -165,16 +213,24 @@ impl Sim {
         if self.get(&ObjectRef::new(Kind::Node, "", &name)).is_some() {
             return Err(FaultError::NodeExists(name));
         }
-        let origin = &Origin { actor: Actor::kubelet(&name), ..self.record_fault(line) };
+        let origin = &Origin {
+            actor: Actor::kubelet(&name),
+            ..self.record_fault(line)
+        };
         let number = self.kubelets.join(&name);
         let mut value = cluster::node(number, &config, self.server().wall_at(self.now()));
         // No Pod may be placed there until the node controller has checked it.
-        value["spec"]["taints"] = json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]);
+        value["spec"]["taints"] =
+            json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]);
         if let Ok(object) = Object::from_value(Kind::Node, value) {
             let _ = self.request(|server| server.create(origin, object, Why::NodeReport));
         }
         // Pods that were bound to an earlier node of this name are now this kubelet's.
-        let stranded: Vec<_> = self.list(Kind::Pod).filter(|o| o.pod().is_some_and(|pod| pod.node_name == name)).cloned().collect();
+        let stranded: Vec<_> = self
+            .list(Kind::Pod)
+            .filter(|o| o.pod().is_some_and(|pod| pod.node_name == name))
+            .cloned()
+            .collect();
         let id = origin.cause.unwrap_or_default();
         for pod in stranded {
             self.dispatch(KUBELETS, Op::Added, &pod, None, id);

@@ -127,19 +127,32 @@ impl fmt::Display for FaultError {
             FaultError::NoPod(word) => write!(f, "{word}: pod/NAME is required"),
             FaultError::NotFound(resource, name) => write!(f, "{resource} {name:?} not found"),
             FaultError::NodeExists(name) => write!(f, "nodes {name:?} already exists"),
-            FaultError::ProbeMissing(pod, probe) => write!(f, "pods {pod:?} has no {} probe", probe.word()),
-            FaultError::NoProbe(word) => write!(f, "{word}: startup, readiness or liveness is required"),
+            FaultError::ProbeMissing(pod, probe) => {
+                write!(f, "pods {pod:?} has no {} probe", probe.word())
+            }
+            FaultError::NoProbe(word) => {
+                write!(f, "{word}: startup, readiness or liveness is required")
+            }
             FaultError::NoExitCode(word) => write!(f, "exit: not an exit code: {word}"),
             FaultError::NoKind(word) => write!(f, "no kind {word:?}"),
             FaultError::NoComponent(name) => write!(f, "no component {name:?}"),
             FaultError::NoLoop(name) => {
-                write!(f, "no loop {name:?} to slow: a controller, kube-scheduler or kube-controller-manager is meant")
+                write!(
+                    f,
+                    "no loop {name:?} to slow: a controller, kube-scheduler or kube-controller-manager is meant"
+                )
             }
-            FaultError::NoTime(fault, or, word) => write!(f, "{fault}: neither \"{or}\" nor a time like 500ms, 2s or 1m: {word}"),
+            FaultError::NoTime(fault, or, word) => write!(
+                f,
+                "{fault}: neither \"{or}\" nor a time like 500ms, 2s or 1m: {word}"
+            ),
             FaultError::NoAmount(of, error) => write!(f, "{of}: {error}"),
             FaultError::NoLoad(error) => error.fmt(f),
             FaultError::NoPair(word) => write!(f, "add-node: {word}: RESOURCE=AMOUNT is required"),
-            FaultError::NoResource(word) => write!(f, "add-node: {word}: cpu, memory, pods or ephemeral-storage is required"),
+            FaultError::NoResource(word) => write!(
+                f,
+                "add-node: {word}: cpu, memory, pods or ephemeral-storage is required"
+            ),
             FaultError::NotWhole(pair) => write!(f, "add-node: {pair}: must be an integer"),
             FaultError::NotPositive(pair) => write!(f, "add-node: {pair}: must be greater than 0"),
             FaultError::Twice(resource) => write!(f, "add-node: {resource}: named twice"),
@@ -167,13 +180,20 @@ impl FromStr for Fault {
         let node = |what, name: &str| Ok(Fault::Node(what, name.into()));
         match words[..] {
             ["exit", target, code] => {
-                let code = code.parse::<u8>().map_err(|_| FaultError::NoExitCode(code.to_owned()))?.into();
+                let code = code
+                    .parse::<u8>()
+                    .map_err(|_| FaultError::NoExitCode(code.to_owned()))?
+                    .into();
                 container(target, Forced::Exit(code))
             }
             ["unready", target] => container(target, Forced::Ready(false)),
             ["ready", target] => container(target, Forced::Ready(true)),
-            ["fail-probe", target, kind] => container(target, Forced::Probe(probe(kind)?, Some(false))),
-            ["fail-probe", target, kind, "timeout"] => container(target, Forced::Probe(probe(kind)?, Some(true))),
+            ["fail-probe", target, kind] => {
+                container(target, Forced::Probe(probe(kind)?, Some(false)))
+            }
+            ["fail-probe", target, kind, "timeout"] => {
+                container(target, Forced::Probe(probe(kind)?, Some(true)))
+            }
             ["pass-probe", target, kind] => container(target, Forced::Probe(probe(kind)?, None)),
             ["evict", target] => Ok(Fault::Evict(pod(target)?)),
             ["node-down", name] => node(NodeFault::Down, name),
@@ -184,21 +204,32 @@ impl FromStr for Fault {
                 if let Some(fault) = validation::subdomain(name) {
                     return Err(FaultError::Refused(format!("add-node: {name}: {fault}")));
                 }
-                Ok(Fault::AddNode(NodeConfig { name: name.into(), allocatable: allocatable(amounts)? }))
+                Ok(Fault::AddNode(NodeConfig {
+                    name: name.into(),
+                    allocatable: allocatable(amounts)?,
+                }))
             }
             ["cpu-load", selector, total] => load("cpu", selector, total),
             ["memory-load", selector, total] => load("memory", selector, total),
             ["memory-pressure", name] => Ok(Fault::MemoryPressure(name.into(), 1)),
             ["memory-pressure", name, amount] => {
-                let bytes = quantity(format!("memory-pressure: {amount}"), amount)?.as_units().max(0);
+                let bytes = quantity(format!("memory-pressure: {amount}"), amount)?
+                    .as_units()
+                    .max(0);
                 Ok(Fault::MemoryPressure(name.into(), bytes))
             }
             ["lose", what] => Ok(Fault::Lose(target(what)?, None)),
             ["lose", what, component] => Ok(Fault::Lose(target(what)?, Some(component.into()))),
             ["delay", what, late] => Ok(Fault::Delay(target(what)?, span("delay", late)?, None)),
-            ["delay", what, late, component] => Ok(Fault::Delay(target(what)?, span("delay", late)?, Some(component.into()))),
+            ["delay", what, late, component] => Ok(Fault::Delay(
+                target(what)?,
+                span("delay", late)?,
+                Some(component.into()),
+            )),
             // Some names have two words.
-            ["slow", ref name @ .., each] if !name.is_empty() => Ok(Fault::Slow(name.join(" ").into(), span("slow", each)?)),
+            ["slow", ref name @ .., each] if !name.is_empty() => {
+                Ok(Fault::Slow(name.join(" ").into(), span("slow", each)?))
+            }
             ["relist", "never"] => Ok(Fault::Relist(None)),
             ["relist", after] => match time(after) {
                 Some(after) => Ok(Fault::Relist(Some(after))),
@@ -212,7 +243,9 @@ impl FromStr for Fault {
 }
 
 fn pod(word: &str) -> Result<Str, FaultError> {
-    word.strip_prefix("pod/").map(Str::from).ok_or_else(|| FaultError::NoPod(word.to_owned()))
+    word.strip_prefix("pod/")
+        .map(Str::from)
+        .ok_or_else(|| FaultError::NoPod(word.to_owned()))
 }
 
 fn probe(word: &str) -> Result<Probed, FaultError> {
@@ -223,7 +256,10 @@ fn probe(word: &str) -> Result<Probed, FaultError> {
 fn target(word: &str) -> Result<FaultTarget, FaultError> {
     let (kind, name) = word.split_once('/').unwrap_or((word, ""));
     let kind = Kind::from_word(kind).ok_or_else(|| FaultError::NoKind(kind.to_owned()))?;
-    Ok(FaultTarget { kind, name: Str::new(name) })
+    Ok(FaultTarget {
+        kind,
+        name: Str::new(name),
+    })
 }
 
 fn time(word: &str) -> Option<Duration> {
@@ -256,7 +292,9 @@ fn load(resource: &'static str, selector: &str, total: &str) -> Result<Fault, Fa
 fn allocatable(pairs: &[&str]) -> Result<Vec<(String, serde_json::Value)>, FaultError> {
     let mut found: Vec<(String, serde_json::Value)> = Vec::new();
     for pair in pairs {
-        let (resource, amount) = pair.split_once('=').ok_or_else(|| FaultError::NoPair((*pair).to_owned()))?;
+        let (resource, amount) = pair
+            .split_once('=')
+            .ok_or_else(|| FaultError::NoPair((*pair).to_owned()))?;
         if !["cpu", "memory", "pods", "ephemeral-storage"].contains(&resource) {
             return Err(FaultError::NoResource(resource.to_owned()));
         }
@@ -297,12 +335,25 @@ mod tests {
                 word => word.to_owned(),
             };
             let words: Vec<&str> = pattern.split(' ').collect();
-            let needed = words.iter().position(|word| word.starts_with('[')).unwrap_or(words.len());
+            let needed = words
+                .iter()
+                .position(|word| word.starts_with('['))
+                .unwrap_or(words.len());
             for count in needed..=words.len() {
                 for choice in 0..2 {
-                    let pick = |word: &&str| filled(word.split('|').cycle().nth(choice).unwrap_or_default());
-                    let line = words[..count].iter().map(pick).collect::<Vec<_>>().join(" ");
-                    assert!(line.parse::<Fault>().is_ok(), "{line}: {:?}", line.parse::<Fault>().err());
+                    let pick = |word: &&str| {
+                        filled(word.split('|').cycle().nth(choice).unwrap_or_default())
+                    };
+                    let line = words[..count]
+                        .iter()
+                        .map(pick)
+                        .collect::<Vec<_>>()
+                        .join(" ");
+                    assert!(
+                        line.parse::<Fault>().is_ok(),
+                        "{line}: {:?}",
+                        line.parse::<Fault>().err()
+                    );
                 }
             }
         }
@@ -311,11 +362,27 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let error = |line: &str| line.parse::<Fault>().unwrap_err();
-        assert_eq!(error("exit pod/web-0 many"), FaultError::NoExitCode("many".into()));
+        assert_eq!(
+            error("exit pod/web-0 many"),
+            FaultError::NoExitCode("many".into())
+        );
         assert_eq!(error("exit web-0 1"), FaultError::NoPod("web-0".into()));
-        assert_eq!(error("delay pod soon"), FaultError::NoTime("delay", "none", "soon".into()));
-        assert_eq!(error("add-node n pods=0.5"), FaultError::NotWhole("pods=0.5".into()));
-        assert_eq!(error("add-node n cpu=1 cpu=2"), FaultError::Twice("cpu".into()));
-        assert!(error("break everything").to_string().starts_with("unknown fault \"break everything\"; known are: exit pod/NAME CODE"));
+        assert_eq!(
+            error("delay pod soon"),
+            FaultError::NoTime("delay", "none", "soon".into())
+        );
+        assert_eq!(
+            error("add-node n pods=0.5"),
+            FaultError::NotWhole("pods=0.5".into())
+        );
+        assert_eq!(
+            error("add-node n cpu=1 cpu=2"),
+            FaultError::Twice("cpu".into())
+        );
+        assert!(
+            error("break everything")
+                .to_string()
+                .starts_with("unknown fault \"break everything\"; known are: exit pod/NAME CODE")
+        );
     }
 }

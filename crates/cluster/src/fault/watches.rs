@@ -79,14 +79,25 @@ impl Sim {
     }
 
     fn component(&self, name: &Str) -> Result<usize, FaultError> {
-        self.informers.iter().position(|i| i.name == *name).ok_or_else(|| FaultError::NoComponent(name.clone()))
+        self.informers
+            .iter()
+            .position(|i| i.name == *name)
+            .ok_or_else(|| FaultError::NoComponent(name.clone()))
     }
 
     /// Drops the next matching watch event of a component.
-    pub(super) fn lose(&mut self, meant: FaultTarget, component: Option<&Str>, fault: EntryId) -> Result<(), FaultError> {
+    pub(super) fn lose(
+        &mut self,
+        meant: FaultTarget,
+        component: Option<&Str>,
+        fault: EntryId,
+    ) -> Result<(), FaultError> {
         let i = self.watch_of(component)?;
         self.informers[i].lossy = true;
-        self.informers[i].trouble.get_or_insert_default().order(meant, None, fault);
+        self.informers[i]
+            .trouble
+            .get_or_insert_default()
+            .order(meant, None, fault);
         Ok(())
     }
 
@@ -102,7 +113,10 @@ impl Sim {
         match late {
             Some(late) => {
                 self.informers[i].lossy = true;
-                self.informers[i].trouble.get_or_insert_default().order(meant, Some(late), fault)
+                self.informers[i]
+                    .trouble
+                    .get_or_insert_default()
+                    .order(meant, Some(late), fault)
             }
             None => {
                 if let Some(trouble) = &mut self.informers[i].trouble {
@@ -117,7 +131,9 @@ impl Sim {
     /// Schedules the relist and the deliveries that a component's watch needs.
     pub fn troubled(&mut self, i: usize) {
         let (now, informer) = (self.now(), &mut self.informers[i]);
-        let Some(trouble) = &mut informer.trouble else { return };
+        let Some(trouble) = &mut informer.trouble else {
+            return;
+        };
         let (lost, release) = (std::mem::take(&mut trouble.lost), trouble.next_release(now));
         let lists = self.relist.filter(|_| lost).map(|after| now.after(after));
         trouble.lists = trouble.lists.or(lists);
@@ -137,15 +153,21 @@ impl Sim {
         for _ in 0..DELIVERY_BATCH {
             let now = self.now();
             let (journal, informer) = (self.server.journal(), &mut self.informers[i]);
-            let next = informer.trouble.as_mut().and_then(|trouble| trouble.release(journal, now));
+            let next = informer
+                .trouble
+                .as_mut()
+                .and_then(|trouble| trouble.release(journal, now));
             let Some((id, fault)) = next else {
                 self.troubled(i);
                 return true;
             };
             if let Some((fault, entry)) = fault.zip(journal.get(id as usize)) {
-                self.delays.event(i, id, fault, entry.time.after(informer.lag), now);
+                self.delays
+                    .event(i, id, fault, entry.time.after(informer.lag), now);
             }
-            let Some(write) = self.write_at(id) else { continue };
+            let Some(write) = self.write_at(id) else {
+                continue;
+            };
             let held = self.informers[i].held(&write.1);
             self.informers[i].take(write.0, &write.1);
             self.tell(i, write, held, id);
@@ -155,7 +177,10 @@ impl Sim {
 
     /// Whether a loop has seen its own writes for a key while events are delayed.
     pub fn sees_own_late(&self, name: &'static str, key: &ObjectRef) -> bool {
-        self.informers[MANAGER].trouble.as_ref().is_none_or(|trouble| !trouble.awaits(name, key))
+        self.informers[MANAGER]
+            .trouble
+            .as_ref()
+            .is_none_or(|trouble| !trouble.awaits(name, key))
     }
 
     /// The delays caused by faults.
@@ -164,7 +189,12 @@ impl Sim {
     }
 
     /// Sets how long each pass of a loop takes, or restores its normal speed.
-    pub(super) fn slow(&mut self, name: &Str, each: Option<Duration>, fault: EntryId) -> Result<(), FaultError> {
+    pub(super) fn slow(
+        &mut self,
+        name: &Str,
+        each: Option<Duration>,
+        fault: EntryId,
+    ) -> Result<(), FaultError> {
         let now = self.now();
         if is_scheduler(name) {
             if let Some(at) = self.scheduler.slow_down(each, now, fault) {
@@ -172,7 +202,8 @@ impl Sim {
             }
             return Ok(());
         }
-        let meant = |i: &usize| name == self.informers[MANAGER].name || controllers::ALL[*i].name() == name;
+        let meant =
+            |i: &usize| name == self.informers[MANAGER].name || controllers::ALL[*i].name() == name;
         let loops: Vec<usize> = (0..controllers::ALL.len()).filter(meant).collect();
         if loops.is_empty() {
             return Err(FaultError::NoLoop(name.clone()));
@@ -196,10 +227,17 @@ impl Sim {
         self.late_pass(i, key, cause, waited);
     }
 
-    fn late_pass(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>, waited: Option<Waited>) {
+    fn late_pass(
+        &mut self,
+        i: usize,
+        key: &ObjectRef,
+        cause: Option<EntryId>,
+        waited: Option<Waited>,
+    ) {
         let written = self.journal().len();
         self.work_on(i, key, cause);
-        if let Some(Waited { since, fault, .. }) = waited.filter(|_| self.journal().len() > written) {
+        if let Some(Waited { since, fault, .. }) = waited.filter(|_| self.journal().len() > written)
+        {
             self.delays.pass(self.pass, fault, since, self.now());
         }
     }
@@ -224,16 +262,32 @@ impl Sim {
     pub fn slowed(&self, name: &str) -> Option<Slowed> {
         if is_scheduler(name) {
             let (span, asked) = self.scheduler.slowed()?;
-            return Some(Slowed { name: SCHEDULER_NAME, span, asked, waiting: self.scheduler.queued(), pass: self.scheduler.under_way() });
+            return Some(Slowed {
+                name: SCHEDULER_NAME,
+                span,
+                asked,
+                waiting: self.scheduler.queued(),
+                pass: self.scheduler.under_way(),
+            });
         }
         let (name, queue) = self.queues().find(|(of, _)| *of == name)?;
-        queue.slowed().map(|(span, asked)| Slowed { name, span, asked, waiting: queue.len(), pass: queue.under_way() })
+        queue.slowed().map(|(span, asked)| Slowed {
+            name,
+            span,
+            asked,
+            waiting: queue.len(),
+            pass: queue.under_way(),
+        })
     }
 
     /// Whether any loop is slow, or any watch has lost or delayed events.
     pub fn is_held_up(&self) -> bool {
-        let slow = self.scheduler.slowed().is_some() || self.queues.iter().any(|queue| queue.slowed().is_some());
-        slow || self.informers.iter().any(|informer| informer.trouble.is_some())
+        let slow = self.scheduler.slowed().is_some()
+            || self.queues.iter().any(|queue| queue.slowed().is_some());
+        slow || self
+            .informers
+            .iter()
+            .any(|informer| informer.trouble.is_some())
     }
 
     /// The slowed loop that an object waits for: one that has work for it is preferred.
@@ -242,15 +296,30 @@ impl Sim {
             let slowed = self.slowed(name)?;
             let (began, ends) = due.unwrap_or((self.now(), self.now().after(slowed.span)));
             let pass = (self.now().0.saturating_sub(began.0), ends.0 - began.0);
-            Some(InLine { slowed, before, pass, works })
+            Some(InLine {
+                slowed,
+                before,
+                pass,
+                works,
+            })
         };
-        if let Some(line) = self.scheduler.in_line(object.meta.uid).and_then(|line| turn(SCHEDULER_NAME, line, true)) {
+        if let Some(line) = self
+            .scheduler
+            .in_line(object.meta.uid)
+            .and_then(|line| turn(SCHEDULER_NAME, line, true))
+        {
             return Some(line);
         }
         let key = object.key();
         let mut found = None;
-        for (i, controller) in controllers::ALL.iter().enumerate().filter(|(_, controller)| serves(controller.name(), object)) {
-            let Some(line) = self.queues[i].in_line(&key) else { continue };
+        for (i, controller) in controllers::ALL
+            .iter()
+            .enumerate()
+            .filter(|(_, controller)| serves(controller.name(), object))
+        {
+            let Some(line) = self.queues[i].in_line(&key) else {
+                continue;
+            };
             let works = self.has_work(i, &key);
             if works || found.is_none() {
                 found = turn(controller.name(), line, works);
@@ -283,13 +352,24 @@ impl Sim {
     /// Whether the watch event of one entry is delayed or lost, and for which component.
     pub fn late_event(&self, id: EntryId) -> Option<Late> {
         let journal = self.server.journal();
-        self.informers.iter().find_map(|informer| informer.trouble.as_ref()?.late_event(informer.name, journal, id))
+        self.informers.iter().find_map(|informer| {
+            informer
+                .trouble
+                .as_ref()?
+                .late_event(informer.name, journal, id)
+        })
     }
 
     /// Whether a fault delays events for the loops about an object, or about any of a kind if the name is empty.
     pub fn is_delayed(&self, kind: Kind, name: &Str) -> bool {
-        let meant = FaultTarget { kind, name: name.clone() };
-        self.informers[MANAGER].trouble.as_ref().is_some_and(|trouble| trouble.delays(&meant, self.server.journal()))
+        let meant = FaultTarget {
+            kind,
+            name: name.clone(),
+        };
+        self.informers[MANAGER]
+            .trouble
+            .as_ref()
+            .is_some_and(|trouble| trouble.delays(&meant, self.server.journal()))
     }
 
     /// Restarts a component: it loses its state and relists everything.
@@ -309,7 +389,13 @@ impl Sim {
         self.relist(i);
         if i == MANAGER {
             // Endpoints whose Service was deleted in the meantime have no owner reference: the loop checks all of them once.
-            let left: Vec<ObjectRef> = self.list(Kind::Endpoints).map(|o| ObjectRef { kind: Kind::Service, ..o.key() }).collect();
+            let left: Vec<ObjectRef> = self
+                .list(Kind::Endpoints)
+                .map(|o| ObjectRef {
+                    kind: Kind::Service,
+                    ..o.key()
+                })
+                .collect();
             for key in left {
                 self.wake_loop("endpoint-controller", &key, None);
             }
@@ -327,7 +413,8 @@ impl Sim {
             }
             KUBELETS => {
                 let server = &self.server;
-                self.kubelets.forget_gone(|key, uid| server.get(key).is_some_and(|o| o.meta.uid == uid));
+                self.kubelets
+                    .forget_gone(|key, uid| server.get(key).is_some_and(|o| o.meta.uid == uid));
             }
             _ => {}
         }
@@ -343,10 +430,23 @@ impl Sim {
         let mut found = Vec::new();
         // Nodes come before Pods, owners before what they own.
         for kind in kind::all().filter(|kind| (informer.watches)(*kind)) {
-            let gone = |o: &&Rc<Object>| self.server.get(&o.key()).is_none_or(|now| now.meta.uid != o.meta.uid);
-            found.extend(informer.cache.list(kind).filter(gone).map(|o| (Op::Deleted, o.clone(), Some(o.clone()))));
+            let gone = |o: &&Rc<Object>| {
+                self.server
+                    .get(&o.key())
+                    .is_none_or(|now| now.meta.uid != o.meta.uid)
+            };
+            found.extend(
+                informer
+                    .cache
+                    .list(kind)
+                    .filter(gone)
+                    .map(|o| (Op::Deleted, o.clone(), Some(o.clone()))),
+            );
             for object in self.server.list(kind) {
-                let known = informer.cache.object(&object.key()).filter(|o| o.meta.uid == object.meta.uid);
+                let known = informer
+                    .cache
+                    .object(&object.key())
+                    .filter(|o| o.meta.uid == object.meta.uid);
                 match known {
                     Some(known) if known.meta.resource_version == object.meta.resource_version => {}
                     Some(known) => found.push((Op::Modified, object.clone(), Some(known.clone()))),
@@ -366,14 +466,22 @@ fn serves(name: &str, object: &Object) -> bool {
             name == "persistentvolume-controller" || controllers::works_on_volume(name, object)
         }
         Kind::PodDisruptionBudget => name == "disruption-controller",
-        Kind::Pod | Kind::Node => name == "node-lifecycle-controller" || name == "taint-eviction-controller",
-        kind => name.trim_end_matches("-controller").replace('-', "").eq_ignore_ascii_case(kind.name().trim_end_matches("Controller")),
+        Kind::Pod | Kind::Node => {
+            name == "node-lifecycle-controller" || name == "taint-eviction-controller"
+        }
+        kind => name
+            .trim_end_matches("-controller")
+            .replace('-', "")
+            .eq_ignore_ascii_case(kind.name().trim_end_matches("Controller")),
     }
 }
 
 /// The entry that wrote this version of the object.
 fn written_by(journal: Journal<'_>, object: &Object) -> EntryId {
     let version = object.meta.resource_version;
-    let at = journal.iter().rposition(|e| e.write().is_some_and(|(_, o)| o.meta.resource_version <= version));
+    let at = journal.iter().rposition(|e| {
+        e.write()
+            .is_some_and(|(_, o)| o.meta.resource_version <= version)
+    });
     at.unwrap_or_default() as EntryId
 }

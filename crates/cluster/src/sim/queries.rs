@@ -23,7 +23,11 @@ const COMPONENTS: [&str; 3] = ["controller-manager", "scheduler", "etcd-0"];
 fn components() -> impl Iterator<Item = Object> {
     COMPONENTS.iter().filter_map(|name| {
         let healthy = json!([{"type": "Healthy", "status": "True", "message": "ok"}]);
-        Object::from_value(Kind::ComponentStatus, json!({"metadata": {"name": name}, "conditions": healthy})).ok()
+        Object::from_value(
+            Kind::ComponentStatus,
+            json!({"metadata": {"name": name}, "conditions": healthy}),
+        )
+        .ok()
     })
 }
 
@@ -33,12 +37,16 @@ const NODE_LEASES: &str = "kube-node-lease";
 impl Sim {
     /// Events about an existing object, without a scan; Events recorded by clients are not included.
     pub fn events_about(&self, about: &Object) -> Vec<Rc<Object>> {
-        self.recorder.keys_about(about).filter_map(|key| self.server.get(&key).cloned()).collect()
+        self.recorder
+            .keys_about(about)
+            .filter_map(|key| self.server.get(&key).cloned())
+            .collect()
     }
 
     /// Reasons of up to `most` nodes to reject a Pod that has no node; a node without reasons accepts it.
     pub fn explain(&self, pod: &Rc<Object>, most: usize) -> Vec<(Str, Vec<Refuses>)> {
-        self.scheduler.explain(pod, &self.informers[SCHEDULER].cache, most)
+        self.scheduler
+            .explain(pod, &self.informers[SCHEDULER].cache, most)
     }
 
     /// Resources that Pods can still request on a node.
@@ -53,15 +61,21 @@ impl Sim {
 
     /// Objects of a kind in a namespace without a controller, from the loops' cache.
     pub fn orphans(&self, kind: Kind, namespace: &str) -> impl Iterator<Item = &Rc<Object>> {
-        self.informers[MANAGER].cache.orphans(kind, &namespace.into())
+        self.informers[MANAGER]
+            .cache
+            .orphans(kind, &namespace.into())
     }
 
     /// Number of ready Pods of an owner that are not terminating, from the loops' cache.
     pub fn ready_of(&self, uid: Uid) -> usize {
-        let counts = |pod: &&Rc<Object>| pod.is_active_pod() && pod.pod().is_some_and(|body| body.is_ready());
+        let counts = |pod: &&Rc<Object>| {
+            pod.is_active_pod() && pod.pod().is_some_and(|body| body.is_ready())
+        };
         let cache = &self.informers[MANAGER].cache;
         let count = || cache.owned_of_kind(uid, Kind::Pod).filter(counts).count();
-        cache.tally(uid).map_or_else(count, |alike| alike.iter().map(|alike| alike.ready).sum())
+        cache
+            .tally(uid)
+            .map_or_else(count, |alike| alike.iter().map(|alike| alike.ready).sum())
     }
 
     /// Totals of an owner's Pods by labels, from the loops' cache; `None` if they are not tracked.
@@ -107,9 +121,18 @@ impl Sim {
 
     /// Reasons of each node to reject the Pods of a DaemonSet.
     pub fn explain_daemon(&self, set: &Object) -> Vec<(Str, Vec<Refuses>)> {
-        let places =
-            |refuses: &Refuses| matches!(refuses, Refuses::Elsewhere | Refuses::Taint { .. } | Refuses::Label { .. } | Refuses::Affinity);
-        let mut all = controllers::daemon_pod(set).map(|pod| self.explain(&pod, usize::MAX)).unwrap_or_default();
+        let places = |refuses: &Refuses| {
+            matches!(
+                refuses,
+                Refuses::Elsewhere
+                    | Refuses::Taint { .. }
+                    | Refuses::Label { .. }
+                    | Refuses::Affinity
+            )
+        };
+        let mut all = controllers::daemon_pod(set)
+            .map(|pod| self.explain(&pod, usize::MAX))
+            .unwrap_or_default();
         all.iter_mut().for_each(|(_, found)| found.retain(places));
         all
     }
@@ -117,19 +140,29 @@ impl Sim {
     /// The API server's refusal of a Pod of a workload at this instant, found by creating one on a copy.
     pub fn refusal_of_pod(&self, workload: &Object) -> Option<ApiError> {
         let pod = workload.new_pod(workload.pod_template()?);
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
+        let origin = Origin {
+            actor: Actor::SERVER,
+            cause: None,
+            pass: 0,
+            manager: None,
+            user: None,
+        };
         self.server.clone().create(&origin, pod, Why::Asked).err()
     }
 
     /// When a loop will reconcile a key again without an event.
     pub fn looks_again(&self, key: &ObjectRef) -> Option<Time> {
-        self.queues.iter().filter_map(|queue| queue.later(key)).min()
+        self.queues
+            .iter()
+            .filter_map(|queue| queue.later(key))
+            .min()
     }
 
     /// When the kubelet's next step for a Pod is due.
     pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
-        let of_pod =
-            |((at, _), task): (&(Time, u64), &Task)| matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at);
+        let of_pod = |((at, _), task): (&(Time, u64), &Task)| {
+            matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at)
+        };
         // Tasks are in order of time.
         self.tasks.iter().take(MAX_SCANNED_TASKS).find_map(of_pod)
     }
@@ -164,7 +197,9 @@ impl Sim {
     /// An object as clients see it: one that is stored, the Lease of a node, or the status of a component.
     pub fn seen(&self, key: &ObjectRef) -> Option<Rc<Object>> {
         if key.kind == Kind::ComponentStatus {
-            return components().find(|one| one.meta.name == key.name).map(Rc::new);
+            return components()
+                .find(|one| one.meta.name == key.name)
+                .map(Rc::new);
         }
         let stored = self.get(key).cloned();
         if stored.is_some() || key.kind != Kind::Lease || key.namespace != NODE_LEASES {
@@ -182,7 +217,12 @@ impl Sim {
         if kind != Kind::Lease || namespace.is_some_and(|namespace| namespace != NODE_LEASES) {
             return stored;
         }
-        Listing::of(stored.chain(self.list(Kind::Node).filter_map(|node| self.node_lease(node))))
+        Listing::of(
+            stored.chain(
+                self.list(Kind::Node)
+                    .filter_map(|node| self.node_lease(node)),
+            ),
+        )
     }
 
     /// Whether a fault makes this probe of the Pod fail.

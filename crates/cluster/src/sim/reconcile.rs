@@ -5,7 +5,12 @@ use super::*;
 impl Sim {
     pub(super) fn wake_loops(&mut self, event: &Event<'_>, id: EntryId) {
         let mut woken = std::mem::take(&mut self.woken);
-        woken_by(&self.routes, event, &self.informers[MANAGER].cache, &mut |i, key| woken.push((i, key)));
+        woken_by(
+            &self.routes,
+            event,
+            &self.informers[MANAGER].cache,
+            &mut |i, key| woken.push((i, key)),
+        );
         if event.op == Op::Deleted {
             let key = event.object.key();
             self.recorder.forget(event.object.meta.uid);
@@ -34,7 +39,9 @@ impl Sim {
     }
 
     pub(super) fn reconcile(&mut self, i: usize, key: &ObjectRef) {
-        let Some(cause) = self.queues[i].take(key, self.now) else { return };
+        let Some(cause) = self.queues[i].take(key, self.now) else {
+            return;
+        };
         match self.queues[i].is_disturbed() {
             true => self.line_up(i, key, cause),
             false => self.work_on(i, key, cause),
@@ -53,16 +60,27 @@ impl Sim {
             loads: &self.kubelets.loads,
             config: &self.config,
             heartbeats: &self.kubelets,
-            sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed)
+            sees_own_writes: self.written[i]
+                .get(key)
+                .is_none_or(|needed| informer.seen() >= *needed)
                 && (informer.trouble.is_none() || self.sees_own_late(controller.name(), key)),
         };
         self.pass += 1;
-        let mut memory = self.memories[i].remove(key).map(Rc::unwrap_or_clone).unwrap_or_default();
+        let mut memory = self.memories[i]
+            .remove(key)
+            .map(Rc::unwrap_or_clone)
+            .unwrap_or_default();
         let before = (!self.limits.is_empty()).then(|| memory.clone());
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass, manager: None, user: None },
+            origin: Origin {
+                actor: Actor::component(controller.name()),
+                cause,
+                pass: self.pass,
+                manager: None,
+                user: None,
+            },
             writes: 0,
             round_trips: 0,
             memory: &mut memory,
@@ -78,11 +96,16 @@ impl Sim {
         if !memory.is_empty() {
             self.memories[i].insert(key.clone(), Rc::new(memory));
         }
-        let owned = view.cache.object(key).map_or(0, |o| view.cache.owned_count(o.meta.uid));
+        let owned = view
+            .cache
+            .object(key)
+            .map_or(0, |o| view.cache.owned_count(o.meta.uid));
         if writes > 0 {
             self.written[i].insert(key.clone(), self.server.journal().len());
         }
-        let cost = PASS_COST_US + ROUND_TRIP_US * u64::from(round_trips.min(50)) + PER_OWNED_US * owned as u64;
+        let cost = PASS_COST_US
+            + ROUND_TRIP_US * u64::from(round_trips.min(50))
+            + PER_OWNED_US * owned as u64;
         if self.server.get(key).is_some() {
             self.queues[i].keep_busy(key, self.now.after(cost));
         }
@@ -116,7 +139,13 @@ impl Sim {
         self.wake_later(i, key, turn.0.saturating_sub(self.now.0).max(1), cause);
     }
 
-    pub(super) fn wake_later(&mut self, i: usize, key: &ObjectRef, span: u64, cause: Option<EntryId>) {
+    pub(super) fn wake_later(
+        &mut self,
+        i: usize,
+        key: &ObjectRef,
+        span: u64,
+        cause: Option<EntryId>,
+    ) {
         let at = self.now.after(span);
         if self.queues[i].add_at(key, at, cause) {
             self.push(at, Task::Wake(i as u8, key.clone()));
@@ -124,9 +153,15 @@ impl Sim {
     }
 
     pub(super) fn resync(&mut self, i: usize) {
-        let Some((seconds, kinds)) = controllers::ALL[i].resync() else { return };
+        let Some((seconds, kinds)) = controllers::ALL[i].resync() else {
+            return;
+        };
         let cache = &self.informers[MANAGER].cache;
-        let keys: Vec<_> = kinds.iter().flat_map(|kind| cache.list(*kind)).map(|o| o.key()).collect();
+        let keys: Vec<_> = kinds
+            .iter()
+            .flat_map(|kind| cache.list(*kind))
+            .map(|o| o.key())
+            .collect();
         for key in keys {
             self.enqueue(i, &key, self.now, None);
         }

@@ -22,7 +22,11 @@ fn a_kubelet_that_is_back_renews_its_lease_then_and_not_before() {
     to(&mut sim, 58);
     assert_eq!(renewed(&sim), Some(57));
     // Down again at once, its last heartbeat is at its return or later.
-    assert!(sim.fault("node-down node-1").is_ok() && sim.fault("node-up node-1").is_ok() && sim.fault("node-down node-1").is_ok());
+    assert!(
+        sim.fault("node-down node-1").is_ok()
+            && sim.fault("node-up node-1").is_ok()
+            && sim.fault("node-down node-1").is_ok()
+    );
     to(&mut sim, 90);
     assert_eq!(renewed(&sim), Some(58));
 }

@@ -9,7 +9,10 @@ use sim_core::rng::Rng;
 /// Makes a random change to a cluster.
 fn disturb(sim: &mut Sim, rng: &mut Rng) {
     let origin = sim.command("something");
-    let (node, set) = (format!("node-{}", 1 + rng.below(9)), format!("web-{}", rng.below(3)));
+    let (node, set) = (
+        format!("node-{}", 1 + rng.below(9)),
+        format!("web-{}", rng.below(3)),
+    );
     let mut patch = |kind, name: &str, change: Value| {
         let key = ObjectRef::new(kind, if kind == Kind::Node { "" } else { "default" }, name);
         drop(sim.request(|server| server.patch(&origin, &key, Patch::Merge, &change, Why::Asked)));
@@ -17,16 +20,36 @@ fn disturb(sim: &mut Sim, rng: &mut Rng) {
     let taint = |effect: &str| json!({"spec": {"taints": [{"key": "gpu", "value": "yes", "effect": effect}]}});
     match rng.below(9) {
         0 => patch(Kind::Node, &node, json!({"spec": {"unschedulable": true}})),
-        1 => patch(Kind::Node, &node, json!({"spec": {"unschedulable": null, "taints": null}})),
+        1 => patch(
+            Kind::Node,
+            &node,
+            json!({"spec": {"unschedulable": null, "taints": null}}),
+        ),
         2 => patch(Kind::Node, &node, taint("NoSchedule")),
         3 => patch(Kind::Node, &node, taint("PreferNoSchedule")),
-        4 => patch(Kind::Node, &node, json!({"metadata": {"labels": {"topology.kubernetes.io/zone": format!("z{}", rng.below(3))}}})),
-        5 | 6 => patch(Kind::Deployment, &set, json!({"spec": {"replicas": rng.below(40)}})),
-        7 => patch(Kind::Deployment, &set, json!({"spec": {"template": {"metadata": {"labels": {"turn": rng.below(99).to_string()}}}}})),
+        4 => patch(
+            Kind::Node,
+            &node,
+            json!({"metadata": {"labels": {"topology.kubernetes.io/zone": format!("z{}", rng.below(3))}}}),
+        ),
+        5 | 6 => patch(
+            Kind::Deployment,
+            &set,
+            json!({"spec": {"replicas": rng.below(40)}}),
+        ),
+        7 => patch(
+            Kind::Deployment,
+            &set,
+            json!({"spec": {"template": {"metadata": {"labels": {"turn": rng.below(99).to_string()}}}}}),
+        ),
         _ => {
             let all: Vec<ObjectRef> = sim.list(Kind::Pod).map(|pod| pod.key()).collect();
             if let Some(key) = all.get(rng.below(all.len().max(1) as u64) as usize) {
-                drop(sim.request(|server| server.delete(&origin, key, Delete::default(), Why::Asked)));
+                drop(
+                    sim.request(|server| {
+                        server.delete(&origin, key, Delete::default(), Why::Asked)
+                    }),
+                );
             }
         }
     }
@@ -45,7 +68,10 @@ fn cached_verdicts_match_a_full_cycle() {
             let set = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {
                 "replicas": 20, "selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}},
                     "spec": {"containers": [{"name": "nginx", "image": "nginx", "resources": {"requests": requests}}]}}}});
-            assert!(sim.request(|server| server.create_value(&origin, set, Why::Asked)).is_ok());
+            assert!(
+                sim.request(|server| server.create_value(&origin, set, Why::Asked))
+                    .is_ok()
+            );
         }
         let mut refused = false;
         for _ in 0..40 {
@@ -54,6 +80,9 @@ fn cached_verdicts_match_a_full_cycle() {
             sim.advance(to, usize::MAX);
             disturb(&mut sim, &mut rng);
         }
-        assert!(sim.scheduler.cached_templates().0 > 0 && refused, "seed {seed}: something is remembered");
+        assert!(
+            sim.scheduler.cached_templates().0 > 0 && refused,
+            "seed {seed}: something is remembered"
+        );
     }
 }

@@ -52,11 +52,16 @@ impl ScaleHistory<'_> {
 
     /// Records a scaling event.
     pub fn scaled(&mut self, from: i32, to: i32) {
-        if to > from { self.note('u', to - from) } else { self.note('d', from - to) }
+        if to > from {
+            self.note('u', to - from)
+        } else {
+            self.note('d', from - to)
+        }
     }
 
     fn note(&mut self, kind: char, value: i32) {
-        self.memory.insert(format_smolstr!("{kind}{:020}", self.now), i64::from(value));
+        self.memory
+            .insert(format_smolstr!("{kind}{:020}", self.now), i64::from(value));
     }
 
     /// Drops recommendations and changes older than these ages, in seconds.
@@ -72,9 +77,15 @@ impl ScaleHistory<'_> {
 
     /// Values of one kind from the last `seconds`.
     fn since(&self, kind: char, seconds: i64) -> impl Iterator<Item = i64> {
-        let after = self.now.saturating_sub(seconds.saturating_mul(SECOND as i64));
+        let after = self
+            .now
+            .saturating_sub(seconds.saturating_mul(SECOND as i64));
         let values = self.memory.iter().filter(move |(key, _)| {
-            key.starts_with(kind) && key.get(1..).and_then(|at| at.parse::<i64>().ok()).is_some_and(|at| at > after)
+            key.starts_with(kind)
+                && key
+                    .get(1..)
+                    .and_then(|at| at.parse::<i64>().ok())
+                    .is_some_and(|at| at > after)
         });
         values.map(|(_, value)| *value)
     }
@@ -88,16 +99,46 @@ impl ScaleHistory<'_> {
 /// A condition's status, reason and message.
 pub type ConditionText = (&'static str, &'static str, &'static str);
 
-const READY: ConditionText = ("True", "ReadyForNewScale", "recommended size matches current size");
-const WITHIN: ConditionText = ("False", "DesiredWithinRange", "the desired count is within the acceptable range");
-const UP_STABILIZED: ConditionText =
-    ("True", "ScaleUpStabilized", "recent recommendations were lower than current one, applying the lowest recent recommendation");
-const DOWN_STABILIZED: ConditionText =
-    ("True", "ScaleDownStabilized", "recent recommendations were higher than current one, applying the highest recent recommendation");
-const UP_LIMIT: ConditionText = ("True", "ScaleUpLimit", "the desired replica count is increasing faster than the maximum scale rate");
-const TOO_MANY: ConditionText = ("True", "TooManyReplicas", "the desired replica count is more than the maximum replica count");
-const DOWN_LIMIT: ConditionText = ("True", "ScaleDownLimit", "the desired replica count is decreasing faster than the maximum scale rate");
-const TOO_FEW: ConditionText = ("True", "TooFewReplicas", "the desired replica count is less than the minimum replica count");
+const READY: ConditionText = (
+    "True",
+    "ReadyForNewScale",
+    "recommended size matches current size",
+);
+const WITHIN: ConditionText = (
+    "False",
+    "DesiredWithinRange",
+    "the desired count is within the acceptable range",
+);
+const UP_STABILIZED: ConditionText = (
+    "True",
+    "ScaleUpStabilized",
+    "recent recommendations were lower than current one, applying the lowest recent recommendation",
+);
+const DOWN_STABILIZED: ConditionText = (
+    "True",
+    "ScaleDownStabilized",
+    "recent recommendations were higher than current one, applying the highest recent recommendation",
+);
+const UP_LIMIT: ConditionText = (
+    "True",
+    "ScaleUpLimit",
+    "the desired replica count is increasing faster than the maximum scale rate",
+);
+const TOO_MANY: ConditionText = (
+    "True",
+    "TooManyReplicas",
+    "the desired replica count is more than the maximum replica count",
+);
+const DOWN_LIMIT: ConditionText = (
+    "True",
+    "ScaleDownLimit",
+    "the desired replica count is decreasing faster than the maximum scale rate",
+);
+const TOO_FEW: ConditionText = (
+    "True",
+    "TooFewReplicas",
+    "the desired replica count is less than the minimum replica count",
+);
 
 /// The size allowed now for the desired one, with the conditions `AbleToScale` and `ScalingLimited`.
 pub fn normalize(
@@ -115,23 +156,68 @@ pub fn normalize(
         Some(behavior) => limit(behavior, history, current, stable, least, most),
     };
     // A limit that changes nothing is reported as False.
-    (allowed, able, if allowed == stable { ("False", limited.1, limited.2) } else { limited })
+    (
+        allowed,
+        able,
+        if allowed == stable {
+            ("False", limited.1, limited.2)
+        } else {
+            limited
+        },
+    )
 }
 
 fn stabilize_down(history: &mut ScaleHistory<'_>, wanted: i32) -> (i32, ConditionText) {
     history.forget(DEFAULT_DOWN_WINDOW_S, 0);
-    let highest = history.since('r', DEFAULT_DOWN_WINDOW_S).max().unwrap_or(0).max(i64::from(wanted)) as i32;
+    let highest = history
+        .since('r', DEFAULT_DOWN_WINDOW_S)
+        .max()
+        .unwrap_or(0)
+        .max(i64::from(wanted)) as i32;
     history.recommend(wanted);
-    (highest, if highest == wanted { READY } else { DOWN_STABILIZED })
+    (
+        highest,
+        if highest == wanted {
+            READY
+        } else {
+            DOWN_STABILIZED
+        },
+    )
 }
 
-fn stabilize(behavior: &Behavior, history: &mut ScaleHistory<'_>, current: i32, wanted: i32) -> (i32, ConditionText) {
+fn stabilize(
+    behavior: &Behavior,
+    history: &mut ScaleHistory<'_>,
+    current: i32,
+    wanted: i32,
+) -> (i32, ConditionText) {
     let up = behavior.scale_up.stabilization_window_seconds.unwrap_or(0);
-    let down = behavior.scale_down.stabilization_window_seconds.unwrap_or(DEFAULT_DOWN_WINDOW_S);
-    let longest = |rules: &Rules| rules.policies.iter().map(|p| p.period_seconds).max().unwrap_or(0);
-    history.forget(up.max(down), longest(&behavior.scale_up).max(longest(&behavior.scale_down)));
-    let lowest = history.since('r', up).min().unwrap_or(i64::MAX).min(i64::from(wanted)) as i32;
-    let highest = history.since('r', down).max().unwrap_or(0).max(i64::from(wanted)) as i32;
+    let down = behavior
+        .scale_down
+        .stabilization_window_seconds
+        .unwrap_or(DEFAULT_DOWN_WINDOW_S);
+    let longest = |rules: &Rules| {
+        rules
+            .policies
+            .iter()
+            .map(|p| p.period_seconds)
+            .max()
+            .unwrap_or(0)
+    };
+    history.forget(
+        up.max(down),
+        longest(&behavior.scale_up).max(longest(&behavior.scale_down)),
+    );
+    let lowest = history
+        .since('r', up)
+        .min()
+        .unwrap_or(i64::MAX)
+        .min(i64::from(wanted)) as i32;
+    let highest = history
+        .since('r', down)
+        .max()
+        .unwrap_or(0)
+        .max(i64::from(wanted)) as i32;
     history.recommend(wanted);
     let stable = current.max(lowest).min(highest);
     let said = match () {
@@ -145,7 +231,11 @@ fn stabilize(behavior: &Behavior, history: &mut ScaleHistory<'_>, current: i32, 
 /// Without a behavior: at most double, but four in any case.
 fn limit_simply(current: i32, wanted: i32, least: i32, most: i32) -> (i32, ConditionText) {
     let fastest = current.saturating_mul(2).max(4);
-    let (top, said) = if most > fastest { (fastest, UP_LIMIT) } else { (most, TOO_MANY) };
+    let (top, said) = if most > fastest {
+        (fastest, UP_LIMIT)
+    } else {
+        (most, TOO_MANY)
+    };
     match () {
         () if wanted < least => (least, TOO_FEW),
         () if wanted > top => (top, said),
@@ -153,16 +243,31 @@ fn limit_simply(current: i32, wanted: i32, least: i32, most: i32) -> (i32, Condi
     }
 }
 
-fn limit(behavior: &Behavior, history: &ScaleHistory<'_>, current: i32, wanted: i32, least: i32, most: i32) -> (i32, ConditionText) {
+fn limit(
+    behavior: &Behavior,
+    history: &ScaleHistory<'_>,
+    current: i32,
+    wanted: i32,
+    least: i32,
+    most: i32,
+) -> (i32, ConditionText) {
     if wanted > current {
         let fastest = fastest(&behavior.scale_up, history, current, true).max(current);
-        let (top, said) = if most > fastest { (fastest, UP_LIMIT) } else { (most, TOO_MANY) };
+        let (top, said) = if most > fastest {
+            (fastest, UP_LIMIT)
+        } else {
+            (most, TOO_MANY)
+        };
         if wanted > top {
             return (top, said);
         }
     } else if wanted < current {
         let fastest = fastest(&behavior.scale_down, history, current, false).min(current);
-        let (bottom, said) = if least < fastest { (fastest, DOWN_LIMIT) } else { (least, TOO_FEW) };
+        let (bottom, said) = if least < fastest {
+            (fastest, DOWN_LIMIT)
+        } else {
+            (least, TOO_FEW)
+        };
         if wanted < bottom {
             return (bottom, said);
         }
@@ -186,8 +291,13 @@ fn fastest(rules: &Rules, history: &ScaleHistory<'_>, current: i32, up: bool) ->
         }
     });
     // The smallest change is the lower size going up and the higher one going down.
-    let size = if up == (rules.select_policy == "Min") { sizes.min() } else { sizes.max() };
-    size.unwrap_or(i64::from(current)).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+    let size = if up == (rules.select_policy == "Min") {
+        sizes.min()
+    } else {
+        sizes.max()
+    };
+    size.unwrap_or(i64::from(current))
+        .clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
 }
 
 #[cfg(test)]
@@ -208,31 +318,56 @@ mod tests {
     fn a_size_grows_by_the_fastest_policy_and_shrinks_after_its_window() {
         let (behavior, mut memory) = (behavior(), Memory::new());
         let mut at = |seconds: i64, current: i32, wanted: i32| {
-            let mut history = ScaleHistory { memory: &mut memory, now: seconds * SECOND as i64 };
-            let (size, able, limited) = normalize(Some(&behavior), &mut history, (current, wanted), (1, 8));
+            let mut history = ScaleHistory {
+                memory: &mut memory,
+                now: seconds * SECOND as i64,
+            };
+            let (size, able, limited) =
+                normalize(Some(&behavior), &mut history, (current, wanted), (1, 8));
             if size != current {
                 history.scaled(current, size);
             }
             (size, able.1, limited.0, limited.1)
         };
         assert_eq!(at(0, 1, 7), (5, "ReadyForNewScale", "True", "ScaleUpLimit"));
-        assert_eq!(at(15, 5, 7), (7, "ReadyForNewScale", "False", "DesiredWithinRange"));
-        assert_eq!(at(16, 7, 9), (8, "ReadyForNewScale", "True", "TooManyReplicas"));
-        assert_eq!(at(20, 8, 1), (8, "ScaleDownStabilized", "False", "DesiredWithinRange"));
-        assert_eq!(at(36, 8, 1), (1, "ReadyForNewScale", "False", "DesiredWithinRange"));
+        assert_eq!(
+            at(15, 5, 7),
+            (7, "ReadyForNewScale", "False", "DesiredWithinRange")
+        );
+        assert_eq!(
+            at(16, 7, 9),
+            (8, "ReadyForNewScale", "True", "TooManyReplicas")
+        );
+        assert_eq!(
+            at(20, 8, 1),
+            (8, "ScaleDownStabilized", "False", "DesiredWithinRange")
+        );
+        assert_eq!(
+            at(36, 8, 1),
+            (1, "ReadyForNewScale", "False", "DesiredWithinRange")
+        );
     }
 
     #[test]
     fn without_a_behavior_it_doubles_at_most_and_waits_five_minutes_to_shrink() {
         let mut memory = Memory::new();
         let mut at = |seconds: i64, current: i32, wanted: i32| {
-            let mut history = ScaleHistory { memory: &mut memory, now: seconds * SECOND as i64 };
+            let mut history = ScaleHistory {
+                memory: &mut memory,
+                now: seconds * SECOND as i64,
+            };
             let (size, able, limited) = normalize(None, &mut history, (current, wanted), (2, 20));
             (size, able.1, limited.1)
         };
         assert_eq!(at(0, 3, 10), (6, "ReadyForNewScale", "ScaleUpLimit"));
-        assert_eq!(at(15, 6, 5), (10, "ScaleDownStabilized", "DesiredWithinRange"));
-        assert_eq!(at(310, 10, 1), (5, "ScaleDownStabilized", "DesiredWithinRange"));
+        assert_eq!(
+            at(15, 6, 5),
+            (10, "ScaleDownStabilized", "DesiredWithinRange")
+        );
+        assert_eq!(
+            at(310, 10, 1),
+            (5, "ScaleDownStabilized", "DesiredWithinRange")
+        );
         assert_eq!(at(700, 5, 1), (2, "ReadyForNewScale", "TooFewReplicas"));
     }
 }

@@ -81,25 +81,50 @@ pub fn propose(
 ) -> Result<Proposal, String> {
     if view.loads.is_empty() {
         let cause = "the server could not find the requested resource (get pods.metrics.k8s.io)";
-        return Err(unavailable(target, &format!("unable to fetch metrics from resource metrics API: {cause}")));
+        return Err(unavailable(
+            target,
+            &format!("unable to fetch metrics from resource metrics API: {cause}"),
+        ));
     }
-    let pods: Vec<&Rc<Object>> = view.cache.pods_selected(namespace, &selector.match_labels, &|labels| selector.matches(labels));
-    let known: Vec<&&Rc<Object>> = pods.iter().filter(|pod| is_known(view.loads, pod)).collect();
+    let pods: Vec<&Rc<Object>> =
+        view.cache
+            .pods_selected(namespace, &selector.match_labels, &|labels| {
+                selector.matches(labels)
+            });
+    let known: Vec<&&Rc<Object>> = pods
+        .iter()
+        .filter(|pod| is_known(view.loads, pod))
+        .collect();
     if known.is_empty() {
-        return Err(unavailable(target, "no metrics returned from resource metrics API"));
+        return Err(unavailable(
+            target,
+            "no metrics returned from resource metrics API",
+        ));
     }
     if let Some(name) = &target.container
-        && let Some(pod) = known.iter().find(|pod| running(pod.body()).all(|container| container.name != *name))
+        && let Some(pod) = known
+            .iter()
+            .find(|pod| running(pod.body()).all(|container| container.name != *name))
     {
-        let cause = format!("container {name} not present in metrics for pod {namespace}/{}", pod.meta.name);
-        return Err(unavailable(target, &format!("failed to get container metrics: {cause}")));
+        let cause = format!(
+            "container {name} not present in metrics for pod {namespace}/{}",
+            pod.meta.name
+        );
+        return Err(unavailable(
+            target,
+            &format!("failed to get container metrics: {cause}"),
+        ));
     }
     let groups = group(target, &pods, view)?;
-    weigh(target.goal, tolerances, current, groups).ok_or_else(|| "no metrics returned matched known pods".into())
+    weigh(target.goal, tolerances, current, groups)
+        .ok_or_else(|| "no metrics returned matched known pods".into())
 }
 
 fn unavailable(target: &MetricTarget, cause: &str) -> String {
-    format!("unable to get metrics for resource {}: {cause}", target.resource)
+    format!(
+        "unable to get metrics for resource {}: {cause}",
+        target.resource
+    )
 }
 
 /// How the calculation classifies a Pod.
@@ -109,15 +134,29 @@ enum PodReadiness {
     Missing,
 }
 
-fn group(target: &MetricTarget, pods: &[&Rc<Object>], view: &PassView<'_>) -> Result<Groups, String> {
-    let standing: Vec<Option<PodReadiness>> = pods.iter().map(|object| stand(target, object, view)).collect();
-    if !standing.iter().any(|one| matches!(one, Some(PodReadiness::Sampled(_)))) {
+fn group(
+    target: &MetricTarget,
+    pods: &[&Rc<Object>],
+    view: &PassView<'_>,
+) -> Result<Groups, String> {
+    let standing: Vec<Option<PodReadiness>> = pods
+        .iter()
+        .map(|object| stand(target, object, view))
+        .collect();
+    if !standing
+        .iter()
+        .any(|one| matches!(one, Some(PodReadiness::Sampled(_))))
+    {
         return Err("did not receive metrics for targeted pods (pods might be unready)".into());
     }
     let mut groups = Groups::default();
     for (object, standing) in pods.iter().zip(standing) {
         // Terminating and failed Pods are not counted, but must have requests like the others.
-        let request = if let MetricGoal::Utilization(_) = target.goal { request(target, object, object.body())? } else { 0 };
+        let request = if let MetricGoal::Utilization(_) = target.goal {
+            request(target, object, object.body())?
+        } else {
+            0
+        };
         match standing {
             Some(PodReadiness::Sampled(used)) => {
                 groups.ready += 1;
@@ -139,48 +178,81 @@ fn stand(target: &MetricTarget, object: &Object, view: &PassView<'_>) -> Option<
     if pod.status.phase == "Pending" {
         return Some(PodReadiness::Unready);
     }
-    let Some(used) = used(target, object, pod, view) else { return Some(PodReadiness::Missing) };
+    let Some(used) = used(target, object, pod, view) else {
+        return Some(PodReadiness::Missing);
+    };
     // Memory is meaningful from the start, CPU is not while a Pod starts.
-    Some(if target.resource == "cpu" && is_unready(pod, view) { PodReadiness::Unready } else { PodReadiness::Sampled(used) })
+    Some(if target.resource == "cpu" && is_unready(pod, view) {
+        PodReadiness::Unready
+    } else {
+        PodReadiness::Sampled(used)
+    })
 }
 
 /// The containers that run side by side: sidecars are among them.
 fn running(pod: &Pod) -> impl Iterator<Item = &Container> {
-    pod.spec.containers.iter().chain(pod.spec.init_containers.iter().filter(|c| c.restart_policy == "Always"))
+    pod.spec.containers.iter().chain(
+        pod.spec
+            .init_containers
+            .iter()
+            .filter(|c| c.restart_policy == "Always"),
+    )
 }
 
 /// What a Pod, or its one container, uses: it is shared evenly among the containers.
 fn used(target: &MetricTarget, object: &Object, pod: &Pod, view: &PassView<'_>) -> Option<i64> {
     let all = usage(view.loads, &target.resource, object, view.cache)?;
-    Some(if target.container.is_none() { all } else { all / running(pod).count().max(1) as i64 })
+    Some(if target.container.is_none() {
+        all
+    } else {
+        all / running(pod).count().max(1) as i64
+    })
 }
 
 /// What a Pod, or its one container, requests.
 fn request(target: &MetricTarget, object: &Object, pod: &Pod) -> Result<i64, String> {
     let (resource, name) = (&target.resource, &object.meta.name);
     let whole = &pod.spec.raw["resources"]["requests"];
-    if target.container.is_none() && whole.as_object().is_some_and(|requests| !requests.is_empty()) {
+    if target.container.is_none()
+        && whole
+            .as_object()
+            .is_some_and(|requests| !requests.is_empty())
+    {
         return match whole.get(resource.as_str()) {
             Some(amount) => Ok(quantity::milli_of(amount)),
-            None => Err(format!("missing pod-level request for {resource} in Pod {name}")),
+            None => Err(format!(
+                "missing pod-level request for {resource} in Pod {name}"
+            )),
         };
     }
     let mut sum = 0i64;
-    for container in running(pod).filter(|c| target.container.as_ref().is_none_or(|wanted| *wanted == c.name)) {
+    for container in running(pod).filter(|c| {
+        target
+            .container
+            .as_ref()
+            .is_none_or(|wanted| *wanted == c.name)
+    }) {
         let Some(amount) = container.resources.requests.get(resource) else {
-            return Err(format!("missing request for {resource} in container {} of Pod {name}", container.name));
+            return Err(format!(
+                "missing request for {resource} in container {} of Pod {name}",
+                container.name
+            ));
         };
         sum = sum.saturating_add(quantity::milli_of(amount));
     }
     match &target.container {
-        Some(container) if running(pod).all(|c| c.name != *container) => Err(format!("container {container} not found in Pod {name}")),
+        Some(container) if running(pod).all(|c| c.name != *container) => {
+            Err(format!("container {container} not found in Pod {name}"))
+        }
         _ => Ok(sum),
     }
 }
 
 /// Whether a Pod's sample is not meaningful yet.
 fn is_unready(pod: &Pod, view: &PassView<'_>) -> bool {
-    let (Some(ready), Some(start)) = (pod.status.condition("Ready"), pod.status.start_time) else { return true };
+    let (Some(ready), Some(start)) = (pod.status.condition("Ready"), pod.status.start_time) else {
+        return true;
+    };
     let since = ready.last_transition_time.unwrap_or_default();
     if view.since(start) < CPU_INITIALIZATION_S * SECOND as i64 {
         return ready.status == "False" || view.since(since) < SAMPLE_WINDOW_S * SECOND as i64;
@@ -190,7 +262,9 @@ fn is_unready(pod: &Pod, view: &PassView<'_>) -> bool {
 
 /// Usage against the target: ratio, percent and average.
 fn ratio(goal: MetricGoal, samples: &[(i64, i64)]) -> Option<(f64, Option<i64>, i64)> {
-    let (used, requested) = samples.iter().fold((0i128, 0i128), |sum, one| (sum.0 + i128::from(one.0), sum.1 + i128::from(one.1)));
+    let (used, requested) = samples.iter().fold((0i128, 0i128), |sum, one| {
+        (sum.0 + i128::from(one.0), sum.1 + i128::from(one.1))
+    });
     let narrow = |wide: i128| i64::try_from(wide).unwrap_or(i64::MAX);
     let average = narrow(used / samples.len().max(1) as i128);
     Some(match goal {
@@ -204,18 +278,35 @@ fn ratio(goal: MetricGoal, samples: &[(i64, i64)]) -> Option<(f64, Option<i64>, 
 }
 
 /// Pods without samples make a change smaller, never larger, and never reverse it.
-fn weigh(goal: MetricGoal, tolerances: Tolerances, current: i32, groups: Groups) -> Option<Proposal> {
+fn weigh(
+    goal: MetricGoal,
+    tolerances: Tolerances,
+    current: i32,
+    groups: Groups,
+) -> Option<Proposal> {
     let (first, utilization, average) = ratio(goal, &groups.samples)?;
-    let answer = |replicas: i32| Some(Proposal { replicas, utilization, average });
+    let answer = |replicas: i32| {
+        Some(Proposal {
+            replicas,
+            utilization,
+            average,
+        })
+    };
     let with_unready = !groups.unready.is_empty() && first > 1.0;
     if !with_unready && groups.missing.is_empty() {
-        return answer(if tolerances.allow(first) { current } else { (first * groups.ready as f64).ceil() as i32 });
+        return answer(if tolerances.allow(first) {
+            current
+        } else {
+            (first * groups.ready as f64).ceil() as i32
+        });
     }
     let mut samples = groups.samples;
     if first < 1.0 {
         // Scaling down, they are assumed to use all they requested, or the target.
         samples.extend(groups.missing.iter().map(|request| match goal {
-            MetricGoal::Utilization(target) => (request.saturating_mul(target.max(100)) / 100, *request),
+            MetricGoal::Utilization(target) => {
+                (request.saturating_mul(target.max(100)) / 100, *request)
+            }
             MetricGoal::Value(target) => (target, 0),
         }));
     } else if first > 1.0 {
@@ -239,8 +330,19 @@ mod tests {
 
     const TENTH: Tolerances = Tolerances { up: 0.1, down: 0.1 };
 
-    fn replicas(goal: MetricGoal, current: i32, samples: &[(i64, i64)], unready: &[i64], missing: &[i64]) -> i32 {
-        let groups = Groups { ready: samples.len(), samples: samples.to_vec(), unready: unready.to_vec(), missing: missing.to_vec() };
+    fn replicas(
+        goal: MetricGoal,
+        current: i32,
+        samples: &[(i64, i64)],
+        unready: &[i64],
+        missing: &[i64],
+    ) -> i32 {
+        let groups = Groups {
+            ready: samples.len(),
+            samples: samples.to_vec(),
+            unready: unready.to_vec(),
+            missing: missing.to_vec(),
+        };
         weigh(goal, TENTH, current, groups).unwrap().replicas
     }
 
@@ -248,13 +350,41 @@ mod tests {
     fn replicas_follow_the_ratio() {
         let half = MetricGoal::Utilization(50);
         let cases = [
-            ("700m of 200m requested, 50 % wanted", replicas(half, 1, &[(700, 200)], &[], &[]), 7),
-            ("within a tenth nothing changes", replicas(half, 3, &[(54, 100), (54, 100), (54, 100)], &[], &[]), 3),
-            ("half the load, half the Pods", replicas(half, 4, &[(25, 100); 4], &[], &[]), 2),
-            ("unready Pods count as idle going up", replicas(half, 2, &[(100, 100)], &[100], &[]), 2),
-            ("going up for all that", replicas(half, 2, &[(300, 100)], &[100], &[]), 6),
-            ("missing ones count as busy going down", replicas(half, 2, &[(10, 100)], &[], &[100]), 2),
-            ("a value per Pod", replicas(MetricGoal::Value(100), 2, &[(150, 0), (250, 0)], &[], &[]), 4),
+            (
+                "700m of 200m requested, 50 % wanted",
+                replicas(half, 1, &[(700, 200)], &[], &[]),
+                7,
+            ),
+            (
+                "within a tenth nothing changes",
+                replicas(half, 3, &[(54, 100), (54, 100), (54, 100)], &[], &[]),
+                3,
+            ),
+            (
+                "half the load, half the Pods",
+                replicas(half, 4, &[(25, 100); 4], &[], &[]),
+                2,
+            ),
+            (
+                "unready Pods count as idle going up",
+                replicas(half, 2, &[(100, 100)], &[100], &[]),
+                2,
+            ),
+            (
+                "going up for all that",
+                replicas(half, 2, &[(300, 100)], &[100], &[]),
+                6,
+            ),
+            (
+                "missing ones count as busy going down",
+                replicas(half, 2, &[(10, 100)], &[], &[100]),
+                2,
+            ),
+            (
+                "a value per Pod",
+                replicas(MetricGoal::Value(100), 2, &[(150, 0), (250, 0)], &[], &[]),
+                4,
+            ),
         ];
         for (name, found, expected) in cases {
             assert_eq!(found, expected, "{name}");

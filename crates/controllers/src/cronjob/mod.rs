@@ -76,29 +76,58 @@ impl Controller for CronJobController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::CronJob), Watch::Owns(Kind::CronJob, Kind::Job)]
+        &[
+            Watch::For(Kind::CronJob),
+            Watch::Owns(Kind::CronJob, Kind::Job),
+        ]
     }
 
     /// A new schedule takes effect when it is next due, so that no past run is started.
     fn delay(&self, event: &Event<'_>, _key: &ObjectRef, clock: i64) -> Duration {
-        let Some(before) = event.before.filter(|b| event.op == Op::Modified && b.kind == Kind::CronJob) else { return 0 };
-        let (Some(old), Some(new)) = (CronSpec::of(before), CronSpec::of(event.object)) else { return 0 };
+        let Some(before) = event
+            .before
+            .filter(|b| event.op == Op::Modified && b.kind == Kind::CronJob)
+        else {
+            return 0;
+        };
+        let (Some(old), Some(new)) = (CronSpec::of(before), CronSpec::of(event.object)) else {
+            return 0;
+        };
         if old.schedule == new.schedule && old.time_zone == new.time_zone {
             return 0;
         }
         let plan = StartPlan::of(event.object, &new, &status_of(event.object), clock);
-        plan.filter(|plan| !plan.is_never(None)).map_or(0, |plan| plan.until_next())
+        plan.filter(|plan| !plan.is_never(None))
+            .map_or(0, |plan| plan.until_next())
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
-        let Some(spec) = CronSpec::of(object) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(object) = view.cache.object(key) else {
+            return Ok(Action::AwaitChange);
+        };
+        let Some(spec) = CronSpec::of(object) else {
+            return Ok(Action::AwaitChange);
+        };
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(SETTLE_US));
         }
-        let jobs: Vec<Rc<Object>> = view.cache.owned_of_kind(object.meta.uid, Kind::Job).cloned().collect();
+        let jobs: Vec<Rc<Object>> = view
+            .cache
+            .owned_of_kind(object.meta.uid, Kind::Job)
+            .cloned()
+            .collect();
         let before = status_of(object);
-        let mut pass = CronJobPass { object, spec: &spec, status: before.clone(), changed: false };
+        let mut pass = CronJobPass {
+            object,
+            spec: &spec,
+            status: before.clone(),
+            changed: false,
+        };
         pass.clean_up(&jobs, out);
         pass.look_at(&jobs, out);
         let again = pass.start(view, out);
@@ -115,11 +144,17 @@ impl Controller for CronJobController {
 }
 
 fn fields(object: &Object) -> Option<&Map<String, Value>> {
-    if let Body::Other(map) = &object.body { Some(map) } else { None }
+    if let Body::Other(map) = &object.body {
+        Some(map)
+    } else {
+        None
+    }
 }
 
 fn status_of(object: &Object) -> CronStatus {
-    fields(object).and_then(|map| json::part(map.get("status")).ok()).unwrap_or_default()
+    fields(object)
+        .and_then(|map| json::part(map.get("status")).ok())
+        .unwrap_or_default()
 }
 
 impl CronSpec {
@@ -129,7 +164,11 @@ impl CronSpec {
 }
 
 fn finished(object: &Object) -> Option<&str> {
-    object.get::<Job>()?.status.finished().map(|condition| condition.kind.as_str())
+    object
+        .get::<Job>()?
+        .status
+        .finished()
+        .map(|condition| condition.kind.as_str())
 }
 
 /// One pass over one CronJob.
@@ -144,30 +183,56 @@ impl CronJobPass<'_> {
     /// Deletes the oldest finished Jobs beyond the limits.
     fn clean_up(&mut self, jobs: &[Rc<Object>], out: &mut Out<'_>) {
         let limits = [
-            ("Complete", "successfulJobsHistoryLimit", self.spec.successful_jobs_history_limit),
-            ("Failed", "failedJobsHistoryLimit", self.spec.failed_jobs_history_limit),
+            (
+                "Complete",
+                "successfulJobsHistoryLimit",
+                self.spec.successful_jobs_history_limit,
+            ),
+            (
+                "Failed",
+                "failedJobsHistoryLimit",
+                self.spec.failed_jobs_history_limit,
+            ),
         ];
         for (kind, field, limit) in limits {
             let Some(limit) = limit else { continue };
-            let mut ended: Vec<&Rc<Object>> = jobs.iter().filter(|job| finished(job) == Some(kind)).collect();
+            let mut ended: Vec<&Rc<Object>> = jobs
+                .iter()
+                .filter(|job| finished(job) == Some(kind))
+                .collect();
             k8s_model::sort::sort_by_key(&mut ended, |job| {
                 let start = job.body::<Job>().status.start_time;
                 (start.is_none(), start, job.meta.name.clone())
             });
             let surplus = ended.len().saturating_sub(limit.max(0) as usize);
             for job in &ended[..surplus] {
-                self.delete(&job.key(), job.meta.uid, Why::HistoryLimit { field, limit }, out);
+                self.delete(
+                    &job.key(),
+                    job.meta.uid,
+                    Why::HistoryLimit { field, limit },
+                    out,
+                );
             }
         }
     }
 
     fn delete(&mut self, key: &ObjectRef, uid: Uid, why: Why, out: &mut Out<'_>) -> bool {
         if let Err(error) = out.delete(key, Delete::default(), why) {
-            out.event(self.object, "Warning", "FailedDelete", format_smolstr!("Deleted job: {error}"));
+            out.event(
+                self.object,
+                "Warning",
+                "FailedDelete",
+                format_smolstr!("Deleted job: {error}"),
+            );
             return false;
         }
         self.forget(uid);
-        out.event(self.object, "Normal", "SuccessfulDelete", format_smolstr!("Deleted job {}", key.name));
+        out.event(
+            self.object,
+            "Normal",
+            "SuccessfulDelete",
+            format_smolstr!("Deleted job {}", key.name),
+        );
         true
     }
 
@@ -180,9 +245,14 @@ impl CronJobPass<'_> {
     fn look_at(&mut self, jobs: &[Rc<Object>], out: &mut Out<'_>) {
         for job in jobs {
             let (name, uid, ended) = (&job.meta.name, job.meta.uid, finished(job));
-            match (self.status.active.iter().any(|known| known.uid == uid), ended) {
+            match (
+                self.status.active.iter().any(|known| known.uid == uid),
+                ended,
+            ) {
                 (false, None) => {
-                    let message = format_smolstr!("Saw a job that the controller did not create or forgot: {name}");
+                    let message = format_smolstr!(
+                        "Saw a job that the controller did not create or forgot: {name}"
+                    );
                     out.event(self.object, "Warning", "UnexpectedJob", message);
                 }
                 (true, Some(condition)) => {
@@ -204,22 +274,48 @@ impl CronJobPass<'_> {
         }
         let gone = |job: &Reference| {
             jobs.iter().all(|known| known.meta.uid != job.uid)
-                && out.server.get(&ObjectRef::new(Kind::Job, &job.namespace, &job.name)).is_none()
+                && out
+                    .server
+                    .get(&ObjectRef::new(Kind::Job, &job.namespace, &job.name))
+                    .is_none()
         };
-        let missing: Vec<Reference> = self.status.active.iter().filter(|job| gone(job)).cloned().collect();
+        let missing: Vec<Reference> = self
+            .status
+            .active
+            .iter()
+            .filter(|job| gone(job))
+            .cloned()
+            .collect();
         for job in missing {
-            out.event(self.object, "Normal", "MissingJob", format_smolstr!("Active job went missing: {}", job.name));
+            out.event(
+                self.object,
+                "Normal",
+                "MissingJob",
+                format_smolstr!("Active job went missing: {}", job.name),
+            );
             self.forget(job.uid);
         }
     }
 
     /// Starts the run that is due, if any; returns the time until the next.
-    fn start(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Option<Duration>, ApiError> {
+    fn start(
+        &mut self,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Option<Duration>, ApiError> {
         if self.object.meta.is_deleting() {
             return Ok(None);
         }
-        if let Some(name) = self.spec.time_zone.as_ref().filter(|name| Zone::find(name).is_none()) {
-            let message = format_smolstr!("invalid timeZone: {:?}: unknown time zone {name}", name.as_str());
+        if let Some(name) = self
+            .spec
+            .time_zone
+            .as_ref()
+            .filter(|name| Zone::find(name).is_none())
+        {
+            let message = format_smolstr!(
+                "invalid timeZone: {:?}: unknown time zone {name}",
+                name.as_str()
+            );
             out.event(self.object, "Warning", "UnknownTimeZone", message);
             return Ok(None);
         }
@@ -227,10 +323,14 @@ impl CronJobPass<'_> {
             return Ok(None);
         }
         let clock = view.wall.seconds() * SECOND as i64 + (view.now.0 % SECOND) as i64;
-        let Some(mut plan) = StartPlan::of(self.object, self.spec, &self.status, clock) else { return Ok(None) };
+        let Some(mut plan) = StartPlan::of(self.object, self.spec, &self.status, clock) else {
+            return Ok(None);
+        };
         if plan.is_never(self.spec.starting_deadline_seconds) {
             let schedule = &self.spec.schedule;
-            let message = format_smolstr!("invalid schedule: {schedule} : time difference between two schedules is less than 1 second");
+            let message = format_smolstr!(
+                "invalid schedule: {schedule} : time difference between two schedules is less than 1 second"
+            );
             out.event(self.object, "Warning", "InvalidSchedule", message);
             return Ok(None);
         }
@@ -239,14 +339,21 @@ impl CronJobPass<'_> {
             let message = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
             out.event(self.object, "Warning", "TooManyMissedTimes", message);
         }
-        let Some(due) = due else { return Ok(Some(plan.until_next())) };
-        if self.spec.starting_deadline_seconds.is_some_and(|seconds| (due + seconds) * (SECOND as i64) < clock) {
+        let Some(due) = due else {
+            return Ok(Some(plan.until_next()));
+        };
+        if self
+            .spec
+            .starting_deadline_seconds
+            .is_some_and(|seconds| (due + seconds) * (SECOND as i64) < clock)
+        {
             let message = format_smolstr!("Missed scheduled time to start a job: {}", rfc1123(due));
             out.event(self.object, "Warning", "MissSchedule", message);
             return Ok(Some(plan.until_next()));
         }
         let name = format_smolstr!("{}-{}", self.object.meta.name, due / 60);
-        let done = self.status.last_schedule_time == Some(Timestamp::new(due)) || self.status.active.iter().any(|job| job.name == name);
+        let done = self.status.last_schedule_time == Some(Timestamp::new(due))
+            || self.status.active.iter().any(|job| job.name == name);
         if done {
             return Ok(Some(plan.until_next()));
         }
@@ -271,7 +378,12 @@ impl CronJobPass<'_> {
             let key = ObjectRef::new(Kind::Job, &job.namespace, &job.name);
             if out.server.get(&key).is_none() {
                 let error = ApiError::not_found(Kind::Job, &job.name);
-                out.event(self.object, "Warning", "FailedGet", format_smolstr!("Get job: {error}"));
+                out.event(
+                    self.object,
+                    "Warning",
+                    "FailedGet",
+                    format_smolstr!("Get job: {error}"),
+                );
                 return Err(error);
             }
             if !self.delete(&key, job.uid, Why::Replaced, out) {
@@ -282,7 +394,13 @@ impl CronJobPass<'_> {
     }
 
     /// Creates the Job that was due, and adds it to the list of active Jobs.
-    fn create(&mut self, name: Str, due: i64, zone: Zone, out: &mut Out<'_>) -> Result<bool, ApiError> {
+    fn create(
+        &mut self,
+        name: Str,
+        due: i64,
+        zone: Zone,
+        out: &mut Out<'_>,
+    ) -> Result<bool, ApiError> {
         let mut job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": {
             "name": name.as_str(), "namespace": self.object.meta.namespace.as_str() } });
         let template = &self.spec.job_template;
@@ -292,22 +410,42 @@ impl CronJobPass<'_> {
             }
         }
         job["metadata"]["annotations"][SCHEDULED] = zone.rfc3339(due).into();
-        job["metadata"]["ownerReferences"] = Value::Array(vec![self.object.controller_reference().write()]);
+        job["metadata"]["ownerReferences"] =
+            Value::Array(vec![self.object.controller_reference().write()]);
         job["spec"] = template["spec"].clone();
-        let created = match out.create_value(job, Why::Due { at: Timestamp::new(due) }) {
+        let created = match out.create_value(
+            job,
+            Why::Due {
+                at: Timestamp::new(due),
+            },
+        ) {
             Ok(job) => {
-                out.event(self.object, "Normal", "SuccessfulCreate", format_smolstr!("Created job {name}"));
+                out.event(
+                    self.object,
+                    "Normal",
+                    "SuccessfulCreate",
+                    format_smolstr!("Created job {name}"),
+                );
                 job
             }
             Err(error) if error.reason == StatusReason::AlreadyExists => {
                 let key = ObjectRef::new(Kind::Job, &self.object.meta.namespace, &name);
-                match out.server.get(&key).filter(|job| job.meta.is_controlled_by(self.object.meta.uid)) {
+                match out
+                    .server
+                    .get(&key)
+                    .filter(|job| job.meta.is_controlled_by(self.object.meta.uid))
+                {
                     Some(job) => job.clone(),
                     None => return Ok(false),
                 }
             }
             Err(error) => {
-                out.event(self.object, "Warning", "FailedCreate", format_smolstr!("Error creating job: {error}"));
+                out.event(
+                    self.object,
+                    "Warning",
+                    "FailedCreate",
+                    format_smolstr!("Error creating job: {error}"),
+                );
                 return Err(error);
             }
         };
@@ -338,9 +476,21 @@ struct StartPlan {
 
 impl StartPlan {
     fn of(object: &Object, spec: &CronSpec, status: &CronStatus, clock: i64) -> Option<StartPlan> {
-        let earliest = status.last_schedule_time.or(object.meta.creation_timestamp)?.seconds();
-        let zone = spec.time_zone.as_ref().map_or(Some(Zone::UTC), |name| Zone::find(name))?;
-        Some(StartPlan { schedule: Schedule::parse(&spec.schedule).ok()?, zone, earliest, clock, missed: 0 })
+        let earliest = status
+            .last_schedule_time
+            .or(object.meta.creation_timestamp)?
+            .seconds();
+        let zone = spec
+            .time_zone
+            .as_ref()
+            .map_or(Some(Zone::UTC), |name| Zone::find(name))?;
+        Some(StartPlan {
+            schedule: Schedule::parse(&spec.schedule).ok()?,
+            zone,
+            earliest,
+            clock,
+            missed: 0,
+        })
     }
 
     fn now(&self) -> i64 {
@@ -353,7 +503,9 @@ impl StartPlan {
 
     /// From when on runs count: what is beyond the deadline does not.
     fn since(&self, deadline: Option<i64>) -> i64 {
-        deadline.map_or(self.earliest, |seconds| self.earliest.max(self.now().saturating_sub(seconds)))
+        deadline.map_or(self.earliest, |seconds| {
+            self.earliest.max(self.now().saturating_sub(seconds))
+        })
     }
 
     /// Whether the schedule names times that do not come, such as the 31st of February.
@@ -365,8 +517,12 @@ impl StartPlan {
     /// The last run that should have begun by now, not counting what is beyond the deadline.
     fn due(&mut self, deadline: Option<i64>) -> Option<i64> {
         let now = self.now();
-        let first = self.next(self.since(deadline)).filter(|first| *first <= now)?;
-        let Some(second) = self.next(first).filter(|second| *second <= now) else { return Some(first) };
+        let first = self
+            .next(self.since(deadline))
+            .filter(|first| *first <= now)?;
+        let Some(second) = self.next(first).filter(|second| *second <= now) else {
+            return Some(first);
+        };
         // The interval between the first two gives a rough count of those missed: start two before the last.
         let interval = (second - first).max(1);
         self.missed = (now - first) / interval + 1;
@@ -381,8 +537,16 @@ impl StartPlan {
 
     /// How long until the next run.
     fn until_next(&self) -> Duration {
-        let mut plan = StartPlan { schedule: self.schedule.clone(), missed: 0, ..*self };
-        let last = plan.due(None).unwrap_or(if plan.missed > 0 { self.now() } else { self.earliest });
+        let mut plan = StartPlan {
+            schedule: self.schedule.clone(),
+            missed: 0,
+            ..*self
+        };
+        let last = plan.due(None).unwrap_or(if plan.missed > 0 {
+            self.now()
+        } else {
+            self.earliest
+        });
         // There is a next run, or the schedule was refused.
         let next = self.next(last).unwrap_or(self.now() + 31_536_000);
         (next * SECOND as i64 - self.clock).max(0) as u64 + SKEW_US
@@ -393,10 +557,18 @@ impl StartPlan {
 fn rfc1123(at: i64) -> String {
     const DAYS: &str = "ThuFriSatSunMonTueWed";
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    let (day, (year, month, date)) = (at.div_euclid(86_400), k8s_model::time::civil(at.div_euclid(86_400)));
-    let word = |words: &'static str, n: i64| words.get(n as usize * 3..n as usize * 3 + 3).unwrap_or("");
+    let (day, (year, month, date)) = (
+        at.div_euclid(86_400),
+        k8s_model::time::civil(at.div_euclid(86_400)),
+    );
+    let word =
+        |words: &'static str, n: i64| words.get(n as usize * 3..n as usize * 3 + 3).unwrap_or("");
     let clock = &Timestamp::new(at).rfc3339()[11..19];
-    format!("{}, {date:02} {} {year} {clock} UTC", word(DAYS, day.rem_euclid(7)), word(MONTHS, month - 1))
+    format!(
+        "{}, {date:02} {} {year} {clock} UTC",
+        word(DAYS, day.rem_euclid(7)),
+        word(MONTHS, month - 1)
+    )
 }
 
 #[cfg(test)]
@@ -404,7 +576,13 @@ mod tests {
     use super::*;
 
     fn plan(schedule: &str, earliest: i64, now: i64) -> StartPlan {
-        StartPlan { schedule: Schedule::parse(schedule).unwrap(), zone: Zone::UTC, earliest, clock: now * SECOND as i64, missed: 0 }
+        StartPlan {
+            schedule: Schedule::parse(schedule).unwrap(),
+            zone: Zone::UTC,
+            earliest,
+            clock: now * SECOND as i64,
+            missed: 0,
+        }
     }
 
     #[test]

@@ -35,8 +35,16 @@ pub fn specimen(object: &Object) -> Option<Rc<Object>> {
     let set = object.get::<DaemonSet>()?;
     let mut meta = object.meta.clone();
     (meta.labels, meta.uid) = (set.template.labels.clone(), Default::default());
-    let pod = Pod { spec: daemon_spec(set), node_name: set.template.spec.node_name.clone(), ..Default::default() };
-    Some(Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }))
+    let pod = Pod {
+        spec: daemon_spec(set),
+        node_name: set.template.spec.node_name.clone(),
+        ..Default::default()
+    };
+    Some(Rc::new(Object {
+        kind: Kind::Pod,
+        meta,
+        body: Body::Pod(Box::new(pod)),
+    }))
 }
 
 /// How the page shows the loop.
@@ -59,7 +67,12 @@ impl Controller for DaemonSetController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::DaemonSet), Watch::Owns(Kind::DaemonSet, Kind::Pod), Watch::Maps(Kind::Pod), Watch::Maps(Kind::Node)]
+        &[
+            Watch::For(Kind::DaemonSet),
+            Watch::Owns(Kind::DaemonSet, Kind::Pod),
+            Watch::Maps(Kind::Pod),
+            Watch::Maps(Kind::Node),
+        ]
     }
 
     /// An orphaned Pod wakes the sets that could adopt it; a node wakes those that should run on it, or no longer should.
@@ -67,8 +80,15 @@ impl Controller for DaemonSetController {
         let object = event.object;
         if object.kind == Kind::Pod {
             if object.meta.controller().is_none() {
-                for set in cache.selecting(Kind::DaemonSet, &object.meta.namespace, &object.meta.labels) {
-                    if set.body::<DaemonSet>().spec.selector.matches(&object.meta.labels) {
+                for set in
+                    cache.selecting(Kind::DaemonSet, &object.meta.namespace, &object.meta.labels)
+                {
+                    if set
+                        .body::<DaemonSet>()
+                        .spec
+                        .selector
+                        .matches(&object.meta.labels)
+                    {
                         wake(set.key());
                     }
                 }
@@ -77,7 +97,8 @@ impl Controller for DaemonSetController {
         }
         // Only a node's labels and taints matter here.
         let same = |before: &Object| {
-            before.meta.labels == object.meta.labels && before.body::<Node>().spec.taints == object.body::<Node>().spec.taints
+            before.meta.labels == object.meta.labels
+                && before.body::<Node>().spec.taints == object.body::<Node>().spec.taints
         };
         if event.op == Op::Deleted || event.before.is_some_and(|before| same(before)) {
             return;
@@ -87,7 +108,8 @@ impl Controller for DaemonSetController {
             let (run, stay) = wants(body, &daemon_spec(body), object);
             let has_pod = || {
                 let pods = cache.owned_of_kind(set.meta.uid, Kind::Pod);
-                pods.into_iter().any(|p| target(p.body()) == Some(&object.meta.name))
+                pods.into_iter()
+                    .any(|p| target(p.body()) == Some(&object.meta.name))
             };
             if run || !stay && has_pod() {
                 wake(set.key());
@@ -95,22 +117,49 @@ impl Controller for DaemonSetController {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some((object, set)) = view.cache.get::<DaemonSet>(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some((object, set)) = view.cache.get::<DaemonSet>(key) else {
+            return Ok(Action::AwaitChange);
+        };
         if set.spec.selector.is_empty() {
-            let message = "This daemon set is selecting all pods. A non-empty selector is required.";
+            let message =
+                "This daemon set is selecting all pods. A non-empty selector is required.";
             out.event(object, "Warning", "SelectingAll", message);
             return Ok(Action::AwaitChange);
         }
         if object.meta.is_deleting() {
             return Ok(Action::AwaitChange);
         }
-        let known = claim(object, &set.spec.selector, Kind::ControllerRevision, view, out, |_| true)?;
+        let known = claim(
+            object,
+            &set.spec.selector,
+            Kind::ControllerRevision,
+            view,
+            out,
+            |_| true,
+        )?;
         let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |_| true)?;
         let (hash, old) = revisions::sync(object, set, &known, &pods, out)?;
-        let mut pass = DaemonSetPass { object, set, hash, nodes: Vec::new(), missing: Vec::new(), wall: view.wall, again: None };
+        let mut pass = DaemonSetPass {
+            object,
+            set,
+            hash,
+            nodes: Vec::new(),
+            missing: Vec::new(),
+            wall: view.wall,
+            again: None,
+        };
         pass.sort_by_node(&pods, view.cache);
-        let acted = if view.sees_own_writes { pass.act(out) } else { Ok(()) };
+        let acted = if view.sees_own_writes {
+            pass.act(out)
+        } else {
+            Ok(())
+        };
         let cleaned = match &acted {
             Ok(()) => revisions::clean_up(set, old, &pods, out),
             Err(_) => Ok(()),
@@ -147,7 +196,8 @@ struct DaemonSetPass<'p> {
 
 impl DaemonSetPass<'_> {
     fn is_available(&self, pod: &Object) -> bool {
-        pod.body::<Pod>().is_available(self.set.spec.min_ready_seconds, self.wall)
+        pod.body::<Pod>()
+            .is_available(self.set.spec.min_ready_seconds, self.wall)
     }
 
     /// Groups the Pods by node, the oldest first; Pods that have ended and are being deleted are left out.
@@ -155,7 +205,12 @@ impl DaemonSetPass<'_> {
         let spec = daemon_spec(self.set);
         for node in cache.list(Kind::Node) {
             let (run, stay) = wants(self.set, &spec, node);
-            self.nodes.push(NodePods { name: node.meta.name.clone(), run, stay, pods: Vec::new() });
+            self.nodes.push(NodePods {
+                name: node.meta.name.clone(),
+                run,
+                stay,
+                pods: Vec::new(),
+            });
         }
         for pod in pods {
             let body: &Pod = pod.body();
@@ -163,13 +218,28 @@ impl DaemonSetPass<'_> {
                 continue;
             }
             let Some(name) = target(body) else { continue };
-            match self.nodes.iter_mut().chain(&mut self.missing).find(|n| n.name == *name) {
+            match self
+                .nodes
+                .iter_mut()
+                .chain(&mut self.missing)
+                .find(|n| n.name == *name)
+            {
                 Some(node) => node.pods.push(pod.clone()),
-                None => self.missing.push(NodePods { name: name.clone(), pods: vec![pod.clone()], ..Default::default() }),
+                None => self.missing.push(NodePods {
+                    name: name.clone(),
+                    pods: vec![pod.clone()],
+                    ..Default::default()
+                }),
             }
         }
         for node in self.nodes.iter_mut().chain(&mut self.missing) {
-            let rank = |p: &Rc<Object>| (p.body::<Pod>().node_name.is_empty(), p.meta.creation_timestamp, p.meta.name.clone());
+            let rank = |p: &Rc<Object>| {
+                (
+                    p.body::<Pod>().node_name.is_empty(),
+                    p.meta.creation_timestamp,
+                    p.meta.name.clone(),
+                )
+            };
             k8s_model::sort::sort_by_key(&mut node.pods, rank);
         }
     }
@@ -196,12 +266,14 @@ impl DaemonSetPass<'_> {
             let name = || node.name.clone();
             if !node.stay {
                 let gone = node.pods.iter().filter(|p| !p.meta.is_deleting()).cloned();
-                plan.delete.extend(gone.map(|pod| (pod, Why::NodeUnfit { node: name() })));
+                plan.delete
+                    .extend(gone.map(|pod| (pod, Why::NodeUnfit { node: name() })));
                 continue;
             }
             if node.pods.is_empty() {
                 if node.run {
-                    plan.create.push((name(), Why::NodeWithoutPod { node: name() }));
+                    plan.create
+                        .push((name(), Why::NodeWithoutPod { node: name() }));
                 }
                 continue;
             }
@@ -210,22 +282,38 @@ impl DaemonSetPass<'_> {
                 if !pod.body::<Pod>().is_terminal() {
                     running.push(pod);
                 } else if self.may_replace(pod, &node.name, out) {
-                    plan.delete.push((pod.clone(), Why::DaemonEnded { phase: pod.body::<Pod>().status.phase.to_str() }));
+                    plan.delete.push((
+                        pod.clone(),
+                        Why::DaemonEnded {
+                            phase: pod.body::<Pod>().status.phase.to_str(),
+                        },
+                    ));
                 }
             }
             let surplus = |pod: &Rc<Object>| (pod.clone(), Why::NodeHasPod { node: name() });
             if !surges {
                 plan.delete.extend(running.into_iter().skip(1).map(surplus));
             } else if running.is_empty() && node.run {
-                plan.create.push((name(), Why::NodeWithoutPod { node: name() }));
+                plan.create
+                    .push((name(), Why::NodeWithoutPod { node: name() }));
             } else if running.len() > 1 {
                 self.one_of_each(&running, &mut |pod| plan.delete.push(surplus(pod)));
             }
         }
         self.nodes = nodes;
-        let unplaced =
-            self.missing.iter().flat_map(|node| &node.pods).filter(|p| p.body::<Pod>().node_name.is_empty() && !p.meta.is_deleting());
-        plan.delete.extend(unplaced.map(|pod| (pod.clone(), Why::NodeUnfit { node: target(pod.body()).cloned().unwrap_or_default() })));
+        let unplaced = self
+            .missing
+            .iter()
+            .flat_map(|node| &node.pods)
+            .filter(|p| p.body::<Pod>().node_name.is_empty() && !p.meta.is_deleting());
+        plan.delete.extend(unplaced.map(|pod| {
+            (
+                pod.clone(),
+                Why::NodeUnfit {
+                    node: target(pod.body()).cloned().unwrap_or_default(),
+                },
+            )
+        }));
         plan
     }
 
@@ -233,7 +321,11 @@ impl DaemonSetPass<'_> {
     fn one_of_each(&self, running: &[&Rc<Object>], delete: &mut dyn FnMut(&Rc<Object>)) {
         let (mut new, mut old) = (None, None);
         for pod in running {
-            let slot = if is_updated(self.object, pod, &self.hash) { &mut new } else { &mut old };
+            let slot = if is_updated(self.object, pod, &self.hash) {
+                &mut new
+            } else {
+                &mut old
+            };
             if slot.is_none() {
                 *slot = Some(*pod);
             } else {
@@ -251,24 +343,37 @@ impl DaemonSetPass<'_> {
     fn may_replace(&mut self, pod: &Rc<Object>, node: &Str, out: &mut Out<'_>) -> bool {
         let (namespace, name) = (&pod.meta.namespace, &pod.meta.name);
         if pod.body::<Pod>().status.phase == "Succeeded" {
-            let message = format_smolstr!("Found succeeded daemon pod {namespace}/{name} on node {node}, will try to delete it");
+            let message = format_smolstr!(
+                "Found succeeded daemon pod {namespace}/{name} on node {node}, will try to delete it"
+            );
             out.event(self.object, "Normal", "SucceededDaemonPod", message);
             return true;
         }
         let now = out.server.now.0 as i64;
-        let (since, delay) = (format_smolstr!("since {node}"), format_smolstr!("delay {node}"));
-        let earlier = out.memory.get(&since).copied().zip(out.memory.get(&delay).copied());
+        let (since, delay) = (
+            format_smolstr!("since {node}"),
+            format_smolstr!("delay {node}"),
+        );
+        let earlier = out
+            .memory
+            .get(&since)
+            .copied()
+            .zip(out.memory.get(&delay).copied());
         let waits = match earlier {
             Some((at, delay)) if now - at < delay => {
                 self.look_again(delay as u64);
                 return false;
             }
-            Some((at, delay)) if now - at <= 2 * MAX_BACK_OFF_US => (delay * 2).min(MAX_BACK_OFF_US),
+            Some((at, delay)) if now - at <= 2 * MAX_BACK_OFF_US => {
+                (delay * 2).min(MAX_BACK_OFF_US)
+            }
             _ => FIRST_BACK_OFF_US,
         };
         out.memory.insert(since, now);
         out.memory.insert(delay, waits);
-        let message = format_smolstr!("Found failed daemon pod {namespace}/{name} on node {node}, will try to kill it");
+        let message = format_smolstr!(
+            "Found failed daemon pod {namespace}/{name} on node {node}, will try to kill it"
+        );
         out.event(self.object, "Warning", "FailedDaemonPod", message);
         true
     }
@@ -278,7 +383,11 @@ impl DaemonSetPass<'_> {
     }
 
     /// Creates in batches of 1, 2, 4…, then deletes.
-    fn carry_out(&mut self, mut plan: update::UpdatePlan, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn carry_out(
+        &mut self,
+        mut plan: update::UpdatePlan,
+        out: &mut Out<'_>,
+    ) -> Result<(), ApiError> {
         plan.create.truncate(BURST);
         plan.delete.truncate(BURST);
         let spec = daemon_spec(self.set);
@@ -287,16 +396,29 @@ impl DaemonSetPass<'_> {
         while failed.is_none() && nodes.len() > 0 {
             out.together(|out| {
                 for (node, why) in nodes.by_ref().take(batch) {
-                    match out.create(new_pod(self.object, self.set, &spec, &self.hash, &node), why) {
+                    match out.create(
+                        new_pod(self.object, self.set, &spec, &self.hash, &node),
+                        why,
+                    ) {
                         Ok(pod) => {
-                            out.event(self.object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name));
+                            out.event(
+                                self.object,
+                                "Normal",
+                                "SuccessfulCreate",
+                                format_smolstr!("Created pod: {}", pod.meta.name),
+                            );
                             if let Some(own) = self.nodes.iter_mut().find(|n| n.name == node) {
                                 own.pods.push(pod);
                             }
                         }
                         Err(error) if error.is_of_terminating_namespace() => {}
                         Err(error) => {
-                            out.event(self.object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
+                            out.event(
+                                self.object,
+                                "Warning",
+                                "FailedCreate",
+                                format_smolstr!("Error creating: {error}"),
+                            );
                             failed = Some(error);
                         }
                     }
@@ -306,8 +428,20 @@ impl DaemonSetPass<'_> {
         }
         out.together(|out| {
             for (pod, why) in plan.delete {
-                match out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why) {
-                    Ok(_) => out.event(self.object, "Normal", "SuccessfulDelete", format_smolstr!("Deleted pod: {}", pod.meta.name)),
+                match out.delete(
+                    &pod.key(),
+                    Delete {
+                        uid: Some(pod.meta.uid),
+                        ..Default::default()
+                    },
+                    why,
+                ) {
+                    Ok(_) => out.event(
+                        self.object,
+                        "Normal",
+                        "SuccessfulDelete",
+                        format_smolstr!("Deleted pod: {}", pod.meta.name),
+                    ),
                     Err(error) => failed = Some(error),
                 }
             }
@@ -319,7 +453,11 @@ impl DaemonSetPass<'_> {
         let old = &self.set.status;
         let mut status = DaemonSetStatus {
             collision_count: old.collision_count,
-            observed_generation: if observed { self.object.meta.generation } else { old.observed_generation },
+            observed_generation: if observed {
+                self.object.meta.generation
+            } else {
+                old.observed_generation
+            },
             ..Default::default()
         };
         for node in &self.nodes {
@@ -335,7 +473,8 @@ impl DaemonSetPass<'_> {
             status.current_number_scheduled += 1;
             status.number_ready += i32::from(first.body::<Pod>().is_ready());
             status.number_available += i32::from(self.is_available(first));
-            status.updated_number_scheduled += i32::from(is_updated(self.object, first, &self.hash));
+            status.updated_number_scheduled +=
+                i32::from(is_updated(self.object, first, &self.hash));
         }
         status.number_unavailable = status.desired_number_scheduled - status.number_available;
         let min_ready = self.set.spec.min_ready_seconds.max(0) as u64;

@@ -34,7 +34,9 @@ pub(super) fn daemon_spec(set: &DaemonSet) -> Rc<PodSpec> {
                 continue;
             }
             let new = json!({"key": format!("node.kubernetes.io/{name}"), "operator": "Exists", "effect": effect});
-            let same = |t: &Value| t["key"] == new["key"] && t["effect"] == effect && t["operator"] == "Exists";
+            let same = |t: &Value| {
+                t["key"] == new["key"] && t["effect"] == effect && t["operator"] == "Exists"
+            };
             match list.iter_mut().find(|t| same(t)) {
                 Some(old) => *old = new,
                 None => list.push(new),
@@ -51,8 +53,16 @@ pub(super) fn wants(set: &DaemonSet, spec: &PodSpec, node: &Object) -> (bool, bo
         return (false, false);
     }
     let taints = &node.body::<Node>().spec.taints;
-    let repelled = |effects: &[&str]| taints.iter().any(|t| effects.contains(&t.effect.as_str()) && !tolerates(&spec.tolerations, t));
-    if repelled(&["NoSchedule", "NoExecute"]) { (false, !repelled(&["NoExecute"])) } else { (true, true) }
+    let repelled = |effects: &[&str]| {
+        taints
+            .iter()
+            .any(|t| effects.contains(&t.effect.as_str()) && !tolerates(&spec.tolerations, t))
+    };
+    if repelled(&["NoSchedule", "NoExecute"]) {
+        (false, !repelled(&["NoExecute"]))
+    } else {
+        (true, true)
+    }
 }
 
 /// The node a Pod of a DaemonSet is for: its own, or the one its affinity names.
@@ -60,18 +70,38 @@ pub(super) fn target(pod: &Pod) -> Option<&Str> {
     if !pod.node_name.is_empty() {
         return Some(&pod.node_name);
     }
-    let required = pod.spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution.as_ref()?;
-    let fields = required.node_selector_terms.iter().flat_map(|term| &term.match_fields);
-    fields.into_iter().find(|f| f.key == "metadata.name" && f.operator == "In").and_then(|f| f.values.first())
+    let required = pod
+        .spec
+        .affinity
+        .node_affinity
+        .required_during_scheduling_ignored_during_execution
+        .as_ref()?;
+    let fields = required
+        .node_selector_terms
+        .iter()
+        .flat_map(|term| &term.match_fields);
+    fields
+        .into_iter()
+        .find(|f| f.key == "metadata.name" && f.operator == "In")
+        .and_then(|f| f.values.first())
 }
 
 /// The Pod of a node: the scheduler binds it, but its affinity leaves only this node.
-pub(super) fn new_pod(object: &Object, set: &DaemonSet, spec: &PodSpec, hash: &Str, node: &Str) -> Object {
+pub(super) fn new_pod(
+    object: &Object,
+    set: &DaemonSet,
+    spec: &PodSpec,
+    hash: &Str,
+    node: &Str,
+) -> Object {
     let mut raw = spec.raw.clone();
     let field = json!([{"key": "metadata.name", "operator": "In", "values": [node.as_str()]}]);
-    let required = &mut raw["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+    let required =
+        &mut raw["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
     match required["nodeSelectorTerms"].as_array_mut() {
-        Some(terms) if !terms.is_empty() => terms.iter_mut().for_each(|term| term["matchFields"] = field.clone()),
+        Some(terms) if !terms.is_empty() => terms
+            .iter_mut()
+            .for_each(|term| term["matchFields"] = field.clone()),
         _ => *required = json!({"nodeSelectorTerms": [{"matchFields": field}]}),
     }
     let mut labels = (*set.template.labels).clone();
@@ -83,15 +113,22 @@ pub(super) fn new_pod(object: &Object, set: &DaemonSet, spec: &PodSpec, hash: &S
     let node_name = set.template.spec.node_name.clone();
     Object {
         kind: Kind::Pod,
-        meta: ObjectMeta { labels: Rc::new(labels), ..object.pod_meta(&set.template) },
-        body: Body::Pod(Box::new(Pod { node_name, ..Pod::new(spec) })),
+        meta: ObjectMeta {
+            labels: Rc::new(labels),
+            ..object.pod_meta(&set.template)
+        },
+        body: Body::Pod(Box::new(Pod {
+            node_name,
+            ..Pod::new(spec)
+        })),
     }
 }
 
 /// Whether a Pod was made from the current template.
 pub(super) fn is_updated(object: &Object, pod: &Object, hash: &str) -> bool {
     let generation = object.meta.annotation(TEMPLATE_GENERATION);
-    pod.meta.label(HASH_LABEL).is_some_and(|h| h == hash) || generation.is_some() && pod.meta.label(GENERATION_LABEL) == generation
+    pod.meta.label(HASH_LABEL).is_some_and(|h| h == hash)
+        || generation.is_some() && pod.meta.label(GENERATION_LABEL) == generation
 }
 
 #[cfg(test)]
@@ -99,13 +136,20 @@ mod tests {
     use super::*;
 
     fn node(taint: Option<(&str, &str)>) -> Object {
-        let taints = taint.map_or(json!([]), |(key, effect)| json!([{"key": key, "effect": effect}]));
+        let taints = taint.map_or(
+            json!([]),
+            |(key, effect)| json!([{"key": key, "effect": effect}]),
+        );
         let value = json!({"metadata": {"name": "node-1", "labels": {"disk": "ssd"}}, "spec": {"taints": taints}});
         Object::from_value(Kind::Node, value).unwrap()
     }
 
     fn set(spec: Value) -> Object {
-        Object::from_value(Kind::DaemonSet, json!({"metadata": {"name": "agent"}, "spec": {"template": {"spec": spec}}})).unwrap()
+        Object::from_value(
+            Kind::DaemonSet,
+            json!({"metadata": {"name": "agent"}, "spec": {"template": {"spec": spec}}}),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -114,33 +158,78 @@ mod tests {
         let cases = [
             (any.clone(), None, (true, true)),
             (json!({"nodeSelector": {"disk": "ssd"}}), None, (true, true)),
-            (json!({"nodeSelector": {"disk": "hdd"}}), None, (false, false)),
+            (
+                json!({"nodeSelector": {"disk": "hdd"}}),
+                None,
+                (false, false),
+            ),
             (json!({"nodeName": "node-2"}), None, (false, false)),
-            (any.clone(), Some(("dedicated", "NoSchedule")), (false, true)),
-            (any.clone(), Some(("dedicated", "NoExecute")), (false, false)),
-            (any.clone(), Some(("dedicated", "PreferNoSchedule")), (true, true)),
-            (any.clone(), Some(("node.kubernetes.io/unschedulable", "NoSchedule")), (true, true)),
-            (any, Some(("node.kubernetes.io/unreachable", "NoExecute")), (true, true)),
+            (
+                any.clone(),
+                Some(("dedicated", "NoSchedule")),
+                (false, true),
+            ),
+            (
+                any.clone(),
+                Some(("dedicated", "NoExecute")),
+                (false, false),
+            ),
+            (
+                any.clone(),
+                Some(("dedicated", "PreferNoSchedule")),
+                (true, true),
+            ),
+            (
+                any.clone(),
+                Some(("node.kubernetes.io/unschedulable", "NoSchedule")),
+                (true, true),
+            ),
+            (
+                any,
+                Some(("node.kubernetes.io/unreachable", "NoExecute")),
+                (true, true),
+            ),
         ];
         for (spec, taint, expected) in cases {
             let object = set(spec.clone());
             let body: &DaemonSet = object.body();
-            assert_eq!(wants(body, &daemon_spec(body), &node(taint)), expected, "{spec} {taint:?}");
+            assert_eq!(
+                wants(body, &daemon_spec(body), &node(taint)),
+                expected,
+                "{spec} {taint:?}"
+            );
         }
     }
 
     #[test]
     fn a_pod_is_pinned_to_its_node_in_every_term() {
         let term = json!([{"matchExpressions": [{"key": "disk", "operator": "Exists"}]}, {"matchFields": [{"key": "x"}]}]);
-        let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": term}});
+        let required =
+            json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": term}});
         let object = set(json!({"affinity": {"nodeAffinity": required}}));
         let body: &DaemonSet = object.body();
-        let pod = new_pod(&object, body, &daemon_spec(body), &"abc".into(), &"node-7".into());
+        let pod = new_pod(
+            &object,
+            body,
+            &daemon_spec(body),
+            &"abc".into(),
+            &"node-7".into(),
+        );
         let pod: &Pod = pod.body();
         assert_eq!(target(pod).map(Str::as_str), Some("node-7"));
-        let terms =
-            &pod.spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution.as_ref().unwrap().node_selector_terms;
-        assert!(terms.iter().all(|t| t.match_fields.len() == 1 && t.match_fields[0].values[0] == "node-7"));
+        let terms = &pod
+            .spec
+            .affinity
+            .node_affinity
+            .required_during_scheduling_ignored_during_execution
+            .as_ref()
+            .unwrap()
+            .node_selector_terms;
+        assert!(
+            terms
+                .iter()
+                .all(|t| t.match_fields.len() == 1 && t.match_fields[0].values[0] == "node-7")
+        );
         assert_eq!(terms[0].match_expressions.len(), 1);
     }
 }

@@ -22,7 +22,8 @@ pub(super) fn sync(
     pods: &[Rc<Object>],
     out: &mut Out<'_>,
 ) -> Result<(Str, Vec<Rc<Object>>), ApiError> {
-    let data: serde_json::Value = serde_json::from_str(&set.template.revision_data()).unwrap_or_default();
+    let data: serde_json::Value =
+        serde_json::from_str(&set.template.revision_data()).unwrap_or_default();
     let holds = |r: &Rc<Object>| r.body::<ControllerRevision>().data == data;
     let (mut current, old): (Vec<_>, Vec<_>) = known.iter().cloned().partition(holds);
     let next = old.iter().map(|r| number(r)).max().unwrap_or(0) + 1;
@@ -32,12 +33,19 @@ pub(super) fn sync(
     };
     let hash = kept.meta.label(HASH_LABEL).cloned().unwrap_or_default();
     for double in current {
-        for pod in pods.iter().filter(|p| p.meta.label(HASH_LABEL) != Some(&hash)) {
+        for pod in pods
+            .iter()
+            .filter(|p| p.meta.label(HASH_LABEL) != Some(&hash))
+        {
             out.patch(&pod.key(), Why::NewRevision { revision: next }, |o| {
                 Rc::make_mut(&mut o.meta.labels).insert(Str::new_static(HASH_LABEL), hash.clone());
             })?;
         }
-        out.delete(&double.key(), Default::default(), Why::NewRevision { revision: next })?;
+        out.delete(
+            &double.key(),
+            Default::default(),
+            Why::NewRevision { revision: next },
+        )?;
     }
     if number(&kept) < next {
         renumber(&kept, next, out)?;
@@ -45,7 +53,12 @@ pub(super) fn sync(
     Ok((hash, old))
 }
 
-fn create(object: &Rc<Object>, set: &DaemonSet, next: i64, out: &mut Out<'_>) -> Result<Str, ApiError> {
+fn create(
+    object: &Rc<Object>,
+    set: &DaemonSet,
+    next: i64,
+    out: &mut Out<'_>,
+) -> Result<Str, ApiError> {
     let hash = set.template.hash(set.status.collision_count);
     let name = format_smolstr!("{}-{hash}", object.meta.name);
     let new = new_revision(object, &set.template, (&name, HASH_LABEL), next);
@@ -65,12 +78,25 @@ fn create(object: &Rc<Object>, set: &DaemonSet, next: i64, out: &mut Out<'_>) ->
 }
 
 /// Deletes the oldest revisions that no Pod runs, beyond the history limit.
-pub(super) fn clean_up(set: &DaemonSet, old: Vec<Rc<Object>>, pods: &[Rc<Object>], out: &mut Out<'_>) -> Result<(), ApiError> {
+pub(super) fn clean_up(
+    set: &DaemonSet,
+    old: Vec<Rc<Object>>,
+    pods: &[Rc<Object>],
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     let limit = set.spec.revision_history_limit.unwrap_or(10);
     let surplus = old.len().saturating_sub(limit.max(0) as usize);
     if surplus == 0 {
         return Ok(());
     }
-    let is_live = |r: &Rc<Object>| pods.iter().any(|p| p.meta.label(HASH_LABEL) == r.meta.label(HASH_LABEL));
-    delete_oldest(old.into_iter().filter(|r| !is_live(r)).collect(), surplus, limit, out)
+    let is_live = |r: &Rc<Object>| {
+        pods.iter()
+            .any(|p| p.meta.label(HASH_LABEL) == r.meta.label(HASH_LABEL))
+    };
+    delete_oldest(
+        old.into_iter().filter(|r| !is_live(r)).collect(),
+        surplus,
+        limit,
+        out,
+    )
 }

@@ -27,7 +27,11 @@ type Pair<'a> = (Option<&'a Rc<Object>>, Option<&'a Rc<Object>>);
 fn pair<'a>(pass: &DaemonSetPass<'_>, pods: &'a [Rc<Object>]) -> Option<Pair<'a>> {
     let (mut new, mut old) = (None, None);
     for pod in pods.iter().filter(|p| !p.meta.is_deleting()) {
-        let slot = if is_updated(pass.object, pod, &pass.hash) { &mut new } else { &mut old };
+        let slot = if is_updated(pass.object, pod, &pass.hash) {
+            &mut new
+        } else {
+            &mut old
+        };
         if slot.replace(pod).is_some() {
             return None;
         }
@@ -37,21 +41,40 @@ fn pair<'a>(pass: &DaemonSetPass<'_>, pods: &'a [Rc<Object>]) -> Option<Pair<'a>
 
 /// `maxSurge` and `maxUnavailable` for a number of nodes; both are rounded up, and at least one is not 0.
 pub(super) fn limits(rolling: Option<&RollingUpdate>, nodes: i64) -> (i64, i64) {
-    let of = |value: Option<&IntOrPercent>, default: i64| value.map_or(default, |v| v.resolve(nodes, true));
+    let of = |value: Option<&IntOrPercent>, default: i64| {
+        value.map_or(default, |v| v.resolve(nodes, true))
+    };
     let surge = of(rolling.and_then(|r| r.max_surge.as_ref()), 0);
     let unavailable = of(rolling.and_then(|r| r.max_unavailable.as_ref()), 1);
-    (surge, if nodes > 0 && surge == 0 && unavailable == 0 { 1 } else { unavailable })
+    (
+        surge,
+        if nodes > 0 && surge == 0 && unavailable == 0 {
+            1
+        } else {
+            unavailable
+        },
+    )
 }
 
 pub(super) fn plan(pass: &DaemonSetPass<'_>) -> Result<UpdatePlan, ApiError> {
     let wanted = pass.nodes.iter().filter(|n| n.run).count() as i64;
-    let (surge, unavailable) = limits(pass.set.spec.update_strategy.rolling_update.as_ref(), wanted);
-    if surge == 0 { Ok(replace(pass, unavailable)) } else { add(pass, surge, wanted) }
+    let (surge, unavailable) = limits(
+        pass.set.spec.update_strategy.rolling_update.as_ref(),
+        wanted,
+    );
+    if surge == 0 {
+        Ok(replace(pass, unavailable))
+    } else {
+        add(pass, surge, wanted)
+    }
 }
 
 /// Nodes that the update concerns: those that should run a Pod, and those that have one, also if the node is gone.
 fn concerned<'a>(pass: &'a DaemonSetPass<'_>) -> impl Iterator<Item = &'a NodePods> {
-    pass.nodes.iter().filter(|n| n.run || !n.pods.is_empty()).chain(&pass.missing)
+    pass.nodes
+        .iter()
+        .filter(|n| n.run || !n.pods.is_empty())
+        .chain(&pass.missing)
 }
 
 fn replace(pass: &DaemonSetPass<'_>, at_most: i64) -> UpdatePlan {
@@ -70,8 +93,19 @@ fn replace(pass: &DaemonSetPass<'_>, at_most: i64) -> UpdatePlan {
         }
     }
     candidates.truncate((at_most - unavailable).max(0) as usize);
-    let why = |pod: Rc<Object>| (pod, Why::ReplaceDaemon { unavailable, at_most });
-    UpdatePlan { delete: broken.into_iter().chain(candidates).map(why).collect(), ..Default::default() }
+    let why = |pod: Rc<Object>| {
+        (
+            pod,
+            Why::ReplaceDaemon {
+                unavailable,
+                at_most,
+            },
+        )
+    };
+    UpdatePlan {
+        delete: broken.into_iter().chain(candidates).map(why).collect(),
+        ..Default::default()
+    }
 }
 
 fn add(pass: &DaemonSetPass<'_>, at_most: i64, wanted: i64) -> Result<UpdatePlan, ApiError> {
@@ -88,15 +122,22 @@ fn add(pass: &DaemonSetPass<'_>, at_most: i64, wanted: i64) -> Result<UpdatePlan
         let name = node.name.clone();
         match new {
             None if pass.missing.iter().any(|missing| missing.name == node.name) => {
-                return Err(ApiError::internal(&format!("couldn't get node for nodeName {0:?}: node {0:?} not found", node.name.as_str())));
+                return Err(ApiError::internal(&format!(
+                    "couldn't get node for nodeName {0:?}: node {0:?} not found",
+                    node.name.as_str()
+                )));
             }
-            None if !node.run && !pass.is_available(old) => plan.delete.push((old.clone(), Why::NodeUnfit { node: name })),
+            None if !node.run && !pass.is_available(old) => plan
+                .delete
+                .push((old.clone(), Why::NodeUnfit { node: name })),
             None if !node.run => leaving.push((old.clone(), Why::NodeUnfit { node: name })),
             None if !pass.is_available(old) => broken.push(name),
             None if surging >= at_most => {}
             None => candidates.push(name),
             Some(new) if !pass.is_available(new) => surging += 1,
-            Some(_) => plan.delete.push((old.clone(), Why::NodeHasPod { node: name })),
+            Some(_) => plan
+                .delete
+                .push((old.clone(), Why::NodeHasPod { node: name })),
         }
     }
     // Pods on nodes that should no longer run them stay until others are available instead.
@@ -114,7 +155,11 @@ mod tests {
 
     #[test]
     fn limits_round_up_and_never_stop_an_update() {
-        let rolling = |surge, unavailable| RollingUpdate { max_surge: Some(surge), max_unavailable: Some(unavailable), partition: None };
+        let rolling = |surge, unavailable| RollingUpdate {
+            max_surge: Some(surge),
+            max_unavailable: Some(unavailable),
+            partition: None,
+        };
         use IntOrPercent::{Int, Percent};
         let cases = [
             (None, (0, 1)),

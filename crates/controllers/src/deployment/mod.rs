@@ -29,7 +29,11 @@ const CODE: &[CodeLine] = &[
     ("    if newRS == nil { create(newRS) }", "new", "act"),
     ("    room  := min(maxTotal - pods, want - new)", "", "room"),
     ("    if room > 0 { scale(newRS, +room) }", "up", "act"),
-    ("    spare := min(available - minAvailable, old)", "", "spare"),
+    (
+        "    spare := min(available - minAvailable, old)",
+        "",
+        "spare",
+    ),
     ("    if spare > 0 { scale(oldRS, -spare) }", "down", "act"),
     ("    updateStatus(d)", "status", "act"),
     ("}", "", ""),
@@ -67,8 +71,15 @@ impl Controller for DeploymentController {
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if object.kind == Kind::ReplicaSet && object.meta.controller().is_none() {
-            for deployment in cache.selecting(Kind::Deployment, &object.meta.namespace, &object.meta.labels) {
-                if deployment.get::<Deployment>().is_some_and(|d| d.spec.selector.matches(&object.meta.labels)) {
+            for deployment in cache.selecting(
+                Kind::Deployment,
+                &object.meta.namespace,
+                &object.meta.labels,
+            ) {
+                if deployment
+                    .get::<Deployment>()
+                    .is_some_and(|d| d.spec.selector.matches(&object.meta.labels))
+                {
                     wake(deployment.key());
                 }
             }
@@ -78,13 +89,32 @@ impl Controller for DeploymentController {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some((object, deployment)) = view.cache.get::<Deployment>(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some((object, deployment)) = view.cache.get::<Deployment>(key) else {
+            return Ok(Action::AwaitChange);
+        };
         if deployment.spec.selector.is_empty() {
             return Ok(Action::AwaitChange);
         }
-        let sets = claim(object, &deployment.spec.selector, Kind::ReplicaSet, view, out, |_| true)?;
-        let mut pass = DeploymentPass { object: object.clone(), wall: view.wall, view, out };
+        let sets = claim(
+            object,
+            &deployment.spec.selector,
+            Kind::ReplicaSet,
+            view,
+            out,
+            |_| true,
+        )?;
+        let mut pass = DeploymentPass {
+            object: object.clone(),
+            wall: view.wall,
+            view,
+            out,
+        };
         if object.meta.is_deleting() {
             return pass.sync_status_only(&sets);
         }
@@ -100,10 +130,21 @@ impl Controller for DeploymentController {
 }
 
 fn wake_recreate(pod: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
-    let set = pod.meta.controller().map(|o| ObjectRef::new(Kind::ReplicaSet, &pod.meta.namespace, &o.name));
-    let Some(owner) = set.and_then(|key| cache.object(&key)).and_then(|set| set.meta.controller().cloned()) else { return };
+    let set = pod
+        .meta
+        .controller()
+        .map(|o| ObjectRef::new(Kind::ReplicaSet, &pod.meta.namespace, &o.name));
+    let Some(owner) = set
+        .and_then(|key| cache.object(&key))
+        .and_then(|set| set.meta.controller().cloned())
+    else {
+        return;
+    };
     let key = ObjectRef::new(Kind::Deployment, &pod.meta.namespace, &owner.name);
-    if cache.get::<Deployment>(&key).is_some_and(|(_, d)| d.spec.strategy.kind == "Recreate") {
+    if cache
+        .get::<Deployment>(&key)
+        .is_some_and(|(_, d)| d.spec.strategy.kind == "Recreate")
+    {
         wake(key);
     }
 }

@@ -21,7 +21,9 @@ impl DeploymentPass<'_, '_, '_> {
         let (wall, object) = (self.wall, self.object.clone());
         let deployment = self.deployment();
         let progressing = deployment.status.condition("Progressing");
-        if deployment.spec.progress_deadline_seconds.is_none() || progressing.is_some_and(|c| c.reason == TIMED_OUT) {
+        if deployment.spec.progress_deadline_seconds.is_none()
+            || progressing.is_some_and(|c| c.reason == TIMED_OUT)
+        {
             return Ok(());
         }
         let noted = progressing.is_some_and(|c| c.reason == "DeploymentPaused");
@@ -31,11 +33,20 @@ impl DeploymentPass<'_, '_, '_> {
             (false, true) => ("DeploymentResumed", "Deployment is resumed"),
             _ => return Ok(()),
         };
-        let noted = self.out.update_status(&object, Why::Paused { paused }, |o| {
-            if let Body::Deployment(d) = &mut o.body {
-                set_condition(&mut d.status.conditions, "Progressing", "Unknown", reason, message, wall);
-            }
-        })?;
+        let noted = self
+            .out
+            .update_status(&object, Why::Paused { paused }, |o| {
+                if let Body::Deployment(d) = &mut o.body {
+                    set_condition(
+                        &mut d.status.conditions,
+                        "Progressing",
+                        "Unknown",
+                        reason,
+                        message,
+                        wall,
+                    );
+                }
+            })?;
         // Upstream continues with the version it had read: the next write of this pass is refused with a conflict.
         let mut stale = (*noted).clone();
         stale.meta.resource_version = object.meta.resource_version;
@@ -60,7 +71,8 @@ impl DeploymentPass<'_, '_, '_> {
             status.conditions.retain(|c| c.kind != "Progressing");
         }
         let current = self.deployment().status.condition("Progressing").cloned();
-        let was_complete = status.replicas == status.updated_replicas && current.as_ref().is_some_and(|c| c.reason == AVAILABLE);
+        let was_complete = status.replicas == status.updated_replicas
+            && current.as_ref().is_some_and(|c| c.reason == AVAILABLE);
         if deadline.is_some() && !was_complete {
             self.judge(sets, &mut status, current.as_ref());
         }
@@ -80,11 +92,21 @@ impl DeploymentPass<'_, '_, '_> {
         let wall = self.wall;
         if self.is_complete(status) {
             let message = format!("{subject} has successfully progressed.");
-            set_condition(&mut status.conditions, "Progressing", "True", AVAILABLE, &message, wall);
+            set_condition(
+                &mut status.conditions,
+                "Progressing",
+                "True",
+                AVAILABLE,
+                &message,
+                wall,
+            );
         } else if self.is_progressing(status) {
             // The update time changes with every step, so the condition is replaced.
             status.conditions.retain(|c| c.kind != "Progressing");
-            let since = current.filter(|c| c.status == "True").and_then(|c| c.last_transition_time).unwrap_or(wall);
+            let since = current
+                .filter(|c| c.status == "True")
+                .and_then(|c| c.last_transition_time)
+                .unwrap_or(wall);
             status.conditions.push(Condition {
                 kind: Str::new_static("Progressing"),
                 status: Str::new_static("True"),
@@ -95,7 +117,14 @@ impl DeploymentPass<'_, '_, '_> {
             });
         } else if self.is_timed_out(current) {
             let message = format!("{subject} has timed out progressing.");
-            set_condition(&mut status.conditions, "Progressing", "False", TIMED_OUT, &message, wall);
+            set_condition(
+                &mut status.conditions,
+                "Progressing",
+                "False",
+                TIMED_OUT,
+                &message,
+                wall,
+            );
         }
     }
 
@@ -108,22 +137,35 @@ impl DeploymentPass<'_, '_, '_> {
     }
 
     fn is_timed_out(&self, current: Option<&Condition>) -> bool {
-        let (Some(condition), Some(deadline)) = (current, self.deployment().spec.progress_deadline_seconds) else { return false };
+        let (Some(condition), Some(deadline)) =
+            (current, self.deployment().spec.progress_deadline_seconds)
+        else {
+            return false;
+        };
         match condition.reason.as_str() {
             AVAILABLE => false,
             TIMED_OUT => true,
-            _ => condition.last_update_time.is_some_and(|since| since.seconds() + deadline < self.wall.seconds()),
+            _ => condition
+                .last_update_time
+                .is_some_and(|since| since.seconds() + deadline < self.wall.seconds()),
         }
     }
 
     /// A failure of a ReplicaSet to create Pods shows on the Deployment, the new one's first.
     fn move_failures(&self, sets: &Sets, status: &mut DeploymentStatus) {
-        let failure =
-            sets.new.iter().chain(&sets.old).find_map(|set| set_of(set).status.conditions.iter().find(|c| c.kind == "ReplicaFailure"));
+        let failure = sets.new.iter().chain(&sets.old).find_map(|set| {
+            set_of(set)
+                .status
+                .conditions
+                .iter()
+                .find(|c| c.kind == "ReplicaFailure")
+        });
         match failure {
             None => status.conditions.retain(|c| c.kind != "ReplicaFailure"),
             Some(failure) => {
-                let known = status.condition("ReplicaFailure").is_some_and(|c| c.status == failure.status && c.reason == failure.reason);
+                let known = status
+                    .condition("ReplicaFailure")
+                    .is_some_and(|c| c.status == failure.status && c.reason == failure.reason);
                 if !known {
                     status.conditions.retain(|c| c.kind != "ReplicaFailure");
                     let mut copy = failure.clone();
@@ -136,13 +178,22 @@ impl DeploymentPass<'_, '_, '_> {
 
     /// A rollout without progress is checked again one second after its deadline.
     fn look_again(&self, status: &DeploymentStatus) -> Action {
-        let (Some(condition), Some(deadline)) = (status.condition("Progressing"), self.deployment().spec.progress_deadline_seconds) else {
+        let (Some(condition), Some(deadline)) = (
+            status.condition("Progressing"),
+            self.deployment().spec.progress_deadline_seconds,
+        ) else {
             return Action::AwaitChange;
         };
-        if self.is_complete(status) || condition.reason == TIMED_OUT || condition.reason == AVAILABLE {
+        if self.is_complete(status)
+            || condition.reason == TIMED_OUT
+            || condition.reason == AVAILABLE
+        {
             return Action::AwaitChange;
         }
-        let left = condition.last_update_time.map_or(0, |since| since.seconds() + deadline - self.wall.seconds()).max(0);
+        let left = condition
+            .last_update_time
+            .map_or(0, |since| since.seconds() + deadline - self.wall.seconds())
+            .max(0);
         Action::RequeueAfter((left as u64 + 1) * SECOND)
     }
 }

@@ -38,7 +38,11 @@ impl DeploymentPass<'_, '_, '_> {
     fn old_pods_run(&self, sets: &Sets) -> bool {
         sets.old.iter().any(|set| {
             set_of(set).status.replicas > 0
-                || self.view.cache.owned_of_kind(set.meta.uid, Kind::Pod).any(|pod| pod.pod().is_some_and(|p| !p.is_terminal()))
+                || self
+                    .view
+                    .cache
+                    .owned_of_kind(set.meta.uid, Kind::Pod)
+                    .any(|pod| pod.pod().is_some_and(|p| !p.is_terminal()))
         })
     }
 }

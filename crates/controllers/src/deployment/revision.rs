@@ -19,10 +19,21 @@ pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
 pub(super) const MAX: &str = "deployment.kubernetes.io/max-replicas";
 const HASH: &str = "pod-template-hash";
 /// Annotations that stay on the Deployment.
-const KEPT: [&str; 6] = [k8s_model::meta::LAST_APPLIED, REVISION, HISTORY, DESIRED, MAX, "deprecated.deployment.rollback.to"];
+const KEPT: [&str; 6] = [
+    k8s_model::meta::LAST_APPLIED,
+    REVISION,
+    HISTORY,
+    DESIRED,
+    MAX,
+    "deprecated.deployment.rollback.to",
+];
 
 pub(super) fn revision_of(object: &Object) -> i64 {
-    object.meta.annotation(REVISION).and_then(|v| v.parse().ok()).unwrap_or(0)
+    object
+        .meta
+        .annotation(REVISION)
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(0)
 }
 
 pub(super) fn by_creation(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
@@ -31,10 +42,17 @@ pub(super) fn by_creation(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering 
 
 impl DeploymentPass<'_, '_, '_> {
     /// Splits the ReplicaSets into the new one and the old ones; creates the new one if it is missing and `create` is set.
-    pub(super) fn sync_revision(&mut self, sets: &[Rc<Object>], create: bool) -> Result<Sets, ApiError> {
+    pub(super) fn sync_revision(
+        &mut self,
+        sets: &[Rc<Object>],
+        create: bool,
+    ) -> Result<Sets, ApiError> {
         let mut sorted = sets.to_vec();
         k8s_model::sort::sort_by(&mut sorted, by_creation);
-        let new = sorted.iter().position(|set| self.has_current_template(set)).map(|i| sorted.remove(i));
+        let new = sorted
+            .iter()
+            .position(|set| self.has_current_template(set))
+            .map(|i| sorted.remove(i));
         let newest = sorted.iter().map(|set| revision_of(set)).max().unwrap_or(0) + 1;
         let new = match new {
             Some(existing) => Some(self.keep_new_set(existing, newest)?),
@@ -64,12 +82,20 @@ impl DeploymentPass<'_, '_, '_> {
                     }
                 });
             }
-            return self.out.update(&existing, Why::Revision { revision: newest }, |o| *o = copy);
+            return self
+                .out
+                .update(&existing, Why::Revision { revision: newest }, |o| *o = copy);
         }
         let revision = revision_of(&existing);
-        let found =
-            self.deployment().spec.progress_deadline_seconds.is_some() && self.deployment().status.condition("Progressing").is_none();
-        let condition = found.then(|| ("True", "FoundNewReplicaSet", format!("Found new replica set {:?}", existing.meta.name.as_str())));
+        let found = self.deployment().spec.progress_deadline_seconds.is_some()
+            && self.deployment().status.condition("Progressing").is_none();
+        let condition = found.then(|| {
+            (
+                "True",
+                "FoundNewReplicaSet",
+                format!("Found new replica set {:?}", existing.meta.name.as_str()),
+            )
+        });
         self.write_revision(revision, condition)?;
         Ok(existing)
     }
@@ -81,7 +107,14 @@ impl DeploymentPass<'_, '_, '_> {
         let template = Rc::new(spec.template.with_label(HASH, &hash));
         let now = total(old.iter());
         let rolling = spec.strategy.kind != "Recreate";
-        let count = if rolling { wanted.saturating_add(surge).saturating_sub(now).clamp(0, wanted) } else { wanted };
+        let count = if rolling {
+            wanted
+                .saturating_add(surge)
+                .saturating_sub(now)
+                .clamp(0, wanted)
+        } else {
+            wanted
+        };
         let mut meta = ObjectMeta {
             name: format_smolstr!("{}-{hash}", object.meta.name),
             namespace: object.meta.namespace.clone(),
@@ -92,29 +125,49 @@ impl DeploymentPass<'_, '_, '_> {
         self.annotate_set(&mut meta, newest, false);
         let set = new_set(meta, template, count, &hash, &spec);
         let name = set.meta.name.clone();
-        let created = match self.out.create(set, Why::NewTemplate { hash: hash.clone(), replicas: count }) {
+        let created = match self.out.create(
+            set,
+            Why::NewTemplate {
+                hash: hash.clone(),
+                replicas: count,
+            },
+        ) {
             Ok(created) => created,
             Err(error) => return self.creation_failed(error, &name, newest),
         };
         if count > 0 {
-            self.out.event(&object, "Normal", "ScalingReplicaSet", format_smolstr!("Scaled up replica set {name} from 0 to {count}"));
+            self.out.event(
+                &object,
+                "Normal",
+                "ScalingReplicaSet",
+                format_smolstr!("Scaled up replica set {name} from 0 to {count}"),
+            );
         }
-        let condition = self
-            .deployment()
-            .spec
-            .progress_deadline_seconds
-            .map(|_| ("True", "NewReplicaSetCreated", format!("Created new replica set {:?}", name.as_str())));
+        let condition = self.deployment().spec.progress_deadline_seconds.map(|_| {
+            (
+                "True",
+                "NewReplicaSetCreated",
+                format!("Created new replica set {:?}", name.as_str()),
+            )
+        });
         self.write_revision(newest, condition)?;
         Ok(created)
     }
 
     /// The name is taken by a set of another template: a hash collision, which a counter resolves.
-    fn creation_failed(&mut self, error: ApiError, name: &Str, newest: i64) -> Result<Rc<Object>, ApiError> {
+    fn creation_failed(
+        &mut self,
+        error: ApiError,
+        name: &Str,
+        newest: i64,
+    ) -> Result<Rc<Object>, ApiError> {
         let key = k8s_model::ObjectRef::new(Kind::ReplicaSet, &self.object.meta.namespace, name);
         if error.reason == StatusReason::AlreadyExists
             && let Some(existing) = self.out.server.get(&key).cloned()
         {
-            if existing.meta.is_controlled_by(self.object.meta.uid) && self.has_current_template(&existing) {
+            if existing.meta.is_controlled_by(self.object.meta.uid)
+                && self.has_current_template(&existing)
+            {
                 self.write_revision(newest, None)?;
                 return Ok(existing);
             }
@@ -127,22 +180,40 @@ impl DeploymentPass<'_, '_, '_> {
             return Err(error);
         }
         let revision = revision_of(&self.object);
-        self.write_revision(revision, Some(("False", "ReplicaSetCreateError", error.message.clone())))?;
+        self.write_revision(
+            revision,
+            Some(("False", "ReplicaSetCreateError", error.message.clone())),
+        )?;
         Err(error)
     }
 
     /// Puts revision and progress on the Deployment in one write.
-    fn write_revision(&mut self, revision: i64, condition: Option<(&'static str, &'static str, String)>) -> Result<(), ApiError> {
+    fn write_revision(
+        &mut self,
+        revision: i64,
+        condition: Option<(&'static str, &'static str, String)>,
+    ) -> Result<(), ApiError> {
         let (wall, object) = (self.wall, self.object.clone());
         if revision_of(&object) == revision && condition.is_none() {
             return Ok(());
         }
-        self.object = self.out.update_status(&object, Why::Revision { revision }, |o| {
-            o.meta.annotate(REVISION, &revision.to_string());
-            if let (Body::Deployment(d), Some((status, reason, message))) = (&mut o.body, condition) {
-                set_condition(&mut d.status.conditions, "Progressing", status, reason, &message, wall);
-            }
-        })?;
+        self.object = self
+            .out
+            .update_status(&object, Why::Revision { revision }, |o| {
+                o.meta.annotate(REVISION, &revision.to_string());
+                if let (Body::Deployment(d), Some((status, reason, message))) =
+                    (&mut o.body, condition)
+                {
+                    set_condition(
+                        &mut d.status.conditions,
+                        "Progressing",
+                        status,
+                        reason,
+                        &message,
+                        wall,
+                    );
+                }
+            })?;
         Ok(())
     }
 
@@ -167,21 +238,37 @@ impl DeploymentPass<'_, '_, '_> {
             changed = true;
         }
         if !exists {
-            changed |= annotate_size(meta, self.wanted(), self.wanted().saturating_add(self.max_surge()));
+            changed |= annotate_size(
+                meta,
+                self.wanted(),
+                self.wanted().saturating_add(self.max_surge()),
+            );
         }
         changed
     }
 
     /// Deletes old, empty ReplicaSets beyond the history limit.
     pub(super) fn clean_up(&mut self, old: &[Rc<Object>]) -> Result<(), ApiError> {
-        let Some(limit) = self.deployment().spec.revision_history_limit else { return Ok(()) };
+        let Some(limit) = self.deployment().spec.revision_history_limit else {
+            return Ok(());
+        };
         let mut alive: Vec<_> = old.iter().filter(|set| !set.meta.is_deleting()).collect();
         k8s_model::sort::sort_by_key(&mut alive, |set| revision_of(set));
         let surplus = alive.len().saturating_sub(limit as usize);
         for set in alive.into_iter().take(surplus) {
             let status = &set_of(set).status;
-            if status.replicas == 0 && replicas(set) == 0 && set.meta.generation <= status.observed_generation {
-                self.out.delete(&set.key(), Default::default(), Why::HistoryLimit { field: "revisionHistoryLimit", limit })?;
+            if status.replicas == 0
+                && replicas(set) == 0
+                && set.meta.generation <= status.observed_generation
+            {
+                self.out.delete(
+                    &set.key(),
+                    Default::default(),
+                    Why::HistoryLimit {
+                        field: "revisionHistoryLimit",
+                        limit,
+                    },
+                )?;
             }
         }
         Ok(())
@@ -211,7 +298,14 @@ fn new_set(
     Object {
         kind: Kind::ReplicaSet,
         meta,
-        body: Body::ReplicaSet(Box::new(ReplicaSet { spec: WorkloadSpec { replicas: count, template, rest }, status: Default::default() })),
+        body: Body::ReplicaSet(Box::new(ReplicaSet {
+            spec: WorkloadSpec {
+                replicas: count,
+                template,
+                rest,
+            },
+            status: Default::default(),
+        })),
     }
 }
 
@@ -228,7 +322,10 @@ pub(super) fn set_condition(
     if current.is_some_and(|c| c.status == status && c.reason == reason) {
         return;
     }
-    let since = current.filter(|c| c.status == status).and_then(|c| c.last_transition_time).unwrap_or(now);
+    let since = current
+        .filter(|c| c.status == status)
+        .and_then(|c| c.last_transition_time)
+        .unwrap_or(now);
     list.retain(|c| c.kind != kind);
     list.push(Condition {
         kind: Str::new_static(kind),

@@ -26,14 +26,29 @@ impl DeploymentPass<'_, '_, '_> {
     ///
     /// 10 wanted, surge 3, 8 old and 3 new: `10 + 3 - 11 = 2` more, never beyond 10 new ones.
     fn grow_new(&mut self, sets: &mut Sets) -> Result<bool, ApiError> {
-        let Some(new) = sets.new.clone() else { return Ok(false) };
+        let Some(new) = sets.new.clone() else {
+            return Ok(false);
+        };
         let (wanted, from) = (self.wanted(), replicas(&new));
         if from == wanted {
             return Ok(false);
         }
         let (pods, at_most) = (total(sets.all()), wanted.saturating_add(self.max_surge()));
-        let to = if from > wanted { wanted } else { from + at_most.saturating_sub(pods).clamp(0, wanted - from) };
-        let why = if from > wanted { Why::Scaled { from, to } } else { Why::RolloutUp { pods, at_most, from, to } };
+        let to = if from > wanted {
+            wanted
+        } else {
+            from + at_most.saturating_sub(pods).clamp(0, wanted - from)
+        };
+        let why = if from > wanted {
+            Why::Scaled { from, to }
+        } else {
+            Why::RolloutUp {
+                pods,
+                at_most,
+                from,
+                to,
+            }
+        };
         Ok(self.scale_set(&mut sets.new, to, why)? || to != from)
     }
 
@@ -43,7 +58,9 @@ impl DeploymentPass<'_, '_, '_> {
             return Ok(false);
         }
         let at_least = self.wanted() - self.max_unavailable();
-        let new_unavailable = sets.new.as_ref().map_or(0, |new| replicas(new) - set_of(new).status.available_replicas);
+        let new_unavailable = sets.new.as_ref().map_or(0, |new| {
+            replicas(new) - set_of(new).status.available_replicas
+        });
         let room = total(sets.all()) - at_least - new_unavailable;
         if room <= 0 {
             return Ok(false);
@@ -64,7 +81,15 @@ impl DeploymentPass<'_, '_, '_> {
                 continue;
             }
             let to = from - count;
-            self.scale_at(&mut sets.old[i], to, Why::CleanUnhealthy { unhealthy, from, to })?;
+            self.scale_at(
+                &mut sets.old[i],
+                to,
+                Why::CleanUnhealthy {
+                    unhealthy,
+                    from,
+                    to,
+                },
+            )?;
             gone += count;
         }
         Ok(gone)
@@ -81,7 +106,16 @@ impl DeploymentPass<'_, '_, '_> {
                 continue;
             }
             let to = from - count;
-            self.scale_at(&mut sets.old[i], to, Why::RolloutDown { available: now, at_least, from, to })?;
+            self.scale_at(
+                &mut sets.old[i],
+                to,
+                Why::RolloutDown {
+                    available: now,
+                    at_least,
+                    from,
+                    to,
+                },
+            )?;
             gone += count;
         }
         Ok(gone)

@@ -20,7 +20,9 @@ impl DeploymentPass<'_, '_, '_> {
     pub(super) fn is_scaling(&mut self, list: &[Rc<Object>]) -> Result<bool, ApiError> {
         let sets = self.sync_revision(list, false)?;
         let wanted = self.wanted();
-        Ok(sets.all().any(|set| replicas(set) > 0 && annotated(set, DESIRED).is_some_and(|desired| desired != wanted)))
+        Ok(sets.all().any(|set| {
+            replicas(set) > 0 && annotated(set, DESIRED).is_some_and(|desired| desired != wanted)
+        }))
     }
 
     /// Scales and reports, without a rollout step.
@@ -65,7 +67,9 @@ impl DeploymentPass<'_, '_, '_> {
         if let Some(new) = &sets.new {
             let from = replicas(new);
             self.scale_set(&mut sets.new, wanted, why(from))?;
-        } else if let Some(i) = (0..sets.old.len()).max_by(|a, b| by_creation(&sets.old[*a], &sets.old[*b])) {
+        } else if let Some(i) =
+            (0..sets.old.len()).max_by(|a, b| by_creation(&sets.old[*a], &sets.old[*b]))
+        {
             self.scale_at(&mut sets.old[i], wanted, why(0))?;
         }
         Ok(())
@@ -73,7 +77,9 @@ impl DeploymentPass<'_, '_, '_> {
 
     fn is_saturated(&self, new: &Object) -> bool {
         let wanted = self.wanted();
-        replicas(new) == wanted && annotated(new, DESIRED) == Some(wanted) && set_of(new).status.available_replicas == wanted
+        replicas(new) == wanted
+            && annotated(new, DESIRED) == Some(wanted)
+            && set_of(new).status.available_replicas == wanted
     }
 
     /// During a rollout every ReplicaSet takes its share of the difference, the largest one the rest.
@@ -82,11 +88,25 @@ impl DeploymentPass<'_, '_, '_> {
     /// `5 * 18 / 13 = 7` (+2).
     fn scale_proportionally(&mut self, sets: &mut Sets) -> Result<(), ApiError> {
         let wanted = self.wanted();
-        let allowed = if wanted > 0 { wanted.saturating_add(self.max_surge()) } else { 0 };
+        let allowed = if wanted > 0 {
+            wanted.saturating_add(self.max_surge())
+        } else {
+            0
+        };
         let to_add = allowed - total(sets.all());
-        let mut active: Vec<Rc<Object>> = sets.all().filter(|set| replicas(set) > 0).cloned().collect();
+        let mut active: Vec<Rc<Object>> = sets
+            .all()
+            .filter(|set| replicas(set) > 0)
+            .cloned()
+            .collect();
         k8s_model::sort::sort_by(&mut active, |a, b| {
-            replicas(b).cmp(&replicas(a)).then_with(|| if to_add > 0 { by_creation(b, a) } else { by_creation(a, b) })
+            replicas(b).cmp(&replicas(a)).then_with(|| {
+                if to_add > 0 {
+                    by_creation(b, a)
+                } else {
+                    by_creation(a, b)
+                }
+            })
         });
         let mut sizes = Vec::new();
         let mut added = 0;
@@ -99,8 +119,15 @@ impl DeploymentPass<'_, '_, '_> {
             *first = (*first + to_add - added).max(0);
         }
         for (set, to) in active.into_iter().zip(sizes) {
-            let why = Why::Scaled { from: replicas(&set), to };
-            let slot = sets.old.iter_mut().chain(&mut sets.new).find(|s| s.meta.uid == set.meta.uid);
+            let why = Why::Scaled {
+                from: replicas(&set),
+                to,
+            };
+            let slot = sets
+                .old
+                .iter_mut()
+                .chain(&mut sets.new)
+                .find(|s| s.meta.uid == set.meta.uid);
             if let Some(slot) = slot {
                 self.scale_at(slot, to, why)?;
             }
@@ -114,7 +141,11 @@ impl DeploymentPass<'_, '_, '_> {
         }
         let left = to_add - added;
         let fraction = self.fraction(set);
-        if to_add > 0 { fraction.min(left) } else { fraction.max(left) }
+        if to_add > 0 {
+            fraction.min(left)
+        } else {
+            fraction.max(left)
+        }
     }
 
     fn fraction(&self, set: &Object) -> i32 {
@@ -122,13 +153,22 @@ impl DeploymentPass<'_, '_, '_> {
         if wanted == 0 {
             return -size;
         }
-        let before = annotated(set, MAX).filter(|n| *n > 0).unwrap_or(self.deployment().status.replicas).max(1);
-        let scaled = f64::from(size) * (f64::from(wanted) + f64::from(self.max_surge())) / f64::from(before);
+        let before = annotated(set, MAX)
+            .filter(|n| *n > 0)
+            .unwrap_or(self.deployment().status.replicas)
+            .max(1);
+        let scaled =
+            f64::from(size) * (f64::from(wanted) + f64::from(self.max_surge())) / f64::from(before);
         scaled.round() as i32 - size
     }
 
     /// Scales the new ReplicaSet, if there is one; `true` if it changed.
-    pub(super) fn scale_set(&mut self, slot: &mut Option<Rc<Object>>, to: i32, why: Why) -> Result<bool, ApiError> {
+    pub(super) fn scale_set(
+        &mut self,
+        slot: &mut Option<Rc<Object>>,
+        to: i32,
+        why: Why,
+    ) -> Result<bool, ApiError> {
         let Some(set) = slot else { return Ok(false) };
         let changes = replicas(set) != to;
         if changes {
@@ -138,8 +178,17 @@ impl DeploymentPass<'_, '_, '_> {
     }
 
     /// Scales a ReplicaSet and says so; its size annotations are brought up to date in the same write.
-    pub(super) fn scale_at(&mut self, set: &mut Rc<Object>, to: i32, why: Why) -> Result<(), ApiError> {
-        let (from, wanted, max) = (replicas(set), self.wanted(), self.wanted().saturating_add(self.max_surge()));
+    pub(super) fn scale_at(
+        &mut self,
+        set: &mut Rc<Object>,
+        to: i32,
+        why: Why,
+    ) -> Result<(), ApiError> {
+        let (from, wanted, max) = (
+            replicas(set),
+            self.wanted(),
+            self.wanted().saturating_add(self.max_surge()),
+        );
         let name = set.meta.name.clone();
         *set = self.out.update(set, why, |o| {
             annotate_size(&mut o.meta, wanted, max);

@@ -49,11 +49,26 @@ impl DeploymentPass<'_, '_, '_> {
             conditions: self.deployment().status.conditions.clone(),
         };
         let (state, reason, message) = if available >= self.wanted() - self.max_unavailable() {
-            ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+            (
+                "True",
+                "MinimumReplicasAvailable",
+                "Deployment has minimum availability.",
+            )
         } else {
-            ("False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+            (
+                "False",
+                "MinimumReplicasUnavailable",
+                "Deployment does not have minimum availability.",
+            )
         };
-        set_condition(&mut status.conditions, "Available", state, reason, message, self.wall);
+        set_condition(
+            &mut status.conditions,
+            "Available",
+            state,
+            reason,
+            message,
+            self.wall,
+        );
         status
     }
 }

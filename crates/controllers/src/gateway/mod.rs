@@ -17,8 +17,8 @@ use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::gateway::{
-    CONTROLLER, GATEWAY, GATEWAY_CLASS, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, REFERENCE_GRANT, address_of, controller_of, holds, kinds,
-    status_of,
+    CONTROLLER, GATEWAY, GATEWAY_CLASS, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, REFERENCE_GRANT,
+    address_of, controller_of, holds, kinds, status_of,
 };
 use k8s_model::kind::GATEWAY_GROUP;
 use k8s_model::{Body, Kind, Object, ObjectRef};
@@ -56,17 +56,32 @@ impl Controller for GatewayController {
     fn also_wakes(&self, event: &super::Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         let mut wake_all = |name: &str, passes: &dyn Fn(&Object) -> bool| {
-            all(cache, name).into_iter().filter(|object| passes(object)).for_each(|object| wake(object.key()));
+            all(cache, name)
+                .into_iter()
+                .filter(|object| passes(object))
+                .for_each(|object| wake(object.key()));
         };
         // What was written into a status decides about nothing else.
-        let is_status = event.op == Op::Modified && event.before.is_some_and(|before| before.meta.generation == object.meta.generation);
+        let is_status = event.op == Op::Modified
+            && event
+                .before
+                .is_some_and(|before| before.meta.generation == object.meta.generation);
         match object.kind {
-            Kind::Namespace if event.before.is_none_or(|before| before.meta.labels != object.meta.labels) => {
+            Kind::Namespace
+                if event
+                    .before
+                    .is_none_or(|before| before.meta.labels != object.meta.labels) =>
+            {
                 wake_all(GATEWAY, &|_| true);
                 wake_all(HTTP_ROUTE, &|_| true);
             }
             Kind::Service => wake_all(HTTP_ROUTE, &|route| refers(route, object)),
-            Kind::Secret => wake_all(GATEWAY, &|gateway| GatewaySpec::of(gateway).listeners.iter().any(|listener| listener.tls.is_some())),
+            Kind::Secret => wake_all(GATEWAY, &|gateway| {
+                GatewaySpec::of(gateway)
+                    .listeners
+                    .iter()
+                    .any(|listener| listener.tls.is_some())
+            }),
             kind if kind.info().group == GATEWAY_GROUP => {
                 match kind.name() {
                     _ if is_status => {}
@@ -78,7 +93,8 @@ impl Controller for GatewayController {
                     HTTP_ROUTE => {
                         let named = |gateway: &Object| {
                             let key = gateway.key();
-                            names(object, &key) || event.before.is_some_and(|before| names(before, &key))
+                            names(object, &key)
+                                || event.before.is_some_and(|before| names(before, &key))
                         };
                         wake_all(GATEWAY, &named);
                     }
@@ -92,8 +108,19 @@ impl Controller for GatewayController {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(object) = view.cache.object(key).filter(|object| !object.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(object) = view
+            .cache
+            .object(key)
+            .filter(|object| !object.meta.is_deleting())
+        else {
+            return Ok(Action::AwaitChange);
+        };
         let now = view.wall.rfc3339();
         match key.kind.name() {
             GATEWAY_CLASS if controller_of(object) == CONTROLLER => {
@@ -114,26 +141,51 @@ impl Controller for GatewayController {
 /// Whether a route refers to a Service of this name.
 fn refers(route: &Object, service: &Object) -> bool {
     let spec = HttpRouteSpec::of(route);
-    spec.rules.iter().flat_map(|rule| &rule.backend_refs).any(|to| to.name == service.meta.name)
+    spec.rules
+        .iter()
+        .flat_map(|rule| &rule.backend_refs)
+        .any(|to| to.name == service.meta.name)
 }
 
 /// Whether a route names a Gateway.
 fn names(route: &Object, gateway: &ObjectRef) -> bool {
-    HttpRouteSpec::of(route).parent_refs.iter().any(|parent| parent.names(&route.meta.namespace, gateway))
+    HttpRouteSpec::of(route)
+        .parent_refs
+        .iter()
+        .any(|parent| parent.names(&route.meta.namespace, gateway))
 }
 
 /// Tells how a Gateway is: one that was never served is left to other controllers.
-fn gateway(object: &Object, (cache, now): (&Cache, &str), out: &mut Out<'_>) -> Result<(), ApiError> {
+fn gateway(
+    object: &Object,
+    (cache, now): (&Cache, &str),
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     let spec = GatewaySpec::of(object);
     let class = spec.gateway_class_name.clone();
     if class_served(cache, &class).is_none() {
         let was_served = address_of(object).is_some() || holds(status_of(object), "Accepted");
-        return if was_served { write(out, object, status::of_unserved(object, now), Why::GatewayUnserved { class }) } else { Ok(()) };
+        return if was_served {
+            write(
+                out,
+                object,
+                status::of_unserved(object, now),
+                Why::GatewayUnserved { class },
+            )
+        } else {
+            Ok(())
+        };
     }
     let address = address(object, &spec, out);
-    let is_new = address.as_deref().is_ok_and(|address| address_of(object) != Some(address));
+    let is_new = address
+        .as_deref()
+        .is_ok_and(|address| address_of(object) != Some(address));
     let status = status::of_gateway(cache, object, &spec, address, now);
-    let why = if is_new && status.get("addresses").is_some() { Why::GatewayServed { class } } else { Why::Observed };
+    let why = if is_new && status.get("addresses").is_some() {
+        Why::GatewayServed { class }
+    } else {
+        Why::Observed
+    };
     write(out, object, status, why)
 }
 
@@ -155,19 +207,37 @@ const HOSTS: std::ops::RangeInclusive<u8> = 200..=254;
 /// The address of a Gateway: the one that it asks for, the one it has, or the first that no other has.
 fn address(object: &Object, spec: &GatewaySpec, out: &Out<'_>) -> Result<String, AddressFault> {
     // What was given out a moment ago is in the store, though not yet in the cache.
-    let others = kinds(GATEWAY).into_iter().flat_map(|kind| out.server.list(kind)).filter(|other| other.meta.uid != object.meta.uid);
+    let others = kinds(GATEWAY)
+        .into_iter()
+        .flat_map(|kind| out.server.list(kind))
+        .filter(|other| other.meta.uid != object.meta.uid);
     let taken: Vec<&str> = others.filter_map(|other| address_of(other)).collect();
-    if spec.addresses.iter().any(|address| address.kind != "IPAddress") {
+    if spec
+        .addresses
+        .iter()
+        .any(|address| address.kind != "IPAddress")
+    {
         return Err(AddressFault::Unsupported);
     }
-    if let Some(asked) = spec.addresses.iter().find(|address| !address.value.is_empty()) {
-        return if taken.contains(&asked.value.as_str()) { Err(AddressFault::Taken) } else { Ok(asked.value.to_string()) };
+    if let Some(asked) = spec
+        .addresses
+        .iter()
+        .find(|address| !address.value.is_empty())
+    {
+        return if taken.contains(&asked.value.as_str()) {
+            Err(AddressFault::Taken)
+        } else {
+            Ok(asked.value.to_string())
+        };
     }
     if let Some(own) = address_of(object).filter(|own| !taken.contains(own)) {
         return Ok(own.to_owned());
     }
-    let mut all = NETWORKS.rev().flat_map(|network| HOSTS.map(move |host| format!("172.18.{network}.{host}")));
-    all.find(|address| !taken.contains(&address.as_str())).ok_or(AddressFault::NoneLeft)
+    let mut all = NETWORKS
+        .rev()
+        .flat_map(|network| HOSTS.map(move |host| format!("172.18.{network}.{host}")));
+    all.find(|address| !taken.contains(&address.as_str()))
+        .ok_or(AddressFault::NoneLeft)
 }
 
 /// Writes a status if it differs.

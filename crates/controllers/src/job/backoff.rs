@@ -26,7 +26,11 @@ impl BackoffRecord {
     /// Loads the state from earlier passes.
     pub fn load(memory: &Memory) -> BackoffRecord {
         let get = |key: &str| memory.get(key).copied().unwrap_or(0);
-        BackoffRecord { failures: get("failures"), last: Timestamp::new(get("failed at")), unreplaced: get("unreplaced") }
+        BackoffRecord {
+            failures: get("failures"),
+            last: Timestamp::new(get("failed at")),
+            unreplaced: get("unreplaced"),
+        }
     }
 
     /// Stores the state for later passes.
@@ -40,7 +44,12 @@ impl BackoffRecord {
     pub fn after(mut self, succeeded: &[Rc<Object>], failed: &[Rc<Object>]) -> BackoffRecord {
         if let Some(success) = succeeded.iter().map(|pod| ended_at(pod)).max() {
             (self.failures, self.unreplaced) = (0, 0);
-            return self.plus(failed.iter().map(|pod| ended_at(pod)).filter(|end| *end > success));
+            return self.plus(
+                failed
+                    .iter()
+                    .map(|pod| ended_at(pod))
+                    .filter(|end| *end > success),
+            );
         }
         self.plus(failed.iter().map(|pod| ended_at(pod)))
     }
@@ -73,19 +82,41 @@ impl BackoffRecord {
 /// When a Pod ended: the end of its last container, or the best estimate.
 pub fn ended_at(object: &Object) -> Timestamp {
     let created = object.meta.creation_timestamp.unwrap_or_default();
-    let Some(pod) = object.pod() else { return created };
-    let not_ready = pod.status.condition("Ready").filter(|c| c.status == "False").and_then(|c| c.last_transition_time);
+    let Some(pod) = object.pod() else {
+        return created;
+    };
+    let not_ready = pod
+        .status
+        .condition("Ready")
+        .filter(|c| c.status == "False")
+        .and_then(|c| c.last_transition_time);
     let deleted = || {
         let grace = object.meta.deletion_grace_period_seconds.unwrap_or(0);
-        object.meta.deletion_timestamp.map(|at| Timestamp::new(at.seconds() - grace))
+        object
+            .meta
+            .deletion_timestamp
+            .map(|at| Timestamp::new(at.seconds() - grace))
     };
-    containers_ended(pod).or(not_ready).or_else(deleted).unwrap_or(created)
+    containers_ended(pod)
+        .or(not_ready)
+        .or_else(deleted)
+        .unwrap_or(created)
 }
 
 fn containers_ended(pod: &Pod) -> Option<Timestamp> {
-    let sidecars = pod.status.init_container_statuses.iter().zip(&pod.spec.init_containers).filter(|(_, c)| c.restart_policy == "Always");
+    let sidecars = pod
+        .status
+        .init_container_statuses
+        .iter()
+        .zip(&pod.spec.init_containers)
+        .filter(|(_, c)| c.restart_policy == "Always");
     let mut last = None;
-    for status in pod.status.container_statuses.iter().chain(sidecars.map(|(status, _)| status)) {
+    for status in pod
+        .status
+        .container_statuses
+        .iter()
+        .chain(sidecars.map(|(status, _)| status))
+    {
         last = last.max(Some(status.state.terminated.as_ref()?.finished_at?));
     }
     last
@@ -107,10 +138,31 @@ mod tests {
     #[test]
     fn a_success_resets_earlier_failures() {
         let record = BackoffRecord::default().after(&[], &[ended(5), ended(3)]);
-        assert_eq!(record, BackoffRecord { failures: 2, last: Timestamp::new(5), unreplaced: 2 });
+        assert_eq!(
+            record,
+            BackoffRecord {
+                failures: 2,
+                last: Timestamp::new(5),
+                unreplaced: 2
+            }
+        );
         assert_eq!(record.after(&[], &[]), record);
-        assert_eq!(record.after(&[], &[ended(9)]), BackoffRecord { failures: 3, last: Timestamp::new(9), unreplaced: 3 });
-        assert_eq!(record.after(&[ended(8)], &[ended(7), ended(9)]), BackoffRecord { failures: 1, last: Timestamp::new(9), unreplaced: 1 });
+        assert_eq!(
+            record.after(&[], &[ended(9)]),
+            BackoffRecord {
+                failures: 3,
+                last: Timestamp::new(9),
+                unreplaced: 3
+            }
+        );
+        assert_eq!(
+            record.after(&[ended(8)], &[ended(7), ended(9)]),
+            BackoffRecord {
+                failures: 1,
+                last: Timestamp::new(9),
+                unreplaced: 1
+            }
+        );
         assert_eq!(record.after(&[ended(8)], &[]).failures, 0);
     }
 }

@@ -36,7 +36,11 @@ impl Indexes {
         if first > last {
             return;
         }
-        let start = self.0.iter().position(|r| r.1 + 1 >= first).unwrap_or(self.0.len());
+        let start = self
+            .0
+            .iter()
+            .position(|r| r.1 + 1 >= first)
+            .unwrap_or(self.0.len());
         let (mut range, mut end) = ((first, last), start);
         while let Some(next) = self.0.get(end).filter(|r| r.0 <= range.1 + 1) {
             range = (range.0.min(next.0), range.1.max(next.1));
@@ -63,7 +67,10 @@ impl Indexes {
     /// How many indexes both hold.
     pub fn common(&self, other: &Indexes) -> i64 {
         let overlap = |a: &(i64, i64), b: &(i64, i64)| (a.1.min(b.1) - a.0.max(b.0) + 1).max(0);
-        self.0.iter().map(|a| other.0.iter().map(|b| overlap(a, b)).sum::<i64>()).sum()
+        self.0
+            .iter()
+            .map(|a| other.0.iter().map(|b| overlap(a, b)).sum::<i64>())
+            .sum()
     }
 
     /// The first indexes below `completions` that are not in it.
@@ -103,9 +110,14 @@ mod tests {
 
     #[test]
     fn sets_of_indexes_are_written_as_ranges() {
-        for (added, text) in
-            [(&[][..], ""), (&[3], "3"), (&[0, 1], "0,1"), (&[2, 0, 1], "0-2"), (&[5, 0, 1, 4, 9, 6], "0,1,4-6,9"), (&[1, 3, 2, 2], "1-3")]
-        {
+        for (added, text) in [
+            (&[][..], ""),
+            (&[3], "3"),
+            (&[0, 1], "0,1"),
+            (&[2, 0, 1], "0-2"),
+            (&[5, 0, 1, 4, 9, 6], "0,1,4-6,9"),
+            (&[1, 3, 2, 2], "1-3"),
+        ] {
             let mut set = Indexes::default();
             added.iter().for_each(|i| set.add(*i, *i));
             assert_eq!(set.text(), text);

@@ -34,8 +34,15 @@ const SETTLE_US: Duration = 2 * MS;
 const MANAGER: &str = "kubernetes.io/job-controller";
 
 /// How the page shows the loop.
-static DESCRIPTOR: Descriptor =
-    Descriptor { name: "job-controller", aliases: &[], title: "job", icon: "i-job", lane: "job", always_shown: false, code: GENERIC };
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "job-controller",
+    aliases: &[],
+    title: "job",
+    icon: "i-job",
+    lane: "job",
+    always_shown: false,
+    code: GENERIC,
+};
 
 /// The job loop; its keys are Jobs, and Pods that no Job will count.
 pub struct JobController;
@@ -46,7 +53,12 @@ impl Controller for JobController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::Job), Watch::Owns(Kind::Job, Kind::Pod), Watch::Maps(Kind::Pod), Watch::Maps(Kind::Job)]
+        &[
+            Watch::For(Kind::Job),
+            Watch::Owns(Kind::Job, Kind::Pod),
+            Watch::Maps(Kind::Pod),
+            Watch::Maps(Kind::Job),
+        ]
     }
 
     /// Pods that no Job will count are released; Pods without a controller wake the Jobs whose selector they match.
@@ -55,7 +67,8 @@ impl Controller for JobController {
         if let Some(job) = object.get::<Job>() {
             if event.op == Op::Deleted || job.status.finished().is_some() {
                 let pods = cache.owned_of_kind(object.meta.uid, Kind::Pod);
-                pods.filter(|pod| pod.meta.has_finalizer(JOB_TRACKING)).for_each(|pod| wake(pod.key()));
+                pods.filter(|pod| pod.meta.has_finalizer(JOB_TRACKING))
+                    .for_each(|pod| wake(pod.key()));
             }
             return;
         }
@@ -72,16 +85,25 @@ impl Controller for JobController {
     }
 
     fn delay(&self, event: &Event<'_>, key: &ObjectRef, _clock: i64) -> Duration {
-        let own_status = event.before.is_some_and(|b| event.op == Op::Modified && b.meta.generation == event.object.meta.generation);
+        let own_status = event.before.is_some_and(|b| {
+            event.op == Op::Modified && b.meta.generation == event.object.meta.generation
+        });
         let batched = key.kind == Kind::Job && (event.object.kind == Kind::Pod || own_status);
         if batched { BATCH_US } else { 0 }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
         if key.kind == Kind::Pod {
             return release_orphan(key, view, out);
         }
-        let Some((object, job)) = view.cache.get::<Job>(key) else { return Ok(Action::AwaitChange) };
+        let Some((object, job)) = view.cache.get::<Job>(key) else {
+            return Ok(Action::AwaitChange);
+        };
         let elsewhere = !job.spec.managed_by.is_empty() && job.spec.managed_by != MANAGER;
         if elsewhere || job.status.finished().is_some() {
             out.memory.clear();
@@ -92,7 +114,11 @@ impl Controller for JobController {
         }
         let (named, all) = track::recall(out.memory);
         if !named.is_empty() {
-            let pods = view.cache.owned_of_kind(object.meta.uid, Kind::Pod).cloned().collect();
+            let pods = view
+                .cache
+                .owned_of_kind(object.meta.uid, Kind::Pod)
+                .cloned()
+                .collect();
             JobPass::new(object, job, pods, view, out).resume(&named, all, view, out)?;
             return Ok(Action::RequeueAfter(BATCH_US));
         }
@@ -111,15 +137,26 @@ impl Controller for JobController {
 
 /// Whether a Pod with the finalizer has no Job that would count it.
 fn is_orphan(pod: &Object, cache: &Cache) -> bool {
-    let Some(owner) = pod.meta.controller() else { return true };
+    let Some(owner) = pod.meta.controller() else {
+        return true;
+    };
     if !owner.is_kind(Kind::Job) {
         return false;
     }
-    let job = cache.get::<Job>(&ObjectRef { kind: Kind::Job, namespace: pod.meta.namespace.clone(), name: owner.name.clone() });
-    job.filter(|(o, _)| o.meta.uid == owner.uid).is_none_or(|(_, job)| job.status.finished().is_some())
+    let job = cache.get::<Job>(&ObjectRef {
+        kind: Kind::Job,
+        namespace: pod.meta.namespace.clone(),
+        name: owner.name.clone(),
+    });
+    job.filter(|(o, _)| o.meta.uid == owner.uid)
+        .is_none_or(|(_, job)| job.status.finished().is_some())
 }
 
-fn release_orphan(key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn release_orphan(
+    key: &ObjectRef,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<Action, ApiError> {
     if let Some(pod) = view.cache.object(key)
         && pod.meta.has_finalizer(JOB_TRACKING)
         && is_orphan(pod, view.cache)
@@ -130,14 +167,27 @@ fn release_orphan(key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Re
 }
 
 impl<'a> JobPass<'a> {
-    fn new(object: &Rc<Object>, job: &'a Job, mut pods: Vec<Rc<Object>>, view: &PassView<'_>, out: &Out<'_>) -> Self {
+    fn new(
+        object: &Rc<Object>,
+        job: &'a Job,
+        mut pods: Vec<Rc<Object>>,
+        view: &PassView<'_>,
+        out: &Out<'_>,
+    ) -> Self {
         let spec: &JobSpec = &job.spec;
         let mut status = job.status.clone();
-        let uncounted = status.uncounted_terminated_pods.get_or_insert_default().clone();
+        let uncounted = status
+            .uncounted_terminated_pods
+            .get_or_insert_default()
+            .clone();
         if spec.completion_mode == "Indexed" {
             k8s_model::sort::sort_by_key(&mut pods, |pod| index_of(pod));
         }
-        let active: Vec<Rc<Object>> = pods.iter().filter(|pod| pod.is_active_pod()).cloned().collect();
+        let active: Vec<Rc<Object>> = pods
+            .iter()
+            .filter(|pod| pod.is_active_pod())
+            .cloned()
+            .collect();
         let mut pass = JobPass {
             object: object.clone(),
             spec,
@@ -166,14 +216,21 @@ impl<'a> JobPass<'a> {
     /// Counts Pods that have ended since the status was written.
     fn count(&mut self, uncounted: &Uncounted) {
         let new = |known: &[Uid], ended: &dyn Fn(&Object) -> bool| -> Vec<Rc<Object>> {
-            let counts = |pod: &&Rc<Object>| self.is_tracked(pod) && !known.contains(&pod.meta.uid) && ended(pod);
+            let counts = |pod: &&Rc<Object>| {
+                self.is_tracked(pod) && !known.contains(&pod.meta.uid) && ended(pod)
+            };
             self.pods.iter().filter(counts).cloned().collect()
         };
         let succeeded = new(&uncounted.succeeded, &|pod| phase(pod) == "Succeeded");
         let failed = new(&uncounted.failed, &|pod| self.is_failed(pod));
-        let ignored = failed.iter().filter(|pod| judge(self.spec, pod) == PolicyVerdict::Ignore).count();
-        self.succeeded = i64::from(self.status.succeeded) + (succeeded.len() + uncounted.succeeded.len()) as i64;
-        self.failed = i64::from(self.status.failed) + (failed.len() - ignored + uncounted.failed.len()) as i64;
+        let ignored = failed
+            .iter()
+            .filter(|pod| judge(self.spec, pod) == PolicyVerdict::Ignore)
+            .count();
+        self.succeeded =
+            i64::from(self.status.succeeded) + (succeeded.len() + uncounted.succeeded.len()) as i64;
+        self.failed = i64::from(self.status.failed)
+            + (failed.len() - ignored + uncounted.failed.len()) as i64;
         self.record = self.record.after(&succeeded, &failed);
     }
 
@@ -202,7 +259,8 @@ impl<'a> JobPass<'a> {
 
     /// Whether a Pod has not been counted yet, and will be.
     fn is_tracked(&self, pod: &Object) -> bool {
-        pod.meta.has_finalizer(JOB_TRACKING) && (!self.is_indexed() || self.good_index(pod).is_some())
+        pod.meta.has_finalizer(JOB_TRACKING)
+            && (!self.is_indexed() || self.good_index(pod).is_some())
     }
 
     /// Decides whether the Job ends; if so, stops its Pods, otherwise creates or deletes Pods.
@@ -214,7 +272,9 @@ impl<'a> JobPass<'a> {
         let mut active = self.active.len() as i32;
         let mut result = Ok(());
         if let Some(end) = &self.end {
-            let why = Why::JobEnds { reason: end.reason.clone() };
+            let why = Why::JobEnds {
+                reason: end.reason.clone(),
+            };
             let (deleted, outcome) = self.delete_pods(&self.active.clone(), false, why, out);
             active -= deleted;
             if active > 0 {
@@ -226,22 +286,44 @@ impl<'a> JobPass<'a> {
             if manages {
                 (active, result) = self.manage(view, out);
             }
-            let enough = if self.spec.completions.is_none() { self.succeeded > 0 } else { self.succeeded >= self.completions() };
+            let enough = if self.spec.completions.is_none() {
+                self.succeeded > 0
+            } else {
+                self.succeeded >= self.completions()
+            };
             if enough && active == 0 {
-                self.end = JobEnd::new("SuccessCriteriaMet", "CompletionsReached", "Reached expected number of succeeded pods");
+                self.end = JobEnd::new(
+                    "SuccessCriteriaMet",
+                    "CompletionsReached",
+                    "Reached expected number of succeeded pods",
+                );
             } else if manages {
                 self.tell_suspension(view.wall, out);
             }
         }
         let counts = (active, Some(self.ready), Some(self.terminating));
-        self.needs_flush |= counts != (self.status.active, self.status.ready, self.status.terminating);
-        (self.status.active, self.status.ready, self.status.terminating) = counts;
+        self.needs_flush |= counts
+            != (
+                self.status.active,
+                self.status.ready,
+                self.status.terminating,
+            );
+        (
+            self.status.active,
+            self.status.ready,
+            self.status.terminating,
+        ) = counts;
         result
     }
 
     fn decide_end(&mut self, view: &PassView<'_>) {
         let limit = self.spec.backoff_limit.map_or(0, i64::from);
-        let fails = || self.pods.iter().filter(|pod| self.is_failed(pod)).find_map(|pod| message_of(judge(self.spec, pod)));
+        let fails = || {
+            self.pods
+                .iter()
+                .filter(|pod| self.is_failed(pod))
+                .find_map(|pod| message_of(judge(self.spec, pod)))
+        };
         self.end = if let Some(condition) = self.status.met("SuccessCriteriaMet") {
             JobEnd::like("SuccessCriteriaMet", condition)
         } else if let Some(condition) = self.status.met("FailureTarget") {
@@ -249,7 +331,10 @@ impl<'a> JobPass<'a> {
         } else if let Some(message) = fails() {
             JobEnd::new("FailureTarget", "PodFailurePolicy", message)
         } else if self.failed > limit || self.restarts_exceed(limit) {
-            JobEnd::failure("BackoffLimitExceeded", "Job has reached the specified backoff limit")
+            JobEnd::failure(
+                "BackoffLimitExceeded",
+                "Job has reached the specified backoff limit",
+            )
         } else {
             self.past_deadline(view)
         };
@@ -262,7 +347,10 @@ impl<'a> JobPass<'a> {
         }
         let left = view.until(start, seconds);
         if left == 0 {
-            return JobEnd::failure("DeadlineExceeded", "Job was active longer than specified deadline");
+            return JobEnd::failure(
+                "DeadlineExceeded",
+                "Job was active longer than specified deadline",
+            );
         }
         self.look_again(left);
         None
@@ -273,8 +361,17 @@ impl<'a> JobPass<'a> {
         if self.spec.template.spec.restart_policy != "OnFailure" {
             return false;
         }
-        let running = self.pods.iter().filter_map(|o| o.pod()).filter(|pod| matches!(pod.status.phase.as_str(), "Running" | "Pending"));
-        let statuses = running.flat_map(|pod| pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses));
+        let running = self
+            .pods
+            .iter()
+            .filter_map(|o| o.pod())
+            .filter(|pod| matches!(pod.status.phase.as_str(), "Running" | "Pending"));
+        let statuses = running.flat_map(|pod| {
+            pod.status
+                .init_container_statuses
+                .iter()
+                .chain(&pod.status.container_statuses)
+        });
         let restarts: i64 = statuses.map(|status| i64::from(status.restart_count)).sum();
         restarts >= limit.max(1)
     }
@@ -284,13 +381,24 @@ impl<'a> JobPass<'a> {
         let completions = self.completions();
         let before = Indexes::parse(&self.status.completed_indexes, completions);
         let mut now = before.clone();
-        for pod in self.pods.iter().filter(|pod| phase(pod) == "Succeeded" && self.is_tracked(pod)) {
+        for pod in self
+            .pods
+            .iter()
+            .filter(|pod| phase(pod) == "Succeeded" && self.is_tracked(pod))
+        {
             index_of(pod).into_iter().for_each(|i| now.add(i, i));
         }
         self.succeeded = now.total();
         if let Some(limit) = self.spec.backoff_limit_per_index {
-            let mut failed = Indexes::parse(self.status.failed_indexes.as_deref().unwrap_or(""), completions);
-            for pod in self.pods.iter().filter(|pod| self.is_tracked(pod) && self.fails_index(pod, limit)) {
+            let mut failed = Indexes::parse(
+                self.status.failed_indexes.as_deref().unwrap_or(""),
+                completions,
+            );
+            for pod in self
+                .pods
+                .iter()
+                .filter(|pod| self.is_tracked(pod) && self.fails_index(pod, limit))
+            {
                 index_of(pod).into_iter().for_each(|i| failed.add(i, i));
             }
             if self.end.is_none() {
@@ -308,7 +416,11 @@ impl<'a> JobPass<'a> {
         if self.end.is_none()
             && let Some(rule) = success_rule(self.spec.success_policy.as_ref(), completions, &now)
         {
-            self.end = JobEnd::new("SuccessCriteriaMet", "SuccessPolicy", format_smolstr!("Matched rules at index {rule}"));
+            self.end = JobEnd::new(
+                "SuccessCriteriaMet",
+                "SuccessPolicy",
+                format_smolstr!("Matched rules at index {rule}"),
+            );
         }
         self.indexes = Some((before, now));
     }
@@ -324,16 +436,32 @@ impl<'a> JobPass<'a> {
     }
 
     /// The last failed Pod of each index that has neither ended nor an active Pod, by index, as the Pods are sorted.
-    fn awaiting_replacement(&self, succeeded: &Indexes, failed: &Indexes) -> Vec<(i64, Rc<Object>)> {
+    fn awaiting_replacement(
+        &self,
+        succeeded: &Indexes,
+        failed: &Indexes,
+    ) -> Vec<(i64, Rc<Object>)> {
         let mut last: Vec<(i64, Rc<Object>)> = Vec::new();
-        for pod in self.pods.iter().filter(|pod| self.is_tracked(pod) && self.is_failed(pod)) {
+        for pod in self
+            .pods
+            .iter()
+            .filter(|pod| self.is_tracked(pod) && self.is_failed(pod))
+        {
             let Some(index) = index_of(pod) else { continue };
-            if succeeded.has(index) || failed.has(index) || self.active.binary_search_by_key(&Some(index), |pod| index_of(pod)).is_ok() {
+            if succeeded.has(index)
+                || failed.has(index)
+                || self
+                    .active
+                    .binary_search_by_key(&Some(index), |pod| index_of(pod))
+                    .is_ok()
+            {
                 continue;
             }
             match last.last_mut() {
                 Some((i, known)) if *i == index => {
-                    if pods::all_failures(known) <= pods::all_failures(pod) && backoff::ended_at(pod) >= backoff::ended_at(known) {
+                    if pods::all_failures(known) <= pods::all_failures(pod)
+                        && backoff::ended_at(pod) >= backoff::ended_at(known)
+                    {
                         *known = pod.clone();
                     }
                 }
@@ -345,15 +473,32 @@ impl<'a> JobPass<'a> {
 
     /// Records that a Job was suspended or resumed.
     fn tell_suspension(&mut self, now: Timestamp, out: &mut Out<'_>) {
-        let (status, reason, message) =
-            if self.spec.suspend { ("True", "JobSuspended", "Job suspended") } else { ("False", "JobResumed", "Job resumed") };
-        if !track::ensure(&mut self.status.conditions, "Suspended", (status, reason.into(), message.into()), now) {
+        let (status, reason, message) = if self.spec.suspend {
+            ("True", "JobSuspended", "Job suspended")
+        } else {
+            ("False", "JobResumed", "Job resumed")
+        };
+        if !track::ensure(
+            &mut self.status.conditions,
+            "Suspended",
+            (status, reason.into(), message.into()),
+            now,
+        ) {
             return;
         }
         self.needs_flush = true;
         // Time spent suspended does not count against the deadline.
         self.status.start_time = (!self.spec.suspend).then_some(now);
-        out.event(&self.object, "Normal", if self.spec.suspend { "Suspended" } else { "Resumed" }, message);
+        out.event(
+            &self.object,
+            "Normal",
+            if self.spec.suspend {
+                "Suspended"
+            } else {
+                "Resumed"
+            },
+            message,
+        );
     }
 
     fn look_again(&mut self, after: Duration) {
@@ -362,5 +507,9 @@ impl<'a> JobPass<'a> {
 }
 
 fn message_of(verdict: PolicyVerdict) -> Option<Str> {
-    if let PolicyVerdict::FailJob(message) = verdict { Some(message) } else { None }
+    if let PolicyVerdict::FailJob(message) = verdict {
+        Some(message)
+    } else {
+        None
+    }
 }

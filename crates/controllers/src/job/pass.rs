@@ -17,7 +17,9 @@ pub(super) const BATCH_US: Duration = SECOND;
 
 /// Removes the tracking finalizer from a Pod; a deleted Pod has none.
 pub(super) fn untrack(key: &ObjectRef, why: Why, out: &mut Out<'_>) -> Result<(), ApiError> {
-    match out.patch(key, why, |o| o.meta.finalizers.retain(|f| f != JOB_TRACKING)) {
+    match out.patch(key, why, |o| {
+        o.meta.finalizers.retain(|f| f != JOB_TRACKING)
+    }) {
         Err(error) if error.reason != StatusReason::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -32,12 +34,24 @@ pub(super) struct JobEnd {
 }
 
 impl JobEnd {
-    pub(super) fn new(kind: &'static str, reason: &'static str, message: impl Into<Str>) -> Option<JobEnd> {
-        Some(JobEnd { kind, reason: Str::new_static(reason), message: message.into() })
+    pub(super) fn new(
+        kind: &'static str,
+        reason: &'static str,
+        message: impl Into<Str>,
+    ) -> Option<JobEnd> {
+        Some(JobEnd {
+            kind,
+            reason: Str::new_static(reason),
+            message: message.into(),
+        })
     }
 
     pub(super) fn like(kind: &'static str, condition: &JobCondition) -> Option<JobEnd> {
-        Some(JobEnd { kind, reason: condition.reason.clone(), message: condition.message.clone() })
+        Some(JobEnd {
+            kind,
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+        })
     }
 
     pub(super) fn failure(reason: &'static str, message: &'static str) -> Option<JobEnd> {

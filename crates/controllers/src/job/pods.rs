@@ -31,7 +31,10 @@ const MAX_NAME_PREFIX_LEN: usize = 58;
 
 /// The number in an annotation of a Pod.
 pub fn count_of(pod: &Object, annotation: &str) -> i64 {
-    pod.meta.annotation(annotation).and_then(|text| text.parse().ok()).unwrap_or(0)
+    pod.meta
+        .annotation(annotation)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0)
 }
 
 /// How often the Pods of this Pod's index have failed before.
@@ -41,10 +44,15 @@ pub fn all_failures(pod: &Object) -> i64 {
 
 impl JobPass<'_> {
     /// Adjusts the number of active Pods to the desired one; returns the resulting number.
-    pub(super) fn manage(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
+    pub(super) fn manage(
+        &mut self,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> (i32, Result<(), ApiError>) {
         let active = self.active.len() as i32;
         if self.spec.suspend {
-            let (deleted, result) = self.delete_pods(&self.active.clone(), true, Why::JobSuspended, out);
+            let (deleted, result) =
+                self.delete_pods(&self.active.clone(), true, Why::JobSuspended, out);
             return (active - deleted, result);
         }
         let parallelism = i64::from(self.spec.parallelism.unwrap_or(1));
@@ -52,15 +60,28 @@ impl JobPass<'_> {
             // A work queue whose first Pod has succeeded gets no new Pods.
             None if self.succeeded > 0 => active,
             None => parallelism as i32,
-            Some(_) => (self.completions() - self.succeeded).min(parallelism).max(0) as i32,
+            Some(_) => (self.completions() - self.succeeded)
+                .min(parallelism)
+                .max(0) as i32,
         };
         let surplus = self.surplus((active - wanted).max(0) as usize, view);
         if !surplus.is_empty() {
-            let why = Why::TooMany { have: active, want: wanted, rank: DeletionRank::Equal, stays: Default::default() };
+            let why = Why::TooMany {
+                have: active,
+                want: wanted,
+                rank: DeletionRank::Equal,
+                stays: Default::default(),
+            };
             let (deleted, result) = self.delete_pods(&surplus, true, why, out);
             return (active - deleted, result);
         }
-        let missing = wanted - active - if self.only_replaces_failed() { self.terminating } else { 0 };
+        let missing = wanted
+            - active
+            - if self.only_replaces_failed() {
+                self.terminating
+            } else {
+                0
+            };
         // Failures covered by a reduced parallelism are not replaced by new Pods later.
         self.record.unreplaced = self.record.unreplaced.min(i64::from(missing.max(0)));
         if missing <= 0 {
@@ -91,10 +112,20 @@ impl JobPass<'_> {
             }
         }
         let missing = missing.min(BURST);
-        let Some((_, succeeded)) = &self.indexes else { return Ok(vec![None; missing]) };
+        let Some((_, succeeded)) = &self.indexes else {
+            return Ok(vec![None; missing]);
+        };
         let mut taken = succeeded.clone();
-        let still_there = self.pods.iter().filter(|pod| self.only_replaces_failed() && is_terminating(pod));
-        for index in self.active.iter().chain(still_there).filter_map(|pod| index_of(pod)) {
+        let still_there = self
+            .pods
+            .iter()
+            .filter(|pod| self.only_replaces_failed() && is_terminating(pod));
+        for index in self
+            .active
+            .iter()
+            .chain(still_there)
+            .filter_map(|pod| index_of(pod))
+        {
             taken.add(index, index);
         }
         taken.merge(self.failed_indexes.as_ref().unwrap_or(&Indexes::default()));
@@ -105,7 +136,12 @@ impl JobPass<'_> {
         let (mut now, mut soonest) = (Vec::new(), None);
         for index in places {
             match self.replaced_at(index).map_or(0, |pod| {
-                BackoffRecord { failures: all_failures(pod) + 1, last: backoff::ended_at(pod), unreplaced: 1 }.remaining(view)
+                BackoffRecord {
+                    failures: all_failures(pod) + 1,
+                    last: backoff::ended_at(pod),
+                    unreplaced: 1,
+                }
+                .remaining(view)
             }) {
                 0 => now.push(Some(index)),
                 remaining => soonest = Some(soonest.map_or(remaining, |s: u64| s.min(remaining))),
@@ -119,7 +155,10 @@ impl JobPass<'_> {
 
     /// The failed Pod that a new one of this index takes over from.
     fn replaced_at(&self, index: i64) -> Option<&Rc<Object>> {
-        let at = self.replaced.binary_search_by_key(&index, |(i, _)| *i).ok()?;
+        let at = self
+            .replaced
+            .binary_search_by_key(&index, |(i, _)| *i)
+            .ok()?;
         self.replaced.get(at).map(|(_, pod)| pod)
     }
 
@@ -129,7 +168,10 @@ impl JobPass<'_> {
         if at_least == 0 && !self.is_indexed() {
             return gone;
         }
-        for ranked in deletion_order::of_pods(&self.object, &self.active, usize::MAX, view).into_iter().rev() {
+        for ranked in deletion_order::of_pods(&self.object, &self.active, usize::MAX, view)
+            .into_iter()
+            .rev()
+        {
             let (pod, index) = (ranked.pod.clone(), self.good_index(ranked.pod));
             let good = !self.is_indexed() || index.is_some_and(|index| seen.insert(index));
             if good { left.push(pod) } else { gone.push(pod) }
@@ -141,16 +183,37 @@ impl JobPass<'_> {
     }
 
     /// Deletes Pods, releasing them first if they must not be counted; returns how many.
-    pub(super) fn delete_pods(&mut self, pods: &[Rc<Object>], release: bool, why: Why, out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
+    pub(super) fn delete_pods(
+        &mut self,
+        pods: &[Rc<Object>],
+        release: bool,
+        why: Why,
+        out: &mut Out<'_>,
+    ) -> (i32, Result<(), ApiError>) {
         let object = self.object.clone();
         let (mut deleted, mut result) = (0, Ok(()));
         if release {
-            result = out.together(|out| pods.iter().try_for_each(|pod| untrack(&pod.key(), why.clone(), out)));
+            result = out.together(|out| {
+                pods.iter()
+                    .try_for_each(|pod| untrack(&pod.key(), why.clone(), out))
+            });
         }
         out.together(|out| {
             for pod in pods {
-                match out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why.clone()) {
-                    Ok(_) => out.event(&object, "Normal", "SuccessfulDelete", format_smolstr!("Deleted pod: {}", pod.meta.name)),
+                match out.delete(
+                    &pod.key(),
+                    Delete {
+                        uid: Some(pod.meta.uid),
+                        ..Default::default()
+                    },
+                    why.clone(),
+                ) {
+                    Ok(_) => out.event(
+                        &object,
+                        "Normal",
+                        "SuccessfulDelete",
+                        format_smolstr!("Deleted pod: {}", pod.meta.name),
+                    ),
                     Err(error) if error.reason == StatusReason::NotFound => {}
                     Err(error) => {
                         result = Err(error);
@@ -166,8 +229,16 @@ impl JobPass<'_> {
     }
 
     /// Slow start: a batch of 1, then 2, 4, 8… as long as every creation succeeds; returns how many were created.
-    fn create_pods(&self, places: &[Option<i64>], (have, want): (i32, i32), out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
-        let template = self.indexes.as_ref().map(|_| indexed_spec(&self.spec.template.spec.raw));
+    fn create_pods(
+        &self,
+        places: &[Option<i64>],
+        (have, want): (i32, i32),
+        out: &mut Out<'_>,
+    ) -> (i32, Result<(), ApiError>) {
+        let template = self
+            .indexes
+            .as_ref()
+            .map(|_| indexed_spec(&self.spec.template.spec.raw));
         let (mut made, mut batch, mut rest) = (0, 1, places);
         let (last, retries) = (self.last_failed(), self.record.unreplaced);
         while !rest.is_empty() {
@@ -175,16 +246,32 @@ impl JobPass<'_> {
             let mut failed = None;
             out.together(|out| {
                 for place in now {
-                    let why =
-                        self.retries(*place, last.filter(|_| i64::from(made) < retries), have, want).unwrap_or(Why::TooFew { have, want });
+                    let why = self
+                        .retries(
+                            *place,
+                            last.filter(|_| i64::from(made) < retries),
+                            have,
+                            want,
+                        )
+                        .unwrap_or(Why::TooFew { have, want });
                     match out.create(self.new_pod(*place, template.as_ref()), why) {
                         Ok(pod) => {
                             made += 1;
-                            out.event(&self.object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name));
+                            out.event(
+                                &self.object,
+                                "Normal",
+                                "SuccessfulCreate",
+                                format_smolstr!("Created pod: {}", pod.meta.name),
+                            );
                         }
                         Err(error) if error.is_of_terminating_namespace() => {}
                         Err(error) => {
-                            out.event(&self.object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
+                            out.event(
+                                &self.object,
+                                "Warning",
+                                "FailedCreate",
+                                format_smolstr!("Error creating: {error}"),
+                            );
                             failed = Some(error);
                         }
                     }
@@ -204,29 +291,56 @@ impl JobPass<'_> {
         if self.record.failures == 0 || self.spec.backoff_limit_per_index.is_some() {
             return None;
         }
-        self.pods.iter().filter(|pod| self.is_failed(pod)).max_by_key(|pod| backoff::ended_at(pod))
+        self.pods
+            .iter()
+            .filter(|pod| self.is_failed(pod))
+            .max_by_key(|pod| backoff::ended_at(pod))
     }
 
     /// The failure that a new Pod retries, if there was one since the last success.
-    fn retries(&self, place: Option<i64>, last: Option<&Rc<Object>>, have: i32, want: i32) -> Option<Why> {
+    fn retries(
+        &self,
+        place: Option<i64>,
+        last: Option<&Rc<Object>>,
+        have: i32,
+        want: i32,
+    ) -> Option<Why> {
         let (failed, record) = match place.filter(|_| self.spec.backoff_limit_per_index.is_some()) {
             Some(index) => {
                 let pod = self.replaced_at(index)?;
-                (pod, BackoffRecord { failures: all_failures(pod) + 1, ..BackoffRecord::default() })
+                (
+                    pod,
+                    BackoffRecord {
+                        failures: all_failures(pod) + 1,
+                        ..BackoffRecord::default()
+                    },
+                )
             }
             None => (last?, self.record),
         };
         let pod = failed.meta.name.clone();
-        Some(Why::Retry(Box::new(Retry { have, want, pod, how: how_it_failed(failed), back_off: record.seconds() })))
+        Some(Why::Retry(Box::new(Retry {
+            have,
+            want,
+            pod,
+            how: how_it_failed(failed),
+            back_off: record.seconds(),
+        })))
     }
 
     fn new_pod(&self, place: Option<i64>, indexed: Option<&Value>) -> Object {
         let (meta, template) = (&self.object.meta, &self.spec.template);
-        let mut new = ObjectMeta { finalizers: vec![Str::new_static(JOB_TRACKING)].into(), ..self.object.pod_meta(template) };
+        let mut new = ObjectMeta {
+            finalizers: vec![Str::new_static(JOB_TRACKING)].into(),
+            ..self.object.pod_meta(template)
+        };
         let mut spec = template.spec.clone();
         if let (Some(index), Some(raw)) = (place, indexed) {
             let end = format_smolstr!("-{index}-");
-            let stem = meta.name.get(..MAX_NAME_PREFIX_LEN - end.len()).unwrap_or(&meta.name);
+            let stem = meta
+                .name
+                .get(..MAX_NAME_PREFIX_LEN - end.len())
+                .unwrap_or(&meta.name);
             new.generate_name = format_smolstr!("{stem}{end}").into();
             put(&mut new.labels, INDEX, index);
             put(&mut new.annotations, INDEX, index);
@@ -237,12 +351,18 @@ impl JobPass<'_> {
             raw["hostname"] = Value::String(format!("{}-{index}", meta.name));
             spec = PodSpec::from_raw(raw).unwrap_or(spec);
         }
-        Object { kind: Kind::Pod, meta: new, body: Body::Pod(Box::new(Pod::new(spec))) }
+        Object {
+            kind: Kind::Pod,
+            meta: new,
+            body: Body::Pod(Box::new(Pod::new(spec))),
+        }
     }
 
     /// Annotates a new Pod with the failures of its index.
     fn put_failures(&self, annotations: &mut Labels, before: Option<&Rc<Object>>) {
-        let (mut failures, mut ignored) = before.map_or((0, 0), |pod| (count_of(pod, FAILURES), count_of(pod, IGNORED)));
+        let (mut failures, mut ignored) = before.map_or((0, 0), |pod| {
+            (count_of(pod, FAILURES), count_of(pod, IGNORED))
+        });
         match before.map(|pod| judge(self.spec, pod)) {
             None => {}
             Some(PolicyVerdict::Ignore) => ignored += 1,
@@ -257,12 +377,20 @@ impl JobPass<'_> {
 
 /// How a Pod failed: the reason of its status says more than the code of a container that was stopped.
 fn how_it_failed(object: &Object) -> Str {
-    let Some(status) = object.pod().map(|pod| &pod.status) else { return Str::default() };
+    let Some(status) = object.pod().map(|pod| &pod.status) else {
+        return Str::default();
+    };
     if !status.reason.is_empty() {
         return status.reason.to_str();
     }
-    let all = status.init_container_statuses.iter().chain(&status.container_statuses);
-    let code = all.filter_map(|one| one.state.terminated.as_ref()).map(|end| end.exit_code).find(|code| *code != 0);
+    let all = status
+        .init_container_statuses
+        .iter()
+        .chain(&status.container_statuses);
+    let code = all
+        .filter_map(|one| one.state.terminated.as_ref())
+        .map(|end| end.exit_code)
+        .find(|code| *code != 0);
     match code {
         Some(code) => format_smolstr!("exit code {code}"),
         None if object.meta.is_deleting() => "deleted".into(),
@@ -278,8 +406,15 @@ fn put(labels: &mut Labels, key: &'static str, value: i64) {
 fn indexed_spec(raw: &Value) -> Value {
     let mut spec = raw.clone();
     for list in ["initContainers", "containers"] {
-        for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
-            let known = container["env"].as_array().is_some_and(|env| env.iter().any(|v| v["name"] == INDEX_VARIABLE));
+        for container in spec
+            .get_mut(list)
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            let known = container["env"]
+                .as_array()
+                .is_some_and(|env| env.iter().any(|v| v["name"] == INDEX_VARIABLE));
             if known {
                 continue;
             }

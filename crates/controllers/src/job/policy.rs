@@ -23,8 +23,12 @@ pub enum PolicyVerdict {
 
 /// The first rule that a failed Pod matches decides; without one the failure counts.
 pub fn judge(spec: &JobSpec, object: &Object) -> PolicyVerdict {
-    let (Some(policy), Some(pod)) = (&spec.pod_failure_policy, object.pod()) else { return PolicyVerdict::Count };
-    let Some((index, matched)) = first_match(policy, pod) else { return PolicyVerdict::Count };
+    let (Some(policy), Some(pod)) = (&spec.pod_failure_policy, object.pod()) else {
+        return PolicyVerdict::Count;
+    };
+    let Some((index, matched)) = first_match(policy, pod) else {
+        return PolicyVerdict::Count;
+    };
     let action = &policy.rules[index].action;
     match action.as_str() {
         "Ignore" => PolicyVerdict::Ignore,
@@ -35,7 +39,9 @@ pub fn judge(spec: &JobSpec, object: &Object) -> PolicyVerdict {
                 Match::Container(container, code) => format_smolstr!(
                     "Container {container} for pod {name} failed with exit code {code} matching {action} rule at index {index}"
                 ),
-                Match::Condition(kind) => format_smolstr!("Pod {name} has condition {kind} matching {action} rule at index {index}"),
+                Match::Condition(kind) => format_smolstr!(
+                    "Pod {name} has condition {kind} matching {action} rule at index {index}"
+                ),
             })
         }
         _ => PolicyVerdict::Count,
@@ -51,14 +57,27 @@ fn first_match<'a>(policy: &FailurePolicy, pod: &'a Pod) -> Option<(usize, Match
     policy.rules.iter().enumerate().find_map(|(index, rule)| {
         let matched = match &rule.on_exit_codes {
             Some(wanted) => {
-                let all = pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses);
-                all.filter_map(|status| exit_code(status, wanted).map(|code| Match::Container(&status.name, code))).next()
+                let all = pod
+                    .status
+                    .container_statuses
+                    .iter()
+                    .chain(&pod.status.init_container_statuses);
+                all.filter_map(|status| {
+                    exit_code(status, wanted).map(|code| Match::Container(&status.name, code))
+                })
+                .next()
             }
             None => {
                 let matches = |kind: &Str, status: &Str| {
-                    rule.on_pod_conditions.iter().any(|pattern| pattern.kind == *kind && pattern.status == *status)
+                    rule.on_pod_conditions
+                        .iter()
+                        .any(|pattern| pattern.kind == *kind && pattern.status == *status)
                 };
-                pod.status.conditions.iter().find(|c| matches(&c.kind, &c.status)).map(|c| Match::Condition(&c.kind))
+                pod.status
+                    .conditions
+                    .iter()
+                    .find(|c| matches(&c.kind, &c.status))
+                    .map(|c| Match::Condition(&c.kind))
             }
         };
         matched.map(|matched| (index, matched))
@@ -68,19 +87,38 @@ fn first_match<'a>(policy: &FailurePolicy, pod: &'a Pod) -> Option<(usize, Match
 /// The exit code of a container that failed as the rule requires.
 fn exit_code(status: &ContainerStatus, wanted: &OnExitCodes) -> Option<i32> {
     let code = status.state.terminated.as_ref()?.exit_code;
-    let named = wanted.container_name.as_ref().is_none_or(|name| *name == status.name);
+    let named = wanted
+        .container_name
+        .as_ref()
+        .is_none_or(|name| *name == status.name);
     let listed = wanted.values.contains(&code);
-    (named && code != 0 && if wanted.operator == "In" { listed } else { !listed }).then_some(code)
+    (named
+        && code != 0
+        && if wanted.operator == "In" {
+            listed
+        } else {
+            !listed
+        })
+    .then_some(code)
 }
 
 /// The first rule that the succeeded indexes satisfy.
-pub fn success_rule(policy: Option<&SuccessPolicy>, completions: i64, succeeded: &Indexes) -> Option<usize> {
+pub fn success_rule(
+    policy: Option<&SuccessPolicy>,
+    completions: i64,
+    succeeded: &Indexes,
+) -> Option<usize> {
     if succeeded.total() == 0 {
         return None;
     }
     policy?.rules.iter().position(|rule| {
-        let enough = |have: i64| rule.succeeded_count.is_some_and(|count| have >= i64::from(count));
-        let Some(text) = &rule.succeeded_indexes else { return enough(succeeded.total()) };
+        let enough = |have: i64| {
+            rule.succeeded_count
+                .is_some_and(|count| have >= i64::from(count))
+        };
+        let Some(text) = &rule.succeeded_indexes else {
+            return enough(succeeded.total());
+        };
         let wanted = Indexes::parse(text, completions);
         let have = wanted.common(succeeded);
         wanted.total() > 0 && (have == wanted.total() || enough(have))
@@ -113,19 +151,29 @@ mod tests {
             { "action": "FailJob", "onExitCodes": { "containerName": "main", "operator": "NotIn", "values": [1, 2] } },
             { "action": "Count", "onExitCodes": { "operator": "In", "values": [1] } },
         ] } }));
-        assert_eq!(judge(&spec, &failed(42, "DisruptionTarget")), PolicyVerdict::Ignore);
+        assert_eq!(
+            judge(&spec, &failed(42, "DisruptionTarget")),
+            PolicyVerdict::Ignore
+        );
         assert_eq!(judge(&spec, &failed(7, "Ready")), PolicyVerdict::FailIndex);
         assert_eq!(judge(&spec, &failed(1, "Ready")), PolicyVerdict::Count);
         let message = "Container main for pod default/p failed with exit code 42 matching FailJob rule at index 2";
-        assert_eq!(judge(&spec, &failed(42, "Ready")), PolicyVerdict::FailJob(message.into()));
-        assert_eq!(judge(&Job::default().spec, &failed(42, "Ready")), PolicyVerdict::Count);
+        assert_eq!(
+            judge(&spec, &failed(42, "Ready")),
+            PolicyVerdict::FailJob(message.into())
+        );
+        assert_eq!(
+            judge(&Job::default().spec, &failed(42, "Ready")),
+            PolicyVerdict::Count
+        );
     }
 
     #[test]
     fn some_indexes_are_enough() {
         let rules = json!([{ "succeededIndexes": "0,5-7" }, { "succeededIndexes": "1-4", "succeededCount": 2 }, { "succeededCount": 5 }]);
         let spec = spec(json!({ "successPolicy": { "rules": rules } }));
-        let met = |text: &str| success_rule(spec.success_policy.as_ref(), 10, &Indexes::parse(text, 10));
+        let met =
+            |text: &str| success_rule(spec.success_policy.as_ref(), 10, &Indexes::parse(text, 10));
         assert_eq!(met(""), None);
         assert_eq!(met("0,5,6"), None);
         assert_eq!(met("0,5-7"), Some(0));

@@ -25,7 +25,12 @@ const MAX_UNCOUNTED_PODS: usize = 500;
 impl JobPass<'_> {
     /// Writes the status, releases the Pods that it names, and counts them.
     pub(super) fn track(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
-        let held: Vec<Uid> = self.pods.iter().filter(|pod| pod.meta.has_finalizer(JOB_TRACKING)).map(|pod| pod.meta.uid).collect();
+        let held: Vec<Uid> = self
+            .pods
+            .iter()
+            .filter(|pod| pod.meta.has_finalizer(JOB_TRACKING))
+            .map(|pod| pod.meta.uid)
+            .collect();
         self.needs_flush |= count_released(&mut self.status, &held);
         let (ended, all) = self.name_ended();
         self.announce_end(view.wall);
@@ -44,11 +49,30 @@ impl JobPass<'_> {
     }
 
     /// The second half, a moment after the status was written.
-    pub(super) fn resume(&mut self, named: &[Uid], all: bool, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
-        let held = self.pods.iter().filter(|pod| pod.meta.has_finalizer(JOB_TRACKING)).map(|pod| pod.meta.uid).collect();
-        let ended: Vec<Rc<Object>> = self.pods.iter().filter(|pod| named.contains(&pod.meta.uid)).cloned().collect();
+    pub(super) fn resume(
+        &mut self,
+        named: &[Uid],
+        all: bool,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<(), ApiError> {
+        let held = self
+            .pods
+            .iter()
+            .filter(|pod| pod.meta.has_finalizer(JOB_TRACKING))
+            .map(|pod| pod.meta.uid)
+            .collect();
+        let ended: Vec<Rc<Object>> = self
+            .pods
+            .iter()
+            .filter(|pod| named.contains(&pod.meta.uid))
+            .cloned()
+            .collect();
         self.terminating = self.status.terminating.unwrap_or(0);
-        self.end = match (self.status.met("SuccessCriteriaMet"), self.status.met("FailureTarget")) {
+        self.end = match (
+            self.status.met("SuccessCriteriaMet"),
+            self.status.met("FailureTarget"),
+        ) {
             (Some(condition), _) => JobEnd::like("Complete", condition),
             (None, Some(condition)) => JobEnd::like("Failed", condition),
             (None, None) => None,
@@ -75,7 +99,11 @@ impl JobPass<'_> {
             }
         });
         self.needs_flush |= count_released(&mut self.status, &held);
-        let finished = if all && result.is_ok() { self.finish(view.wall) } else { None };
+        let finished = if all && result.is_ok() {
+            self.finish(view.wall)
+        } else {
+            None
+        };
         if self.needs_flush {
             self.flush(out)?;
         }
@@ -87,7 +115,11 @@ impl JobPass<'_> {
 
     /// Lists the Pods that have ended in the status; returns them, and whether these are all.
     fn name_ended(&mut self) -> (Vec<Rc<Object>>, bool) {
-        let mut uncounted = self.status.uncounted_terminated_pods.take().unwrap_or_default();
+        let mut uncounted = self
+            .status
+            .uncounted_terminated_pods
+            .take()
+            .unwrap_or_default();
         let mut indexes = self.indexes.take();
         let (mut ended, mut new_indexes, mut all) = (Vec::new(), 0, true);
         for pod in &self.pods {
@@ -114,7 +146,11 @@ impl JobPass<'_> {
                         self.needs_flush = true;
                     }
                 }
-            } else if (failed || self.end.as_ref().is_some_and(|end| end.kind != "SuccessCriteriaMet"))
+            } else if (failed
+                || self
+                    .end
+                    .as_ref()
+                    .is_some_and(|end| end.kind != "SuccessCriteriaMet"))
                 && !known
                 && (indexes.is_none() || index.is_some())
                 && judge(self.spec, pod) != PolicyVerdict::Ignore
@@ -122,7 +158,9 @@ impl JobPass<'_> {
                 uncounted.failed.push(uid);
                 self.needs_flush = true;
             }
-            if new_indexes + uncounted.succeeded.len() + uncounted.failed.len() >= MAX_UNCOUNTED_PODS {
+            if new_indexes + uncounted.succeeded.len() + uncounted.failed.len()
+                >= MAX_UNCOUNTED_PODS
+            {
                 all = false;
                 break;
             }
@@ -135,8 +173,12 @@ impl JobPass<'_> {
     }
 
     fn write_indexes(&mut self, completed: &str, total: i32) {
-        let failed = self.failed_indexes.as_ref().map(|set| Str::from(set.text()));
-        self.needs_flush |= self.status.completed_indexes != completed || self.status.failed_indexes != failed;
+        let failed = self
+            .failed_indexes
+            .as_ref()
+            .map(|set| Str::from(set.text()));
+        self.needs_flush |=
+            self.status.completed_indexes != completed || self.status.failed_indexes != failed;
         self.status.completed_indexes = completed.into();
         self.status.failed_indexes = failed;
         self.status.succeeded = total;
@@ -147,7 +189,11 @@ impl JobPass<'_> {
         if self.object.meta.is_deleting() || self.end.is_some() || phase(pod) == "Succeeded" {
             return true;
         }
-        failed && !self.replaced.iter().any(|(_, waiting)| Rc::ptr_eq(waiting, pod))
+        failed
+            && !self
+                .replaced
+                .iter()
+                .any(|(_, waiting)| Rc::ptr_eq(waiting, pod))
     }
 
     /// Writes that the Job will end, before it has; the final condition follows.
@@ -172,7 +218,12 @@ impl JobPass<'_> {
             return None;
         }
         let end = self.end.clone()?;
-        ensure(&mut self.status.conditions, end.kind, ("True", end.reason.clone(), end.message.clone()), now);
+        ensure(
+            &mut self.status.conditions,
+            end.kind,
+            ("True", end.reason.clone(), end.message.clone()),
+            now,
+        );
         if end.kind == "Complete" {
             self.status.completion_time = Some(now);
         }
@@ -183,19 +234,41 @@ impl JobPass<'_> {
     fn tell_end(&self, end: &JobEnd, out: &mut Out<'_>) {
         if end.kind == "Failed" {
             // Events keep a reason for good: these are all that a Job can fail with.
-            let reasons = ["BackoffLimitExceeded", "DeadlineExceeded", "PodFailurePolicy", "MaxFailedIndexesExceeded", "FailedIndexes"];
-            let reason = reasons.into_iter().find(|known| *known == end.reason).unwrap_or("Failed");
+            let reasons = [
+                "BackoffLimitExceeded",
+                "DeadlineExceeded",
+                "PodFailurePolicy",
+                "MaxFailedIndexesExceeded",
+                "FailedIndexes",
+            ];
+            let reason = reasons
+                .into_iter()
+                .find(|known| *known == end.reason)
+                .unwrap_or("Failed");
             return out.event(&self.object, "Warning", reason, end.message.clone());
         }
-        if self.spec.completions.is_some_and(|wanted| self.status.succeeded > wanted) {
-            out.event(&self.object, "Warning", "TooManySucceededPods", "Too many succeeded pods running after completion count reached");
+        if self
+            .spec
+            .completions
+            .is_some_and(|wanted| self.status.succeeded > wanted)
+        {
+            out.event(
+                &self.object,
+                "Warning",
+                "TooManySucceededPods",
+                "Too many succeeded pods running after completion count reached",
+            );
         }
         out.event(&self.object, "Normal", "Completed", "Job completed");
     }
 
     fn flush(&mut self, out: &mut Out<'_>) -> Result<(), ApiError> {
-        let (status, why) =
-            (self.status.clone(), self.end.as_ref().map_or(Why::Observed, |end| Why::JobEnds { reason: end.reason.clone() }));
+        let (status, why) = (
+            self.status.clone(),
+            self.end.as_ref().map_or(Why::Observed, |end| Why::JobEnds {
+                reason: end.reason.clone(),
+            }),
+        );
         self.object = out.update_status(&self.object, why, |o| {
             if let Body::Job(job) = &mut o.body {
                 job.status = status;
@@ -208,7 +281,10 @@ impl JobPass<'_> {
 /// Stores which Pods to release, and whether they are all that have ended.
 fn remember(ended: &[Rc<Object>], all: bool, memory: &mut Memory) {
     for pod in ended {
-        memory.insert(format_smolstr!("{POD_KEY_PREFIX}{}", pod.meta.uid), i64::from(all));
+        memory.insert(
+            format_smolstr!("{POD_KEY_PREFIX}{}", pod.meta.uid),
+            i64::from(all),
+        );
     }
 }
 
@@ -226,9 +302,14 @@ pub fn recall(memory: &mut Memory) -> (Vec<Uid>, bool) {
 
 /// Moves Pods without a finalizer from the list of uncounted Pods to the counters.
 fn count_released(status: &mut JobStatus, held: &[Uid]) -> bool {
-    let Some(uncounted) = &mut status.uncounted_terminated_pods else { return false };
+    let Some(uncounted) = &mut status.uncounted_terminated_pods else {
+        return false;
+    };
     let mut changed = false;
-    for (list, counter) in [(&mut uncounted.succeeded, &mut status.succeeded), (&mut uncounted.failed, &mut status.failed)] {
+    for (list, counter) in [
+        (&mut uncounted.succeeded, &mut status.succeeded),
+        (&mut uncounted.failed, &mut status.failed),
+    ] {
         let before = list.len();
         list.retain(|uid| held.contains(uid));
         *counter += (before - list.len()) as i32;
@@ -245,8 +326,11 @@ pub fn ensure(
     now: Timestamp,
 ) -> bool {
     let known = conditions.iter().position(|c| c.kind == kind);
-    if known.is_some_and(|i| conditions[i].status == status && conditions[i].reason == reason && conditions[i].message == message)
-        || known.is_none() && status == "False"
+    if known.is_some_and(|i| {
+        conditions[i].status == status
+            && conditions[i].reason == reason
+            && conditions[i].message == message
+    }) || known.is_none() && status == "False"
     {
         return false;
     }

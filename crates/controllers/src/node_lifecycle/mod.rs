@@ -70,17 +70,31 @@ impl Controller for NodeLifecycle {
     /// A node that becomes ready or not ready may change the handling of the others: with none ready no Pod is evicted.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let ready = |object: &Object| object.body::<Node>().is_ready();
-        if event.before.is_some_and(|before| ready(before) != ready(event.object)) {
+        if event
+            .before
+            .is_some_and(|before| ready(before) != ready(event.object))
+        {
             for other in cache.list(Kind::Node).filter(|o| !ready(o)) {
                 wake(other.key());
             }
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(cached) = view.cache.object(key) else { return Ok(gone(view, out)) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some(cached) = view.cache.object(key) else {
+            return Ok(gone(view, out));
+        };
         // After a refused update the node is read from the API server.
-        let latest = out.memory.contains_key(REFUSALS).then(|| out.server.get(key).cloned()).flatten();
+        let latest = out
+            .memory
+            .contains_key(REFUSALS)
+            .then(|| out.server.get(key).cloned())
+            .flatten();
         let object = latest.as_ref().unwrap_or(cached);
         let node: &Node = object.body();
         if view.now < Time(BOOTSTRAP_US) {
@@ -88,28 +102,44 @@ impl Controller for NodeLifecycle {
         }
         taints::sync_no_schedule(object, node, view.wall, out)?;
         let silent = silent_until(object, node, view);
-        let all_down = !view.cache.list(Kind::Node).any(|o| o.body::<Node>().is_ready());
+        let all_down = !view
+            .cache
+            .list(Kind::Node)
+            .any(|o| o.body::<Node>().is_ready());
         let change = taints::no_execute_change(node, all_down);
         let known = out.memory.contains_key(KNOWN);
         let overdue = silent.is_some_and(|until| view.now >= until);
-        let unmarked = out.memory.get(UNMARKED_PODS).is_some_and(|due| view.now.0 >= *due as u64);
+        let unmarked = out
+            .memory
+            .get(UNMARKED_PODS)
+            .is_some_and(|due| view.now.0 >= *due as u64);
         let pending = !known || overdue || change.is_some() || unmarked;
         if !pending {
-            if out.memory.get(NEXT_CHECK).is_some_and(|look| view.now.0 >= *look as u64) {
+            if out
+                .memory
+                .get(NEXT_CHECK)
+                .is_some_and(|look| view.now.0 >= *look as u64)
+            {
                 out.memory.remove(NEXT_CHECK);
             }
             return Ok(next_pass(silent, view, out));
         }
         // The rest happens when upstream checks all nodes, every few seconds.
-        let look =
-            *out.memory.entry(NEXT_CHECK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
+        let look = *out
+            .memory
+            .entry(NEXT_CHECK.into())
+            .or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64)
+            as u64;
         if view.now.0 < look {
             return Ok(Action::RequeueAfter(look - view.now.0));
         }
         out.memory.remove(NEXT_CHECK);
         if !known {
             out.memory.insert(KNOWN.into(), 1);
-            let message = format_smolstr!("Node {0} event: Registered Node {0} in Controller", key.name);
+            let message = format_smolstr!(
+                "Node {0} event: Registered Node {0} in Controller",
+                key.name
+            );
             out.event_as(EVENT_SOURCE, object, "Normal", "RegisteredNode", message);
         }
         if overdue {
@@ -128,7 +158,8 @@ impl Controller for NodeLifecycle {
                 mark_pods_not_ready(&key.name, view, out);
             }
             // The NoExecute taint follows from the same check, shortly after.
-            out.memory.insert(NEXT_CHECK.into(), view.now.after(TAINT_PASS_US).0 as i64);
+            out.memory
+                .insert(NEXT_CHECK.into(), view.now.after(TAINT_PASS_US).0 as i64);
             return Ok(Action::RequeueAfter(TAINT_PASS_US));
         }
         if unmarked {
@@ -137,7 +168,9 @@ impl Controller for NodeLifecycle {
                 mark_pods_not_ready(&key.name, view, out);
             }
         }
-        let Some((add, remove)) = change else { return Ok(next_pass(silent, view, out)) };
+        let Some((add, remove)) = change else {
+            return Ok(next_pass(silent, view, out));
+        };
         if add.is_some() && remove.is_empty() {
             match taints::wait_for_turn(object, out.server, view.wall) {
                 Some(0) => {}
@@ -145,7 +178,13 @@ impl Controller for NodeLifecycle {
                 None => return Ok(Action::RequeueAfter(view.config.node_monitor_period)),
             }
         }
-        taints::swap(object, (add.as_slice(), &remove), "NoExecute", view.wall, out)?;
+        taints::swap(
+            object,
+            (add.as_slice(), &remove),
+            "NoExecute",
+            view.wall,
+            out,
+        )?;
         Ok(Action::AwaitChange)
     }
 }
@@ -167,19 +206,35 @@ fn retry(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
 fn next_pass(silent: Option<Time>, view: &PassView<'_>, out: &Out<'_>) -> Action {
     let unmarked = out.memory.get(UNMARKED_PODS).map(|due| Time(*due as u64));
     let due = silent.into_iter().chain(unmarked).min();
-    due.map_or(Action::AwaitChange, |due| Action::RequeueAfter(due.0.saturating_sub(view.now.0)))
+    due.map_or(Action::AwaitChange, |due| {
+        Action::RequeueAfter(due.0.saturating_sub(view.now.0))
+    })
 }
 
 /// Handles a removed node; its last state is what woke the loop.
 fn gone(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
-    let look = *out.memory.entry(NEXT_CHECK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
+    let look = *out
+        .memory
+        .entry(NEXT_CHECK.into())
+        .or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64)
+        as u64;
     if view.now.0 < look {
         return Action::RequeueAfter(look - view.now.0);
     }
     out.memory.clear();
-    let entry = out.origin.cause.and_then(|id| out.server.journal().get(id as usize));
-    if let Some(object) = entry.and_then(|e| e.write()).map(|(_, object)| object.clone()).filter(|o| o.kind == Kind::Node) {
-        let message = format_smolstr!("Node {0} event: Removing Node {0} from Controller", object.meta.name);
+    let entry = out
+        .origin
+        .cause
+        .and_then(|id| out.server.journal().get(id as usize));
+    if let Some(object) = entry
+        .and_then(|e| e.write())
+        .map(|(_, object)| object.clone())
+        .filter(|o| o.kind == Kind::Node)
+    {
+        let message = format_smolstr!(
+            "Node {0} event: Removing Node {0} from Controller",
+            object.meta.name
+        );
         out.event_as(EVENT_SOURCE, &object, "Normal", "RemovingNode", message);
     }
     Action::AwaitChange
@@ -192,26 +247,48 @@ fn next_look(now: Time, period: u64) -> Time {
 
 /// When an unresponsive node is marked Unknown, if it is not already.
 fn silent_until(object: &Object, node: &Node, view: &PassView<'_>) -> Option<Time> {
-    if node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "Unknown") {
+    if node
+        .status
+        .conditions
+        .iter()
+        .any(|c| c.kind == "Ready" && c.status == "Unknown")
+    {
         return None;
     }
     let period = view.config.node_monitor_period;
     if !view.heartbeats.has(&object.meta.name) && node.status.conditions.is_empty() {
         // No kubelet has ever reported for it.
-        let since = object.meta.creation_timestamp.map_or(0, |t| t.since(view.config.epoch) * MS);
+        let since = object
+            .meta
+            .creation_timestamp
+            .map_or(0, |t| t.since(view.config.epoch) * MS);
         return Some(next_look(Time(since + STARTUP_GRACE_US), period));
     }
     let heard = view.heartbeats.silent_since(&object.meta.name)?;
-    Some(next_look(Time(next_look(heard, period).0 + view.config.node_monitor_grace), period))
+    Some(next_look(
+        Time(next_look(heard, period).0 + view.config.node_monitor_grace),
+        period,
+    ))
 }
 
 /// Sets all conditions reported by the kubelet to Unknown.
-fn mark_silent(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
-    let heard = view.heartbeats.silent_since(&object.meta.name).unwrap_or_default();
-    let why = Why::NodeSilent { seconds: (view.now.0.saturating_sub(heard.0)) / SECOND };
+fn mark_silent(
+    object: &Rc<Object>,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<Rc<Object>, ApiError> {
+    let heard = view
+        .heartbeats
+        .silent_since(&object.meta.name)
+        .unwrap_or_default();
+    let why = Why::NodeSilent {
+        seconds: (view.now.0.saturating_sub(heard.0)) / SECOND,
+    };
     let (wall, created) = (view.wall, object.meta.creation_timestamp);
     out.update_status(object, why, |o| {
-        let Body::Node(node) = &mut o.body else { return };
+        let Body::Node(node) = &mut o.body else {
+            return;
+        };
         for kind in REPORTED {
             match node.status.conditions.iter_mut().find(|c| c.kind == kind) {
                 Some(old) if old.status == "Unknown" => {}
@@ -237,17 +314,33 @@ fn mark_silent(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> R
 /// Marks the ready Pods of a node not ready; those whose update is refused are left to the next check.
 fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut Out<'_>) {
     let wall = view.wall;
-    let pods: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == *name).cloned().collect();
+    let pods: Vec<_> = view
+        .cache
+        .list(Kind::Pod)
+        .filter(|o| o.body::<Pod>().node_name == *name)
+        .cloned()
+        .collect();
     for pod in pods.iter().filter(|p| p.body::<Pod>().is_ready()) {
         let marked = out.update_status(pod, Why::OnSilentNode { node: name.clone() }, |o| {
             let Body::Pod(body) = &mut o.body else { return };
-            if let Some(ready) = body.status.conditions.iter_mut().find(|c| c.kind == "Ready") {
+            if let Some(ready) = body
+                .status
+                .conditions
+                .iter_mut()
+                .find(|c| c.kind == "Ready")
+            {
                 ready.status = Str::new_static("False");
                 ready.last_transition_time = Some(wall);
             }
         });
         match marked {
-            Ok(marked) => out.event_as(EVENT_SOURCE, &marked, "Warning", "NodeNotReady", "Node is not ready"),
+            Ok(marked) => out.event_as(
+                EVENT_SOURCE,
+                &marked,
+                "Warning",
+                "NodeNotReady",
+                "Node is not ready",
+            ),
             Err(error) if error.reason == StatusReason::NotFound => {}
             Err(_) => {
                 let check = next_look(view.now.after(1), view.config.node_monitor_period);

@@ -13,13 +13,17 @@ use k8s_model::{Kind, Object, ObjectRef, OwnerReference, Str};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-fn claim_keys<'a>(pass: &'a StatefulSetPass<'_, '_, '_>, pod: &'a str) -> impl Iterator<Item = (&'a Value, ObjectRef)> {
+fn claim_keys<'a>(
+    pass: &'a StatefulSetPass<'_, '_, '_>,
+    pod: &'a str,
+) -> impl Iterator<Item = (&'a Value, ObjectRef)> {
     let namespace = pass.object.meta.namespace.clone();
-    pass.set
-        .spec
-        .volume_claim_templates
-        .iter()
-        .map(move |t| (t, ObjectRef::new(Kind::PersistentVolumeClaim, &namespace, &claim_name(t, pod))))
+    pass.set.spec.volume_claim_templates.iter().map(move |t| {
+        (
+            t,
+            ObjectRef::new(Kind::PersistentVolumeClaim, &namespace, &claim_name(t, pod)),
+        )
+    })
 }
 
 /// Whether a claim of the Pod still belongs to a deleted Pod and is about to be garbage-collected.
@@ -28,14 +32,22 @@ pub(super) fn is_stale(pass: &StatefulSetPass<'_, '_, '_>, pod: &str) -> bool {
         pass.view.cache.object(&key).is_some_and(|claim| {
             claim.meta.owner_references.iter().any(|o| {
                 o.is_kind(Kind::Pod)
-                    && pass.view.cache.object(&ObjectRef::new(Kind::Pod, &key.namespace, &o.name)).is_none_or(|p| p.meta.uid != o.uid)
+                    && pass
+                        .view
+                        .cache
+                        .object(&ObjectRef::new(Kind::Pod, &key.namespace, &o.name))
+                        .is_none_or(|p| p.meta.uid != o.uid)
             })
         })
     })
 }
 
 /// Creates claims that an existing Pod lacks.
-pub(super) fn create_missing(pass: &mut StatefulSetPass<'_, '_, '_>, ordinal: i32, pod: &Str) -> Result<(), ApiError> {
+pub(super) fn create_missing(
+    pass: &mut StatefulSetPass<'_, '_, '_>,
+    ordinal: i32,
+    pod: &Str,
+) -> Result<(), ApiError> {
     create_missing_for_new(pass, ordinal, pod).map(|_| ())
 }
 
@@ -45,7 +57,9 @@ pub(super) fn create_missing_for_new(
     ordinal: i32,
     pod: &Str,
 ) -> Result<Result<(), String>, ApiError> {
-    let wanted: Vec<(Value, ObjectRef)> = claim_keys(pass, pod).map(|(t, key)| (t.clone(), key)).collect();
+    let wanted: Vec<(Value, ObjectRef)> = claim_keys(pass, pod)
+        .map(|(t, key)| (t.clone(), key))
+        .collect();
     for (template, key) in wanted {
         if let Some(claim) = pass.view.cache.object(&key) {
             if claim.meta.is_deleting() {
@@ -57,12 +71,18 @@ pub(super) fn create_missing_for_new(
         let set = pass.object.clone();
         match pass.out.create(claim, Why::MissingClaim { ordinal }) {
             Ok(_) => {
-                let message = format!("Create Claim {} Pod {pod} in StatefulSet {} success", key.name, set.meta.name);
+                let message = format!(
+                    "Create Claim {} Pod {pod} in StatefulSet {} success",
+                    key.name, set.meta.name
+                );
                 pass.out.event(&set, "Normal", "SuccessfulCreate", message);
             }
             Err(error) if error.reason == apiserver::StatusReason::AlreadyExists => {}
             Err(error) => {
-                let message = format!("Create Claim {} for Pod {pod} in StatefulSet {} failed error: {error}", key.name, set.meta.name);
+                let message = format!(
+                    "Create Claim {} for Pod {pod} in StatefulSet {} failed error: {error}",
+                    key.name, set.meta.name
+                );
                 pass.out.event(&set, "Warning", "FailedCreate", message);
                 return Err(error);
             }
@@ -71,8 +91,16 @@ pub(super) fn create_missing_for_new(
     Ok(Ok(()))
 }
 
-fn new_claim(pass: &StatefulSetPass<'_, '_, '_>, template: &Value, key: &ObjectRef) -> Result<Object, ApiError> {
-    let mut labels = template.pointer("/metadata/labels").and_then(Value::as_object).cloned().unwrap_or_default();
+fn new_claim(
+    pass: &StatefulSetPass<'_, '_, '_>,
+    template: &Value,
+    key: &ObjectRef,
+) -> Result<Object, ApiError> {
+    let mut labels = template
+        .pointer("/metadata/labels")
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
     for (k, v) in pass.set.spec.selector.match_labels.iter() {
         labels.insert(k.to_string(), Value::String(v.to_string()));
     }
@@ -83,22 +111,44 @@ fn new_claim(pass: &StatefulSetPass<'_, '_, '_>, template: &Value, key: &ObjectR
         },
         "spec": template.get("spec").cloned().unwrap_or(Value::Null),
     });
-    let mut claim = Object::from_value(Kind::PersistentVolumeClaim, value).map_err(ApiError::bad_request)?;
-    if pass.set.spec.persistent_volume_claim_retention_policy.when_deleted == "Delete" {
+    let mut claim =
+        Object::from_value(Kind::PersistentVolumeClaim, value).map_err(ApiError::bad_request)?;
+    if pass
+        .set
+        .spec
+        .persistent_volume_claim_retention_policy
+        .when_deleted
+        == "Delete"
+    {
         Rc::make_mut(&mut claim.meta.owner_references).push(pass.object.controller_reference());
     }
     Ok(claim)
 }
 
 /// Brings the owner references of all claims in line with the retention policy.
-pub(super) fn sync_retention(pass: &mut StatefulSetPass<'_, '_, '_>, roles: &Roles) -> Result<(), ApiError> {
-    let kept = roles.replicas.iter().map(|(ordinal, pod)| (*ordinal, pod.clone(), false));
-    let all: Vec<_> = kept.chain(roles.condemned.iter().map(|(ordinal, pod)| (*ordinal, Some(pod.clone()), true))).collect();
+pub(super) fn sync_retention(
+    pass: &mut StatefulSetPass<'_, '_, '_>,
+    roles: &Roles,
+) -> Result<(), ApiError> {
+    let kept = roles
+        .replicas
+        .iter()
+        .map(|(ordinal, pod)| (*ordinal, pod.clone(), false));
+    let all: Vec<_> = kept
+        .chain(
+            roles
+                .condemned
+                .iter()
+                .map(|(ordinal, pod)| (*ordinal, Some(pod.clone()), true)),
+        )
+        .collect();
     for (ordinal, pod, condemned) in all {
         let name = pod_name(pass.object, ordinal);
         let keys: Vec<_> = claim_keys(pass, &name).map(|(_, key)| key).collect();
         for key in keys {
-            let Some(claim) = pass.view.cache.object(&key).cloned() else { continue };
+            let Some(claim) = pass.view.cache.object(&key).cloned() else {
+                continue;
+            };
             if claim.meta.is_deleting() {
                 continue;
             }
@@ -110,7 +160,11 @@ pub(super) fn sync_retention(pass: &mut StatefulSetPass<'_, '_, '_>, roles: &Rol
 }
 
 /// The owner a claim should have: the condemned Pod, the set, or none; and the field that decides it.
-fn wanted_owner(pass: &StatefulSetPass<'_, '_, '_>, pod: Option<&Rc<Object>>, condemned: bool) -> Option<(OwnerReference, &'static str)> {
+fn wanted_owner(
+    pass: &StatefulSetPass<'_, '_, '_>,
+    pod: Option<&Rc<Object>>,
+    condemned: bool,
+) -> Option<(OwnerReference, &'static str)> {
     let policy = &pass.set.spec.persistent_volume_claim_retention_policy;
     if condemned && policy.when_scaled == "Delete" {
         return pod.map(|pod| (pod.controller_reference(), "whenScaled"));
@@ -125,7 +179,12 @@ fn set_owner(
 ) -> Result<(), ApiError> {
     let set_uid = pass.object.meta.uid;
     let is_ours = |o: &OwnerReference| o.uid == set_uid || o.is_kind(Kind::Pod);
-    let now: Vec<_> = claim.meta.owner_references.iter().filter(|o| is_ours(o)).collect();
+    let now: Vec<_> = claim
+        .meta
+        .owner_references
+        .iter()
+        .filter(|o| is_ours(o))
+        .collect();
     let right = match &wanted {
         None => now.is_empty(),
         Some((owner, _)) => now.len() == 1 && now[0].uid == owner.uid,

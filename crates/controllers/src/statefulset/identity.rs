@@ -24,7 +24,11 @@ pub(super) fn pod_name(set: &Object, ordinal: i32) -> Str {
 /// The ordinal in a Pod's name, if the name begins with the set's.
 pub(super) fn ordinal(set: &Object, pod: &Object) -> Option<i32> {
     let (parent, number) = pod.meta.name.rsplit_once('-')?;
-    if parent != set.meta.name { None } else { number.parse().ok() }
+    if parent != set.meta.name {
+        None
+    } else {
+        number.parse().ok()
+    }
 }
 
 /// Whether a Pod's name makes it one of the set's.
@@ -34,11 +38,23 @@ pub(super) fn is_member(set: &Object, pod: &Object) -> bool {
 
 /// `www-web-0`.
 pub(super) fn claim_name(template: &Value, pod: &str) -> Str {
-    format_smolstr!("{}-{pod}", template.pointer("/metadata/name").and_then(Value::as_str).unwrap_or(""))
+    format_smolstr!(
+        "{}-{pod}",
+        template
+            .pointer("/metadata/name")
+            .and_then(Value::as_str)
+            .unwrap_or("")
+    )
 }
 
 /// The Pod of an ordinal.
-pub(super) fn new_pod(object: &Object, set: &StatefulSet, ordinal: i32, template: &PodTemplate, revision: &Str) -> Object {
+pub(super) fn new_pod(
+    object: &Object,
+    set: &StatefulSet,
+    ordinal: i32,
+    template: &PodTemplate,
+    revision: &Str,
+) -> Object {
     let name = pod_name(object, ordinal);
     let mut labels = (*template.labels).clone();
     labels.insert(Str::new_static(REVISION_LABEL), revision.clone());
@@ -74,13 +90,21 @@ pub(super) fn new_pod(object: &Object, set: &StatefulSet, ordinal: i32, template
 /// The volumes of the claim templates, then those of the Pod template with other names.
 fn claim_volumes(set: &StatefulSet, pod: &str, own: Option<&Value>) -> Vec<Value> {
     let templates = &set.spec.volume_claim_templates;
-    let name_of = |t: &Value| t.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
+    let name_of = |t: &Value| {
+        t.pointer("/metadata/name")
+            .and_then(Value::as_str)
+            .unwrap_or("")
+            .to_string()
+    };
     let mut volumes: Vec<Value> = templates
         .iter()
         .map(|t| json!({ "name": name_of(t), "persistentVolumeClaim": { "claimName": claim_name(t, pod).as_str() } }))
         .collect();
     for volume in own.and_then(Value::as_array).into_iter().flatten() {
-        if !templates.iter().any(|t| volume.get("name").and_then(Value::as_str) == Some(&name_of(t))) {
+        if !templates
+            .iter()
+            .any(|t| volume.get("name").and_then(Value::as_str) == Some(&name_of(t)))
+        {
             volumes.push(volume.clone());
         }
     }
@@ -88,16 +112,31 @@ fn claim_volumes(set: &StatefulSet, pod: &str, own: Option<&Value>) -> Vec<Value
 }
 
 /// Restores the identity labels of a Pod if they were changed.
-pub(super) fn repair(pass: &mut StatefulSetPass<'_, '_, '_>, ordinal: i32, pod: &Rc<Object>) -> Result<(), ApiError> {
+pub(super) fn repair(
+    pass: &mut StatefulSetPass<'_, '_, '_>,
+    ordinal: i32,
+    pod: &Rc<Object>,
+) -> Result<(), ApiError> {
     let index = ordinal.to_string();
-    let whole = pod.meta.label(NAME_LABEL).is_some_and(|v| *v == pod.meta.name) && pod.meta.label(INDEX_LABEL).is_some_and(|v| *v == index);
+    let whole = pod
+        .meta
+        .label(NAME_LABEL)
+        .is_some_and(|v| *v == pod.meta.name)
+        && pod.meta.label(INDEX_LABEL).is_some_and(|v| *v == index);
     if whole {
         return Ok(());
     }
-    pass.out.patch(&pod.key(), Why::MissingOrdinal { ordinal, ready_s: 0 }, |o| {
-        let labels = Rc::make_mut(&mut o.meta.labels);
-        labels.insert(Str::new_static(NAME_LABEL), pod.meta.name.clone());
-        labels.insert(Str::new_static(INDEX_LABEL), index.as_str().into());
-    })?;
+    pass.out.patch(
+        &pod.key(),
+        Why::MissingOrdinal {
+            ordinal,
+            ready_s: 0,
+        },
+        |o| {
+            let labels = Rc::make_mut(&mut o.meta.labels);
+            labels.insert(Str::new_static(NAME_LABEL), pod.meta.name.clone());
+            labels.insert(Str::new_static(INDEX_LABEL), index.as_str().into());
+        },
+    )?;
     Ok(())
 }

@@ -37,9 +37,17 @@ const CODE: &[CodeLine] = &[
     ("    for n := range ordinals(set) {", "", "ordinals"),
     ("        claim(n) exists, or create it", "claim", "act"),
     ("        pod(n) exists, or create it", "create", "act"),
-    ("        if ordered && !ready(pod(n)) { break }", "", "ready"),
+    (
+        "        if ordered && !ready(pod(n)) { break }",
+        "",
+        "ready",
+    ),
     ("    }", "", ""),
-    ("    delete(beyond replicas, highest first)", "delete", "act"),
+    (
+        "    delete(beyond replicas, highest first)",
+        "delete",
+        "act",
+    ),
     ("    delete(old revision, highest first)", "update", "act"),
     ("    updateStatus(set)", "status", "act"),
     ("}", "", ""),
@@ -81,7 +89,11 @@ impl Controller for StatefulSetController {
         {
             return;
         }
-        for set in cache.selecting(Kind::StatefulSet, &object.meta.namespace, &object.meta.labels) {
+        for set in cache.selecting(
+            Kind::StatefulSet,
+            &object.meta.namespace,
+            &object.meta.labels,
+        ) {
             let body: &StatefulSet = set.body();
             if body.spec.selector.matches(&object.meta.labels) {
                 wake(set.key());
@@ -89,24 +101,51 @@ impl Controller for StatefulSetController {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some((object, set)) = view.cache.get::<StatefulSet>(key) else { return Ok(Action::AwaitChange) };
+    fn reconcile(
+        &self,
+        key: &ObjectRef,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Action, ApiError> {
+        let Some((object, set)) = view.cache.get::<StatefulSet>(key) else {
+            return Ok(Action::AwaitChange);
+        };
         // The cache must be up to date: a write of its own that has not arrived yet would be repeated.
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(k8s_model::time::MS));
         }
-        let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |pod| identity::is_member(object, pod))?;
-        let known = claim(object, &set.spec.selector, Kind::ControllerRevision, view, out, |_| true)?;
+        let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |pod| {
+            identity::is_member(object, pod)
+        })?;
+        let known = claim(
+            object,
+            &set.spec.selector,
+            Kind::ControllerRevision,
+            view,
+            out,
+            |_| true,
+        )?;
         let revisions = revisions::sync(object, set, &known, out)?;
-        let mut pass = StatefulSetPass { object, set, view, out, revisions };
+        let mut pass = StatefulSetPass {
+            object,
+            set,
+            view,
+            out,
+            revisions,
+        };
         let mut status = pass.count(&pods);
         let acted = pass.act(&pods);
         pass.complete_update(&mut status);
         pass.write_status(&status)?;
         revisions::truncate(object, set, &known, &pods, &pass.revisions, pass.out)?;
         acted?;
-        let waits = set.spec.min_ready_seconds > 0 && status.available_replicas != status.ready_replicas;
-        Ok(if waits { Action::RequeueAfter(set.spec.min_ready_seconds as u64 * SECOND) } else { Action::AwaitChange })
+        let waits =
+            set.spec.min_ready_seconds > 0 && status.available_replicas != status.ready_replicas;
+        Ok(if waits {
+            Action::RequeueAfter(set.spec.min_ready_seconds as u64 * SECOND)
+        } else {
+            Action::AwaitChange
+        })
     }
 }
 
@@ -116,18 +155,28 @@ impl StatefulSetPass<'_, '_, '_> {
     }
 
     fn is_available(&self, pod: &Object) -> bool {
-        is_ready(pod) && pod.body::<Pod>().is_available(self.set.spec.min_ready_seconds, self.view.wall)
+        is_ready(pod)
+            && pod
+                .body::<Pod>()
+                .is_available(self.set.spec.min_ready_seconds, self.view.wall)
     }
 
     fn roles(&self, pods: &[Rc<Object>]) -> Roles {
         let start = self.set.spec.ordinals.start;
         let end = start.saturating_add(self.set.spec.replicas);
         // Slots beyond those that one pass can fill would only cost memory.
-        let shown = start.saturating_add(pods.len() as i32 + MAX_NEW_PODS).min(end);
-        let mut roles = Roles { replicas: (start..shown).map(|ordinal| (ordinal, None)).collect(), condemned: Vec::new() };
+        let shown = start
+            .saturating_add(pods.len() as i32 + MAX_NEW_PODS)
+            .min(end);
+        let mut roles = Roles {
+            replicas: (start..shown).map(|ordinal| (ordinal, None)).collect(),
+            condemned: Vec::new(),
+        };
         for pod in pods {
             match identity::ordinal(self.object, pod) {
-                Some(n) if (start..shown).contains(&n) => roles.replicas[(n - start) as usize].1 = Some(pod.clone()),
+                Some(n) if (start..shown).contains(&n) => {
+                    roles.replicas[(n - start) as usize].1 = Some(pod.clone())
+                }
                 Some(n) if (shown..end).contains(&n) => roles.replicas.push((n, Some(pod.clone()))),
                 Some(n) => roles.condemned.push((n, pod.clone())),
                 None => {}
@@ -166,11 +215,18 @@ impl StatefulSetPass<'_, '_, '_> {
 
     /// Ensures that an ordinal's Pod exists, runs and has its identity.
     fn keep(&mut self, ordinal: i32, pod: Option<&Rc<Object>>) -> Result<Proceed, ApiError> {
-        let Some(pod) = pod else { return self.create(ordinal) };
+        let Some(pod) = pod else {
+            return self.create(ordinal);
+        };
         let body: &Pod = pod.body();
         if body.is_terminal() {
             if !pod.meta.is_deleting() {
-                self.delete_pod(pod, Why::EndedPod { phase: body.status.phase.to_str() })?;
+                self.delete_pod(
+                    pod,
+                    Why::EndedPod {
+                        phase: body.status.phase.to_str(),
+                    },
+                )?;
             }
             return Ok(Proceed::Wait);
         }
@@ -178,7 +234,11 @@ impl StatefulSetPass<'_, '_, '_> {
             claims::create_missing(self, ordinal, &pod.meta.name)?;
         }
         if pod.meta.is_deleting() || !self.is_available(pod) {
-            return Ok(if self.is_ordered() { Proceed::Wait } else { Proceed::Continue });
+            return Ok(if self.is_ordered() {
+                Proceed::Wait
+            } else {
+                Proceed::Continue
+            });
         }
         identity::repair(self, ordinal, pod)?;
         Ok(Proceed::Continue)
@@ -195,27 +255,43 @@ impl StatefulSetPass<'_, '_, '_> {
                 &set,
                 "Warning",
                 "FailedCreate",
-                format_smolstr!("Create Pod {name} in StatefulSet {} failed error: {message}", set.meta.name),
+                format_smolstr!(
+                    "Create Pod {name} in StatefulSet {} failed error: {message}",
+                    set.meta.name
+                ),
             );
             return Err(ApiError::forbidden(message));
         }
         let (template, revision) = self.template_for(ordinal);
         let pod = identity::new_pod(self.object, self.set, ordinal, &template, &revision);
         let follows = self.is_ordered() && ordinal > self.set.spec.ordinals.start;
-        let ready_s = if follows { self.set.spec.min_ready_seconds } else { 0 };
-        match self.out.create(pod, Why::MissingOrdinal { ordinal, ready_s }) {
+        let ready_s = if follows {
+            self.set.spec.min_ready_seconds
+        } else {
+            0
+        };
+        match self
+            .out
+            .create(pod, Why::MissingOrdinal { ordinal, ready_s })
+        {
             Ok(_) => self.out.event(
                 &set,
                 "Normal",
                 "SuccessfulCreate",
-                format_smolstr!("Create Pod {name} in StatefulSet {} successful", set.meta.name),
+                format_smolstr!(
+                    "Create Pod {name} in StatefulSet {} successful",
+                    set.meta.name
+                ),
             ),
             Err(error) => {
                 self.out.event(
                     &set,
                     "Warning",
                     "FailedCreate",
-                    format_smolstr!("Create Pod {name} in StatefulSet {} failed error: {error}", set.meta.name),
+                    format_smolstr!(
+                        "Create Pod {name} in StatefulSet {} failed error: {error}",
+                        set.meta.name
+                    ),
                 );
                 return Err(error);
             }
@@ -233,21 +309,38 @@ impl StatefulSetPass<'_, '_, '_> {
                 Some(rolling) => ordinal < start + rolling.partition.unwrap_or(0),
             };
         if is_current {
-            (self.revisions.current_template(self.set), self.revisions.current.clone())
+            (
+                self.revisions.current_template(self.set),
+                self.revisions.current.clone(),
+            )
         } else {
-            (self.set.spec.template.clone(), self.revisions.update.clone())
+            (
+                self.set.spec.template.clone(),
+                self.revisions.update.clone(),
+            )
         }
     }
 
     /// Removes a Pod whose ordinal is no longer needed, the highest first.
-    fn remove(&mut self, ordinal: i32, pod: &Rc<Object>, first_unhealthy: Option<k8s_model::Uid>) -> Result<Proceed, ApiError> {
+    fn remove(
+        &mut self,
+        ordinal: i32,
+        pod: &Rc<Object>,
+        first_unhealthy: Option<k8s_model::Uid>,
+    ) -> Result<Proceed, ApiError> {
         if pod.meta.is_deleting() {
             return Ok(Proceed::Wait);
         }
         if !self.is_available(pod) && self.is_ordered() && first_unhealthy != Some(pod.meta.uid) {
             return Ok(Proceed::Wait);
         }
-        self.delete_pod(pod, Why::CondemnedOrdinal { ordinal, replicas: self.set.spec.replicas })?;
+        self.delete_pod(
+            pod,
+            Why::CondemnedOrdinal {
+                ordinal,
+                replicas: self.set.spec.replicas,
+            },
+        )?;
         Ok(Proceed::Wait)
     }
 
@@ -259,13 +352,29 @@ impl StatefulSetPass<'_, '_, '_> {
         }
         let rolling = strategy.rolling_update.as_ref();
         let first = self.set.spec.ordinals.start + rolling.and_then(|r| r.partition).unwrap_or(0);
-        let Some(at_most) = rolling.and_then(|r| r.max_unavailable.as_ref()) else { return self.replace_first(roles, first) };
-        let at_most = at_most.resolve(i64::from(self.set.spec.replicas), false).max(1);
+        let Some(at_most) = rolling.and_then(|r| r.max_unavailable.as_ref()) else {
+            return self.replace_first(roles, first);
+        };
+        let at_most = at_most
+            .resolve(i64::from(self.set.spec.replicas), false)
+            .max(1);
         let missing = |pod: &Rc<Object>| pod.meta.is_deleting() || !self.is_available(pod);
-        let unavailable = roles.replicas.iter().filter(|(_, pod)| pod.as_ref().is_none_or(missing)).count() as i64;
-        let old = |pod: &Rc<Object>| revision_of(pod) != self.revisions.update && !pod.meta.is_deleting();
-        let targets = roles.replicas.iter().rev().take_while(|(ordinal, _)| *ordinal >= first);
-        let targets = targets.filter_map(|(_, pod)| pod.as_ref()).filter(|pod| old(pod)).take((at_most - unavailable).max(0) as usize);
+        let unavailable = roles
+            .replicas
+            .iter()
+            .filter(|(_, pod)| pod.as_ref().is_none_or(missing))
+            .count() as i64;
+        let old =
+            |pod: &Rc<Object>| revision_of(pod) != self.revisions.update && !pod.meta.is_deleting();
+        let targets = roles
+            .replicas
+            .iter()
+            .rev()
+            .take_while(|(ordinal, _)| *ordinal >= first);
+        let targets = targets
+            .filter_map(|(_, pod)| pod.as_ref())
+            .filter(|pod| old(pod))
+            .take((at_most - unavailable).max(0) as usize);
         for pod in targets.cloned().collect::<Vec<_>>() {
             self.delete_old(&pod)?;
         }
@@ -290,18 +399,31 @@ impl StatefulSetPass<'_, '_, '_> {
     }
 
     fn delete_old(&mut self, pod: &Rc<Object>) -> Result<(), ApiError> {
-        let why = Why::OldRevision { have: revision_of(pod).into(), want: (&self.revisions.update).into() };
+        let why = Why::OldRevision {
+            have: revision_of(pod).into(),
+            want: (&self.revisions.update).into(),
+        };
         self.delete_pod(pod, why)
     }
 
     fn delete_pod(&mut self, pod: &Rc<Object>, why: Why) -> Result<(), ApiError> {
         let (set, name) = (self.object.clone(), pod.meta.name.clone());
-        self.out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why)?;
+        self.out.delete(
+            &pod.key(),
+            Delete {
+                uid: Some(pod.meta.uid),
+                ..Default::default()
+            },
+            why,
+        )?;
         self.out.event(
             &set,
             "Normal",
             "SuccessfulDelete",
-            format_smolstr!("Delete Pod {name} in StatefulSet {} successful", set.meta.name),
+            format_smolstr!(
+                "Delete Pod {name} in StatefulSet {} successful",
+                set.meta.name
+            ),
         );
         Ok(())
     }

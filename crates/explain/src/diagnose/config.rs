@@ -16,49 +16,136 @@ const MI: i64 = 1 << 20;
 const MAX_PODS_ASKED: usize = 1_000;
 
 /// A container that is killed since it uses more memory than its limit.
-pub fn out_of_memory(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus) -> Option<Diagnosis> {
-    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref())?;
-    let spec = pod.spec.containers.iter().find(|container| container.name == status.name).filter(|_| ended.reason == "OOMKilled")?;
-    let limit = spec.resources.limits.get("memory").or_else(|| pod.spec.resources.limits.get("memory"))?;
-    let limit: Str = limit.as_str().map_or_else(|| limit.to_string().into(), Str::from);
-    let mut out = Diagnosis::new(object, Waits::OutOfMemory { container: status.name.clone(), limit: limit.clone() });
+pub fn out_of_memory(
+    sim: &Context<'_>,
+    object: &Rc<Object>,
+    pod: &Pod,
+    status: &ContainerStatus,
+) -> Option<Diagnosis> {
+    let ended = status
+        .state
+        .terminated
+        .as_ref()
+        .or(status.last_state.terminated.as_ref())?;
+    let spec = pod
+        .spec
+        .containers
+        .iter()
+        .find(|container| container.name == status.name)
+        .filter(|_| ended.reason == "OOMKilled")?;
+    let limit = spec
+        .resources
+        .limits
+        .get("memory")
+        .or_else(|| pod.spec.resources.limits.get("memory"))?;
+    let limit: Str = limit
+        .as_str()
+        .map_or_else(|| limit.to_string().into(), Str::from);
+    let mut out = Diagnosis::new(
+        object,
+        Waits::OutOfMemory {
+            container: status.name.clone(),
+            limit: limit.clone(),
+        },
+    );
     out.count(FactLabel::ExitCode, ended.exit_code);
     out.count(FactLabel::Restarts, status.restart_count);
     out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
     out.since(sim, ended.finished_at);
     let used = load::memory(sim.loads(), object, sim.server());
     let limited = Quantity::parse(&limit).map_or(0, |limit| limit.as_millis() / 1000);
-    let enough = used.map_or(2 * limited, |used| used + used / 4).max(limited + MI);
-    let enough = [(enough.saturating_add(MI - 1) / MI).to_string().as_str(), "Mi"].concat();
+    let enough = used
+        .map_or(2 * limited, |used| used + used / 4)
+        .max(limited + MI);
+    let enough = [
+        (enough.saturating_add(MI - 1) / MI).to_string().as_str(),
+        "Mi",
+    ]
+    .concat();
     if let Some((top, steps)) = super::pods::changed(sim, object) {
-        let set = line("set resources", &top, &[" --containers=", &status.name, " --limits=memory=", &enough].concat());
-        out.cure(Cure::RaiseMemory, &status.name, &enough, &[vec![set], steps].concat());
+        let set = line(
+            "set resources",
+            &top,
+            &[" --containers=", &status.name, " --limits=memory=", &enough].concat(),
+        );
+        out.cure(
+            Cure::RaiseMemory,
+            &status.name,
+            &enough,
+            &[vec![set], steps].concat(),
+        );
     }
     Some(out)
 }
 
 /// A probe that asks a port where nothing listens, of a Pod that is not ready or restarts for that.
 pub fn misdirected(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
-    let restarts = pod.status.container_statuses.iter().map(|status| status.restart_count).sum::<i32>();
+    let restarts = pod
+        .status
+        .container_statuses
+        .iter()
+        .map(|status| status.restart_count)
+        .sum::<i32>();
     if pod.is_ready() && restarts == 0 {
         return None;
     }
     let (container, probe, port) = kubelet::misdirected(pod)?;
-    let at = pod.spec.containers.iter().position(|one| one.name == container)?;
-    let mut out = Diagnosis::new(object, Waits::ProbePort { container: container.clone(), probe: probe.into(), port });
+    let at = pod
+        .spec
+        .containers
+        .iter()
+        .position(|one| one.name == container)?;
+    let mut out = Diagnosis::new(
+        object,
+        Waits::ProbePort {
+            container: container.clone(),
+            probe: probe.into(),
+            port,
+        },
+    );
     let ports = ports_of(&pod.spec.containers);
     for port in &ports {
         out.word(FactLabel::Ports, &port.to_string());
     }
     out.count(FactLabel::Restarts, restarts);
-    out.since(sim, pod.status.condition("Ready").and_then(|condition| condition.last_transition_time));
+    out.since(
+        sim,
+        pod.status
+            .condition("Ready")
+            .and_then(|condition| condition.last_transition_time),
+    );
     let field = [probe, "Probe"].concat();
     let raw = &pod.spec.raw["containers"][at][&field];
-    let way = ["httpGet", "tcpSocket", "grpc"].into_iter().find(|way| raw[*way].is_object());
-    if let (Some((top, steps)), Some(way), Some(to)) = (super::pods::changed(sim, object), way, ports.first()) {
-        let path = ["/spec/template/spec/containers/", &at.to_string(), "/", &field, "/", way, "/port"].concat();
-        let patch = [" --type=json -p '[{\"op\":\"replace\",\"path\":\"", &path, "\",\"value\":", &to.to_string(), "}]'"].concat();
-        out.cure(Cure::ProbePort, &container, &to.to_string(), &[vec![line("patch", &top, &patch)], steps].concat());
+    let way = ["httpGet", "tcpSocket", "grpc"]
+        .into_iter()
+        .find(|way| raw[*way].is_object());
+    if let (Some((top, steps)), Some(way), Some(to)) =
+        (super::pods::changed(sim, object), way, ports.first())
+    {
+        let path = [
+            "/spec/template/spec/containers/",
+            &at.to_string(),
+            "/",
+            &field,
+            "/",
+            way,
+            "/port",
+        ]
+        .concat();
+        let patch = [
+            " --type=json -p '[{\"op\":\"replace\",\"path\":\"",
+            &path,
+            "\",\"value\":",
+            &to.to_string(),
+            "}]'",
+        ]
+        .concat();
+        out.cure(
+            Cure::ProbePort,
+            &container,
+            &to.to_string(),
+            &[vec![line("patch", &top, &patch)], steps].concat(),
+        );
     }
     Some(out)
 }
@@ -68,21 +155,33 @@ pub fn old_version(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
     let server = sim.server();
     let key = object.key();
     let content = |object: &Object| {
-        let Body::Other(body) = &object.body else { return (Value::Null, Value::Null) };
-        (body.get("data").cloned().unwrap_or_default(), body.get("binaryData").cloned().unwrap_or_default())
+        let Body::Other(body) = &object.body else {
+            return (Value::Null, Value::Null);
+        };
+        (
+            body.get("data").cloned().unwrap_or_default(),
+            body.get("binaryData").cloned().unwrap_or_default(),
+        )
     };
     let now = content(object);
     let has_old = |pod: &Object| {
-        let Some(body) = pod.pod().filter(|body| !body.is_terminal() && !pod.meta.is_deleting()) else { return false };
+        let Some(body) = pod
+            .pod()
+            .filter(|body| !body.is_terminal() && !pod.meta.is_deleting())
+        else {
+            return false;
+        };
         (0..body.spec.containers.len()).any(|at| {
             let raw = &body.spec.raw["containers"][at];
-            let named = sources::environment(raw).iter().any(|source| (source.kind, &source.name) == (key.kind, &key.name));
-            let runs = body
-                .status
-                .container_statuses
+            let named = sources::environment(raw)
                 .iter()
-                .any(|status| status.name == body.spec.containers[at].name && status.state.running.is_some());
-            named && runs && mounted::at_start(server, pod, at, &key).is_some_and(|old| content(&old) != now)
+                .any(|source| (source.kind, &source.name) == (key.kind, &key.name));
+            let runs = body.status.container_statuses.iter().any(|status| {
+                status.name == body.spec.containers[at].name && status.state.running.is_some()
+            });
+            named
+                && runs
+                && mounted::at_start(server, pod, at, &key).is_some_and(|old| content(&old) != now)
         })
     };
     let here = all_in(sim, Kind::Pod, &key.namespace).take(MAX_PODS_ASKED);
@@ -93,27 +192,49 @@ pub fn old_version(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
         out.word(FactLabel::NearestPod, &pod.meta.name);
     }
     if let Some(top) = owners(sim, &first.key()).pop()
-        && matches!(top.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet)
+        && matches!(
+            top.kind,
+            Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet
+        )
     {
-        out.cure(Cure::Restart, &top.name, "", &[line("rollout restart", &top, "")]);
+        out.cure(
+            Cure::Restart,
+            &top.name,
+            "",
+            &[line("rollout restart", &top, "")],
+        );
     }
     Some(out)
 }
 
 /// A binding whose role does not exist.
 pub fn binding(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
-    let Body::Other(body) = &object.body else { return None };
+    let Body::Other(body) = &object.body else {
+        return None;
+    };
     let role = body.get("roleRef")?;
-    let kind = Kind::from_group_kind(role["apiGroup"].as_str().unwrap_or(""), role["kind"].as_str()?)?;
+    let kind = Kind::from_group_kind(
+        role["apiGroup"].as_str().unwrap_or(""),
+        role["kind"].as_str()?,
+    )?;
     let name = role["name"].as_str()?;
-    let namespace = if kind == Kind::Role { object.meta.namespace.as_str() } else { "" };
+    let namespace = if kind == Kind::Role {
+        object.meta.namespace.as_str()
+    } else {
+        ""
+    };
     let known = sim.get(&ObjectRef::new(kind, namespace, name)).is_some();
     (!known).then(|| Diagnosis::new(object, Waits::RoleMissing(kind, name.into())))
 }
 
 /// A Service that does not exist here, and does in another namespace.
 pub fn elsewhere(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
-    let other = sim.list(Kind::Service).find(|service| service.meta.name == key.name && service.meta.namespace != key.namespace)?;
-    let waits = Waits::ServiceElsewhere { service: key.name.clone(), namespace: other.meta.namespace.clone() };
+    let other = sim
+        .list(Kind::Service)
+        .find(|service| service.meta.name == key.name && service.meta.namespace != key.namespace)?;
+    let waits = Waits::ServiceElsewhere {
+        service: key.name.clone(),
+        namespace: other.meta.namespace.clone(),
+    };
     Some(Diagnosis::of(key.clone(), waits))
 }

@@ -73,7 +73,15 @@ impl Diagnosis {
     }
 
     pub fn of(object: ObjectRef, waits: Waits) -> Diagnosis {
-        Diagnosis { object, waits, facts: Vec::new(), waits_for: None, since: None, remedies: Vec::new(), spared: None }
+        Diagnosis {
+            object,
+            waits,
+            facts: Vec::new(),
+            waits_for: None,
+            since: None,
+            remedies: Vec::new(),
+            spared: None,
+        }
     }
 
     pub fn count(&mut self, label: FactLabel, value: impl Into<i64>) {
@@ -87,7 +95,8 @@ impl Diagnosis {
     }
 
     pub fn at(&mut self, label: FactLabel, time: Option<Time>) {
-        self.facts.extend(time.map(|time| DecidingFact::At(label, time.0 / 1000)));
+        self.facts
+            .extend(time.map(|time| DecidingFact::At(label, time.0 / 1000)));
     }
 
     pub fn since(&mut self, sim: &Sim, time: Option<Timestamp>) {
@@ -97,7 +106,12 @@ impl Diagnosis {
     /// Adds a remedy: one of each kind is enough, and a handful in total.
     pub fn cure(&mut self, cure: Cure, name: &str, more: &str, steps: &[String]) {
         if self.remedies.len() < 5 && self.remedies.iter().all(|known| known.cure != cure) {
-            self.remedies.push(Remedy { cure, name: name.into(), more: more.into(), steps: steps.to_vec() });
+            self.remedies.push(Remedy {
+                cure,
+                name: name.into(),
+                more: more.into(),
+                steps: steps.to_vec(),
+            });
         }
     }
 
@@ -121,23 +135,41 @@ impl Remedy {
 
 /// An object that is deleted and held by a finalizer that no controller here removes.
 pub fn held_by_finalizer(object: &Object) -> Option<Diagnosis> {
-    let finalizer = object.meta.finalizers.iter().find(|name| !OWN_FINALIZERS.contains(&name.as_str()))?;
+    let finalizer = object
+        .meta
+        .finalizers
+        .iter()
+        .find(|name| !OWN_FINALIZERS.contains(&name.as_str()))?;
     if !object.meta.is_deleting() {
         return None;
     }
     let mut out = Diagnosis::new(object, Waits::Held(finalizer.clone()));
     let rest = " --type=merge -p '{\"metadata\":{\"finalizers\":null}}'";
-    out.cure(Cure::Unfinalize, finalizer, "", &[line("patch", &object.key(), rest)]);
+    out.cure(
+        Cure::Unfinalize,
+        finalizer,
+        "",
+        &[line("patch", &object.key(), rest)],
+    );
     Some(out)
 }
 
 /// Finalizers that the control plane removes by itself.
-const OWN_FINALIZERS: [&str; 5] =
-    ["kubernetes", "foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"];
+const OWN_FINALIZERS: [&str; 5] = [
+    "kubernetes",
+    "foregroundDeletion",
+    "orphan",
+    "kubernetes.io/pvc-protection",
+    "kubernetes.io/pv-protection",
+];
 
 /// The revision to which `kubectl rollout undo` takes a workload: the newest but one.
 pub fn earlier_revision<'a>(sim: &'a Sim, workload: &Object) -> Option<&'a Rc<Object>> {
-    let kind = if workload.kind == Kind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
+    let kind = if workload.kind == Kind::Deployment {
+        Kind::ReplicaSet
+    } else {
+        Kind::ControllerRevision
+    };
     let mut all: Vec<&Rc<Object>> = sim.owned(workload.meta.uid, kind).collect();
     k8s_model::sort::sort_by_key(&mut all, |object| revision(object));
     all.len().checked_sub(2).map(|at| all[at])
@@ -163,12 +195,21 @@ pub fn owner<'a>(sim: &'a Sim, object: &Object) -> Option<&'a Rc<Object>> {
 
 /// `deployment/web`
 pub fn target(key: &ObjectRef) -> String {
-    [key.kind.name().to_ascii_lowercase().as_str(), "/", &key.name].concat()
+    [
+        key.kind.name().to_ascii_lowercase().as_str(),
+        "/",
+        &key.name,
+    ]
+    .concat()
 }
 
 /// ` -n x`, where it is needed.
 pub fn flag(key: &ObjectRef) -> String {
-    if key.namespace == "default" || key.namespace.is_empty() { String::new() } else { [" -n ", &key.namespace].concat() }
+    if key.namespace == "default" || key.namespace.is_empty() {
+        String::new()
+    } else {
+        [" -n ", &key.namespace].concat()
+    }
 }
 
 /// A line about an object: verb, object, the rest.
@@ -177,17 +218,29 @@ pub fn line(verb: &str, key: &ObjectRef, rest: &str) -> String {
 }
 
 /// Objects of a kind in a namespace.
-pub fn all_in<'a>(sim: &'a Sim, kind: Kind, namespace: &'a Str) -> impl Iterator<Item = &'a Rc<Object>> {
-    sim.list(kind).filter(move |object| object.meta.namespace == *namespace)
+pub fn all_in<'a>(
+    sim: &'a Sim,
+    kind: Kind,
+    namespace: &'a Str,
+) -> impl Iterator<Item = &'a Rc<Object>> {
+    sim.list(kind)
+        .filter(move |object| object.meta.namespace == *namespace)
 }
 
 /// A name that no object of the kind has yet: `stem-2`, `stem-3`…
 pub fn free_name(sim: &Sim, kind: Kind, namespace: &str, stem: &str) -> String {
-    free_names(sim, kind, namespace, stem).next().unwrap_or_default()
+    free_names(sim, kind, namespace, stem)
+        .next()
+        .unwrap_or_default()
 }
 
 /// All of them.
-pub fn free_names(sim: &Sim, kind: Kind, namespace: &str, stem: &str) -> impl Iterator<Item = String> {
+pub fn free_names(
+    sim: &Sim,
+    kind: Kind,
+    namespace: &str,
+    stem: &str,
+) -> impl Iterator<Item = String> {
     let names = (1_i64..).map(move |number| [stem, "-", &number.to_string()].concat());
     names.filter(move |name| sim.get(&ObjectRef::new(kind, namespace, name)).is_none())
 }

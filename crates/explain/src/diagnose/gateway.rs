@@ -7,8 +7,8 @@ use crate::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Waits};
 use cluster_network::connectivity::{Backend, backend_of};
 use cluster_network::gateway::{RefFault, all, is_served, named};
 use k8s_model::gateway::{
-    BackendRef, CONTROLLER, GATEWAY, GATEWAY_CLASS, GatewayCondition, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, ParentRef, REFERENCE_GRANT,
-    condition, controller_of, holds, status_of,
+    BackendRef, CONTROLLER, GATEWAY, GATEWAY_CLASS, GatewayCondition, GatewaySpec, HTTP_ROUTE,
+    HttpRouteSpec, ParentRef, REFERENCE_GRANT, condition, controller_of, holds, status_of,
 };
 use k8s_model::json;
 use k8s_model::kind::GATEWAY_GROUP;
@@ -34,14 +34,22 @@ fn fails(object: &Object, fault: GatewayFault) -> Diagnosis {
 
 /// The line that sets a field of an object to a value, given as JSON.
 fn patch(object: &Object, op: &str, path: &str, value: &str) -> String {
-    let rest = format!(" --type=json -p '[{{\"op\":\"{op}\",\"path\":\"{path}\",\"value\":{value}}}]'");
+    let rest =
+        format!(" --type=json -p '[{{\"op\":\"{op}\",\"path\":\"{path}\",\"value\":{value}}}]'");
     line("patch", &object.key(), &rest)
 }
 
 fn class(object: &Object) -> Option<Diagnosis> {
     let controller = controller_of(object);
-    (controller != CONTROLLER)
-        .then(|| fails(object, GatewayFault::ForeignController { class: object.meta.name.clone(), controller: controller.into() }))
+    (controller != CONTROLLER).then(|| {
+        fails(
+            object,
+            GatewayFault::ForeignController {
+                class: object.meta.name.clone(),
+                controller: controller.into(),
+            },
+        )
+    })
 }
 
 fn gateway(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
@@ -56,19 +64,36 @@ fn gateway(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
         return Some(out);
     };
     if !is_served(sim.server(), object) {
-        return Some(fails(object, GatewayFault::ForeignController { class: name.clone(), controller: controller_of(class).into() }));
+        return Some(fails(
+            object,
+            GatewayFault::ForeignController {
+                class: name.clone(),
+                controller: controller_of(class).into(),
+            },
+        ));
     }
     let failed = |status, kind| condition(status, kind).filter(|one| one.status == "False");
     // A listener that fails says more than the Gateway does.
     let listeners = status["listeners"].as_array().into_iter().flatten();
     for listener in listeners {
-        if let Some(found) = failed(listener, "Programmed").filter(|found| found.reason == "Invalid") {
-            let (listener, message) = (listener["name"].as_str().unwrap_or("").into(), found.message);
+        if let Some(found) =
+            failed(listener, "Programmed").filter(|found| found.reason == "Invalid")
+        {
+            let (listener, message) = (
+                listener["name"].as_str().unwrap_or("").into(),
+                found.message,
+            );
             return Some(fails(object, GatewayFault::Listener { listener, message }));
         }
     }
     let found = failed(status, "Accepted").or_else(|| failed(status, "Programmed"))?;
-    Some(fails(object, GatewayFault::NotServed { reason: found.reason, message: found.message }))
+    Some(fails(
+        object,
+        GatewayFault::NotServed {
+            reason: found.reason,
+            message: found.message,
+        },
+    ))
 }
 
 fn route(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
@@ -95,13 +120,32 @@ fn route(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 }
 
 /// A route without a Gateway that exists, with those that there are.
-fn no_gateway(sim: &Context<'_>, object: &Object, fault: GatewayFault, at: Option<usize>) -> Diagnosis {
+fn no_gateway(
+    sim: &Context<'_>,
+    object: &Object,
+    fault: GatewayFault,
+    at: Option<usize>,
+) -> Diagnosis {
     let mut out = fails(object, fault);
-    for other in all(sim.server(), GATEWAY).into_iter().filter(|other| other.meta.namespace == object.meta.namespace).take(4) {
+    for other in all(sim.server(), GATEWAY)
+        .into_iter()
+        .filter(|other| other.meta.namespace == object.meta.namespace)
+        .take(4)
+    {
         let name = other.meta.name.as_str();
         let step = match at {
-            Some(at) => patch(object, "replace", &format!("/spec/parentRefs/{at}/name"), &format!("{name:?}")),
-            None => patch(object, "add", "/spec/parentRefs", &format!("[{{\"name\":{name:?}}}]")),
+            Some(at) => patch(
+                object,
+                "replace",
+                &format!("/spec/parentRefs/{at}/name"),
+                &format!("{name:?}"),
+            ),
+            None => patch(
+                object,
+                "add",
+                "/spec/parentRefs",
+                &format!("[{{\"name\":{name:?}}}]"),
+            ),
         };
         out.cure(Cure::SetGateway, name, "", &[step]);
     }
@@ -109,10 +153,24 @@ fn no_gateway(sim: &Context<'_>, object: &Object, fault: GatewayFault, at: Optio
 }
 
 /// Why a route is not attached to one of its Gateways.
-fn not_attached(sim: &Context<'_>, object: &Object, (at, parent): (usize, &ParentRef)) -> Option<Diagnosis> {
+fn not_attached(
+    sim: &Context<'_>,
+    object: &Object,
+    (at, parent): (usize, &ParentRef),
+) -> Option<Diagnosis> {
     let name = &parent.name;
-    let Some(gateway) = named(sim.server(), GATEWAY, parent.namespace_from(&object.meta.namespace), name) else {
-        return Some(no_gateway(sim, object, GatewayFault::ParentMissing(name.clone()), Some(at)));
+    let Some(gateway) = named(
+        sim.server(),
+        GATEWAY,
+        parent.namespace_from(&object.meta.namespace),
+        name,
+    ) else {
+        return Some(no_gateway(
+            sim,
+            object,
+            GatewayFault::ParentMissing(name.clone()),
+            Some(at),
+        ));
     };
     if !is_served(sim.server(), gateway) || !holds(status_of(gateway), "Programmed") {
         let found = sim.diagnose(&gateway.key())?;
@@ -120,20 +178,40 @@ fn not_attached(sim: &Context<'_>, object: &Object, (at, parent): (usize, &Paren
         follow(&mut out, Some(found));
         return Some(out);
     }
-    let told = status_of(object)["parents"].as_array().into_iter().flatten();
-    let own = told.clone().find(|told| json::read::<ParentRef>(&told["parentRef"]).is_ok_and(|by| by == *parent))?;
-    let GatewayCondition { reason, message, .. } = condition(own, "Accepted").filter(|one| one.status == "False")?;
-    let mut out = fails(object, GatewayFault::Refused { gateway: name.clone(), message });
+    let told = status_of(object)["parents"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    let own = told
+        .clone()
+        .find(|told| json::read::<ParentRef>(&told["parentRef"]).is_ok_and(|by| by == *parent))?;
+    let GatewayCondition {
+        reason, message, ..
+    } = condition(own, "Accepted").filter(|one| one.status == "False")?;
+    let mut out = fails(
+        object,
+        GatewayFault::Refused {
+            gateway: name.clone(),
+            message,
+        },
+    );
     out.word(FactLabel::Reason, &reason);
     let spec = GatewaySpec::of(gateway);
     if reason == "NoMatchingListenerHostname" {
-        spec.listeners.iter().for_each(|listener| out.word(FactLabel::Hostname, &listener.hostname));
+        spec.listeners
+            .iter()
+            .for_each(|listener| out.word(FactLabel::Hostname, &listener.hostname));
     }
     if reason == "NoMatchingParent" && !parent.section_name.is_empty() {
         for listener in &spec.listeners {
             out.word(FactLabel::Listener, &listener.name);
             let name = listener.name.as_str();
-            let step = patch(object, "replace", &format!("/spec/parentRefs/{at}/sectionName"), &format!("{name:?}"));
+            let step = patch(
+                object,
+                "replace",
+                &format!("/spec/parentRefs/{at}/sectionName"),
+                &format!("{name:?}"),
+            );
             out.cure(Cure::SetListener, name, "", &[step]);
         }
     }
@@ -141,10 +219,16 @@ fn not_attached(sim: &Context<'_>, object: &Object, (at, parent): (usize, &Paren
 }
 
 /// What is wrong with a backend, which lies at a path of the object.
-fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at): (&str, &str)) -> Option<Diagnosis> {
+fn leads_nowhere(
+    sim: &Context<'_>,
+    object: &Object,
+    to: &BackendRef,
+    (path, at): (&str, &str),
+) -> Option<Diagnosis> {
     let (path, service): (Str, Str) = (path.into(), to.name.clone());
     let namespace: Str = to.namespace_from(&object.meta.namespace).into();
-    let set = |field: &str, value: String| patch(object, "replace", &format!("{at}/{field}"), &value);
+    let set =
+        |field: &str, value: String| patch(object, "replace", &format!("{at}/{field}"), &value);
     match backend_of(sim.server(), object, to) {
         Ok((_, Backend::Ready(_))) => None,
         Ok((key, _)) => {
@@ -152,9 +236,22 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at)
             follow(&mut out, sim.diagnose(&key));
             Some(out)
         }
-        Err(RefFault::Kind) => Some(fails(object, GatewayFault::BackendKind { path, kind: to.kind.clone() })),
+        Err(RefFault::Kind) => Some(fails(
+            object,
+            GatewayFault::BackendKind {
+                path,
+                kind: to.kind.clone(),
+            },
+        )),
         Err(RefFault::NotPermitted) => {
-            let mut out = fails(object, GatewayFault::BackendForbidden { path, service, namespace: namespace.clone() });
+            let mut out = fails(
+                object,
+                GatewayFault::BackendForbidden {
+                    path,
+                    service,
+                    namespace: namespace.clone(),
+                },
+            );
             let manifest = format!(
                 "apiVersion: gateway.networking.k8s.io/v1\nkind: {REFERENCE_GRANT}\nmetadata:\n  name: {}\n  namespace: {namespace}\nspec:\n  from:\n  - \
                  group: {GATEWAY_GROUP}\n    kind: {HTTP_ROUTE}\n    namespace: {}\n  to:\n  - group: ''\n    kind: Service\n    name: {}\n",
@@ -165,22 +262,53 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at)
         }
         Err(RefFault::NoService) => {
             let mut out = fails(object, GatewayFault::BackendMissing { path, service });
-            for other in all_in(sim, Kind::Service, &namespace).filter(|other| other.meta.name != "kubernetes").take(4) {
-                out.facts.push(DecidingFact::Word(FactLabel::Services, other.meta.name.clone()));
-                let port = other.body::<Service>().spec.ports.first().map_or(80, |port| port.port);
-                let steps = [set("name", format!("{:?}", other.meta.name.as_str())), set("port", port.to_string())];
+            for other in all_in(sim, Kind::Service, &namespace)
+                .filter(|other| other.meta.name != "kubernetes")
+                .take(4)
+            {
+                out.facts.push(DecidingFact::Word(
+                    FactLabel::Services,
+                    other.meta.name.clone(),
+                ));
+                let port = other
+                    .body::<Service>()
+                    .spec
+                    .ports
+                    .first()
+                    .map_or(80, |port| port.port);
+                let steps = [
+                    set("name", format!("{:?}", other.meta.name.as_str())),
+                    set("port", port.to_string()),
+                ];
                 out.cure(Cure::SetBackendService, &other.meta.name, "", &steps);
             }
             Some(out)
         }
         Err(RefFault::NoPort) => {
             let port: Str = to.port.unwrap_or(0).to_string().into();
-            let mut out = fails(object, GatewayFault::BackendPort { path, service: service.clone(), port });
-            let ports =
-                sim.get(&k8s_model::ObjectRef::new(Kind::Service, &namespace, &service)).map(|object| &object.body::<Service>().spec.ports);
+            let mut out = fails(
+                object,
+                GatewayFault::BackendPort {
+                    path,
+                    service: service.clone(),
+                    port,
+                },
+            );
+            let ports = sim
+                .get(&k8s_model::ObjectRef::new(
+                    Kind::Service,
+                    &namespace,
+                    &service,
+                ))
+                .map(|object| &object.body::<Service>().spec.ports);
             for port in ports.into_iter().flatten() {
                 out.word(FactLabel::Ports, &port.port.to_string());
-                out.cure(Cure::SetBackendPort, &port.port.to_string(), "", &[set("port", port.port.to_string())]);
+                out.cure(
+                    Cure::SetBackendPort,
+                    &port.port.to_string(),
+                    "",
+                    &[set("port", port.port.to_string())],
+                );
             }
             Some(out)
         }

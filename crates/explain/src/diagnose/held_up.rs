@@ -43,15 +43,34 @@ fn slow(object: &Object, line: &InLine) -> Diagnosis {
     };
     let mut out = Diagnosis::new(object, waits);
     if line.before == 0 {
-        out.word(FactLabel::Pass, &[&duration(took), " / ", &duration(takes)].concat());
+        out.word(
+            FactLabel::Pass,
+            &[&duration(took), " / ", &duration(takes)].concat(),
+        );
     } else {
         let of = |n: usize| format::count(n);
-        out.word(FactLabel::Place, &[&of(line.before + 1), " / ", &of(slowed.waiting.max(line.before + 1))].concat());
-        out.word(FactLabel::DoneIn, &duration(takes.saturating_sub(took) + slowed.span.saturating_mul(line.before as u64)));
+        out.word(
+            FactLabel::Place,
+            &[
+                &of(line.before + 1),
+                " / ",
+                &of(slowed.waiting.max(line.before + 1)),
+            ]
+            .concat(),
+        );
+        out.word(
+            FactLabel::DoneIn,
+            &duration(takes.saturating_sub(took) + slowed.span.saturating_mul(line.before as u64)),
+        );
     }
     out.at(FactLabel::AskedAt, Some(slowed.asked));
     if line.works {
-        out.cure(Cure::FullSpeed, slowed.name, "", &[["fault slow ", slowed.name, " none"].concat()]);
+        out.cure(
+            Cure::FullSpeed,
+            slowed.name,
+            "",
+            &[["fault slow ", slowed.name, " none"].concat()],
+        );
     }
     out
 }
@@ -64,15 +83,25 @@ pub fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
         return Some(told_late(sim, &object.key(), &late, true));
     }
     let places = object.pod().is_some_and(|pod| pod.node_name.is_empty());
-    let selector = object.get::<Service>().map(|service| &service.spec.selector).filter(|selector| !selector.is_empty());
+    let selector = object
+        .get::<Service>()
+        .map(|service| &service.spec.selector)
+        .filter(|selector| !selector.is_empty());
     let about = |component: &str, other: &Object| {
         // Nodes and volumes say to the scheduler where there is room.
-        let room = matches!(other.kind, Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim);
+        let room = matches!(
+            other.kind,
+            Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim
+        );
         other.meta.is_controlled_by(uid)
             || places && component == "kube-scheduler" && room
             || other.kind == Kind::Pod
                 && other.meta.namespace == object.meta.namespace
-                && selector.is_some_and(|selector| selector.iter().all(|(key, value)| other.meta.labels.get(key) == Some(value)))
+                && selector.is_some_and(|selector| {
+                    selector
+                        .iter()
+                        .all(|(key, value)| other.meta.labels.get(key) == Some(value))
+                })
     };
     let late = sim.late(&about)?;
     Some(told_late(sim, &object.key(), &late, false))
@@ -91,27 +120,58 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
     let (component, kind): (Str, Str) = (late.component.into(), late.kind.name().into());
     // Of what leaves by and by the first word is that it is deleted, and so is the last; what else changes meanwhile is not.
     let told = |record: &Record| match record {
-        Record::Write { op: Op::Modified, object, before: Some(before) } if object.meta.is_deleting() && !before.meta.is_deleting() => {
-            Some(Op::Deleted)
-        }
+        Record::Write {
+            op: Op::Modified,
+            object,
+            before: Some(before),
+        } if object.meta.is_deleting() && !before.meta.is_deleting() => Some(Op::Deleted),
         Record::Write { op, .. } => Some(*op),
         _ => None,
     };
     let journal = sim.journal();
     let waits = match told(&journal[late.event as usize].record).filter(|_| own) {
-        _ if late.lost => Waits::LostEvent { component, kind, lists: late.until.is_some() },
+        _ if late.lost => Waits::LostEvent {
+            component,
+            kind,
+            lists: late.until.is_some(),
+        },
         Some(told) => Waits::OwnLate { component, told },
         None => Waits::LateEvent { component, kind },
     };
     let mut out = Diagnosis::of(of.clone(), waits);
     let behind = effect::effect(&journal[late.behind as usize]);
-    out.facts.push(DecidingFact::Said(if late.lost { FactLabel::LostOf } else { FactLabel::DelayLogBy }, words::in_short(&behind)));
-    out.at(if late.lost { FactLabel::ListsAt } else { FactLabel::ArrivesAt }, late.until);
+    out.facts.push(DecidingFact::Said(
+        if late.lost {
+            FactLabel::LostOf
+        } else {
+            FactLabel::DelayLogBy
+        },
+        words::in_short(&behind),
+    ));
+    out.at(
+        if late.lost {
+            FactLabel::ListsAt
+        } else {
+            FactLabel::ArrivesAt
+        },
+        late.until,
+    );
     out.at(FactLabel::AskedAt, late.asked);
     if late.lost {
-        out.cure(Cure::ListAnew, late.component, "", &[["fault restart ", late.component].concat()]);
+        out.cure(
+            Cure::ListAnew,
+            late.component,
+            "",
+            &[["fault restart ", late.component].concat()],
+        );
     } else {
-        let step = ["fault delay ", &late.kind.name().to_ascii_lowercase(), " none ", late.component].concat();
+        let step = [
+            "fault delay ",
+            &late.kind.name().to_ascii_lowercase(),
+            " none ",
+            late.component,
+        ]
+        .concat();
         out.cure(Cure::LetThrough, late.component, "", &[step]);
     }
     out

@@ -27,7 +27,12 @@ pub fn ingress(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         for (p, path) in rule.http.paths.iter().enumerate() {
             let at = format!("/spec/rules/{r}/http/paths/{p}/backend/service");
             let asked = rules::of_path(&rule.host, path);
-            if let Some(found) = path.backend.service.as_ref().and_then(|to| leads_nowhere(sim, object, to, &asked, &at)) {
+            if let Some(found) = path
+                .backend
+                .service
+                .as_ref()
+                .and_then(|to| leads_nowhere(sim, object, to, &asked, &at))
+            {
                 return Some(found);
             }
         }
@@ -46,40 +51,94 @@ fn unserved(object: &Object, class: &str) -> Diagnosis {
         "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata:\n  name: {name}\nspec:\n  controller: k8s.io/ingress-nginx\n"
     );
     let patch = json!({ "spec": { "ingressClassName": name } });
-    let names = class.is_empty().then(|| line("patch", &object.key(), &format!(" --type=merge -p '{patch}'")));
-    out.cure(Cure::MakeIngressClass, name, "", &[manifest].into_iter().chain(names).collect::<Vec<_>>());
+    let names = class.is_empty().then(|| {
+        line(
+            "patch",
+            &object.key(),
+            &format!(" --type=merge -p '{patch}'"),
+        )
+    });
+    out.cure(
+        Cure::MakeIngressClass,
+        name,
+        "",
+        &[manifest].into_iter().chain(names).collect::<Vec<_>>(),
+    );
     out
 }
 
 /// What is wrong with a backend, which lies at a path of the object.
-fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendService, asked: &str, at: &str) -> Option<Diagnosis> {
+fn leads_nowhere(
+    sim: &Context<'_>,
+    object: &Object,
+    to: &BackendService,
+    asked: &str,
+    at: &str,
+) -> Option<Diagnosis> {
     let (path, service): (Str, Str) = (asked.into(), to.name.clone());
-    let of = k8s_model::ingress::IngressBackend { service: Some(to.clone()) };
+    let of = k8s_model::ingress::IngressBackend {
+        service: Some(to.clone()),
+    };
     let (key, found) = ingress_backend(sim.server(), &object.meta.namespace, &of);
     let set = |field: &str, value: serde_json::Value| {
         let patch = json!([{ "op": "replace", "path": format!("{at}/{field}"), "value": value }]);
-        line("patch", &object.key(), &format!(" --type=json -p '{patch}'"))
+        line(
+            "patch",
+            &object.key(),
+            &format!(" --type=json -p '{patch}'"),
+        )
     };
     match found {
         Backend::Ready(_) => None,
         Backend::NoService => {
             let mut out = Diagnosis::new(object, Waits::BackendMissing { path, service });
-            let others = all_in(sim, Kind::Service, &object.meta.namespace).filter(|other| other.meta.name != "kubernetes");
+            let others = all_in(sim, Kind::Service, &object.meta.namespace)
+                .filter(|other| other.meta.name != "kubernetes");
             for other in others.take(4) {
-                out.facts.push(DecidingFact::Word(FactLabel::Services, other.meta.name.clone()));
-                let port = other.body::<Service>().spec.ports.first().map_or(80, |port| port.port);
-                let steps = [set("name", json!(other.meta.name.as_str())), set("port", json!({ "number": port }))];
+                out.facts.push(DecidingFact::Word(
+                    FactLabel::Services,
+                    other.meta.name.clone(),
+                ));
+                let port = other
+                    .body::<Service>()
+                    .spec
+                    .ports
+                    .first()
+                    .map_or(80, |port| port.port);
+                let steps = [
+                    set("name", json!(other.meta.name.as_str())),
+                    set("port", json!({ "number": port })),
+                ];
                 out.cure(Cure::SetBackendService, &other.meta.name, "", &steps);
             }
             Some(out)
         }
         Backend::NoPort => {
-            let wanted = if to.port.name.is_empty() { to.port.number.to_string().into() } else { to.port.name.clone() };
-            let mut out = Diagnosis::new(object, Waits::BackendPort { path, service, port: wanted });
-            let ports = key.as_ref().and_then(|key| sim.get(key)).map(|object| &object.body::<Service>().spec.ports);
+            let wanted = if to.port.name.is_empty() {
+                to.port.number.to_string().into()
+            } else {
+                to.port.name.clone()
+            };
+            let mut out = Diagnosis::new(
+                object,
+                Waits::BackendPort {
+                    path,
+                    service,
+                    port: wanted,
+                },
+            );
+            let ports = key
+                .as_ref()
+                .and_then(|key| sim.get(key))
+                .map(|object| &object.body::<Service>().spec.ports);
             for port in ports.into_iter().flatten() {
                 out.word(FactLabel::Ports, &port.port.to_string());
-                out.cure(Cure::SetBackendPort, &port.port.to_string(), "", &[set("port", json!({ "number": port.port }))]);
+                out.cure(
+                    Cure::SetBackendPort,
+                    &port.port.to_string(),
+                    "",
+                    &[set("port", json!({ "number": port.port }))],
+                );
             }
             Some(out)
         }
@@ -87,9 +146,19 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendService, asked:
             let policies = policies.into_iter().map(|policy| policy.name).collect();
             let mut out = Diagnosis::new(object, Waits::BackendDenied { path, policies });
             let service = key.as_ref().and_then(|key| sim.get(key))?;
-            let name = super::finding::free_name(sim, Kind::NetworkPolicy, &object.meta.namespace, "allow-ingress-nginx");
+            let name = super::finding::free_name(
+                sim,
+                Kind::NetworkPolicy,
+                &object.meta.namespace,
+                "allow-ingress-nginx",
+            );
             let rule = json!({"from": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "ingress-nginx"}}}]});
-            out.cure(Cure::AllowClient, "ingress-nginx", "", &[allowance(&name, service, &rule)]);
+            out.cure(
+                Cure::AllowClient,
+                "ingress-nginx",
+                "",
+                &[allowance(&name, service, &rule)],
+            );
             Some(out)
         }
         Backend::NoEndpoints => {

@@ -31,7 +31,9 @@ pub use storage::is_looked_at_again;
 /// What an object waits for or why it failed; `None` if it is healthy or progressing.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     let context = &Context::new(sim, diagnose);
-    let Some(object) = sim.get(key) else { return held_up::gone(sim, key).or_else(|| pods::waits_for(context, key)) };
+    let Some(object) = sim.get(key) else {
+        return held_up::gone(sim, key).or_else(|| pods::waits_for(context, key));
+    };
     let found = match object.kind {
         Kind::Pod => pods::pod(context, object),
         Kind::Deployment => workloads::deployment(context, object),
@@ -51,7 +53,9 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::ConfigMap | Kind::Secret => config::old_version(context, object),
         Kind::RoleBinding | Kind::ClusterRoleBinding => config::binding(context, object),
         Kind::Namespace => namespace::namespace(context, object),
-        Kind::Custom(_) if object.kind.info().group == GATEWAY_GROUP => gateway::gateway_api(context, object),
+        Kind::Custom(_) if object.kind.info().group == GATEWAY_GROUP => {
+            gateway::gateway_api(context, object)
+        }
         _ => None,
     };
     let found = found.or_else(|| finding::held_by_finalizer(object));
@@ -66,7 +70,9 @@ pub fn chain_of_waiting(sim: &Sim, key: &ObjectRef) -> Vec<Diagnosis> {
         if out.len() >= 8 || out.iter().any(|known| known.object == key) {
             break;
         }
-        let Some(found) = diagnose(sim, &key) else { break };
+        let Some(found) = diagnose(sim, &key) else {
+            break;
+        };
         next = found.waits_for.clone();
         out.push(found);
     }
@@ -97,8 +103,15 @@ pub fn recovers(sim: &Sim, found: &Diagnosis, tasks: usize) -> bool {
     if matches!(found.waits, Waits::EvictionRefused { .. }) {
         return false;
     }
-    let well = |copy: &Sim| copy.get(&found.object).is_some() && diagnose(copy, &found.object).is_none();
-    lasts(sim.clone(), WaitingCommands::default(), &well, SOON_S, tasks)
+    let well =
+        |copy: &Sim| copy.get(&found.object).is_some() && diagnose(copy, &found.object).is_none();
+    lasts(
+        sim.clone(),
+        WaitingCommands::default(),
+        &well,
+        SOON_S,
+        tasks,
+    )
 }
 
 /// Whether a remedy helps, by trying it on a copy with at most `tasks` tasks.
@@ -106,7 +119,9 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
     let mut copy = sim.clone();
     // Whose Pod it is: where a Pod is replaced, the new one has to do better.
     let owner = owners(sim, &found.object).pop();
-    let leaving = sim.get(&found.object).is_some_and(|object| object.meta.is_deleting());
+    let leaving = sim
+        .get(&found.object)
+        .is_some_and(|object| object.meta.is_deleting());
     let mut waiting = WaitingCommands::default();
     for step in &remedy.steps {
         let answer = actions::run(&mut copy, &mut waiting, &command(step));
@@ -122,7 +137,13 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
     if remedy.cure == Cure::RunNow {
         // The schedule stays what it is; the run is what was asked for.
         copy.advance(Time(copy.now().0 + 1_000_000), tasks);
-        return copy.get(&ObjectRef::new(Kind::Job, &found.object.namespace, &remedy.name)).is_some();
+        return copy
+            .get(&ObjectRef::new(
+                Kind::Job,
+                &found.object.namespace,
+                &remedy.name,
+            ))
+            .is_some();
     }
     let well = |copy: &Sim| match (copy.get(&found.object), &owner) {
         (Some(_), _) => diagnose(copy, &found.object).is_none_or(|now| match now.waits {
@@ -139,13 +160,22 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
         (None, _) if leaving || remedy.cure == Cure::DeleteVolume => true,
         (None, Some(owner)) => copy.get(owner).is_some() && diagnose(copy, owner).is_none(),
         // It was gone before, and only word of that is late.
-        (None, None) => matches!(remedy.cure, Cure::LetThrough | Cure::ListAnew) && diagnose(copy, &found.object).is_none(),
+        (None, None) => {
+            matches!(remedy.cure, Cure::LetThrough | Cure::ListAnew)
+                && diagnose(copy, &found.object).is_none()
+        }
     };
     lasts(copy, waiting, &well, u64::MAX, tasks)
 }
 
 /// Whether all is well within so many seconds, and stays so, in at most `tasks` tasks.
-fn lasts(mut copy: Sim, mut waiting: WaitingCommands, well: &dyn Fn(&Sim) -> bool, within_s: u64, mut tasks: usize) -> bool {
+fn lasts(
+    mut copy: Sim,
+    mut waiting: WaitingCommands,
+    well: &dyn Fn(&Sim) -> bool,
+    within_s: u64,
+    mut tasks: usize,
+) -> bool {
     let mut run = |copy: &mut Sim, seconds: u64| {
         let went = copy.advance(Time(copy.now().0 + seconds * 1_000_000), tasks);
         tasks -= went.ran.min(tasks);

@@ -17,8 +17,14 @@ pub fn namespace(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         kinds.flat_map(|kind| all_in(sim, kind, &object.meta.name))
     };
     // What has a finalizer keeps the others waiting for nothing.
-    let first = left().find(|object| !object.meta.finalizers.is_empty()).or_else(|| left().next())?;
-    let waits = Waits::NamespaceContent { objects: left().count(), kind: first.kind.name().into(), name: first.meta.name.clone() };
+    let first = left()
+        .find(|object| !object.meta.finalizers.is_empty())
+        .or_else(|| left().next())?;
+    let waits = Waits::NamespaceContent {
+        objects: left().count(),
+        kind: first.kind.name().into(),
+        name: first.meta.name.clone(),
+    };
     let mut out = Diagnosis::new(object, waits);
     follow(&mut out, sim.diagnose(&first.key()));
     out.waits_for = Some(first.key());

@@ -3,7 +3,9 @@
 use super::finding::{Context, Diagnosis, all_in, line, owners};
 use crate::remedies::own_labels;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
-use cluster_network::connectivity::{Direction, Peer, Verdict, endpoint_of, policies_of, unanswered_port, verdict};
+use cluster_network::connectivity::{
+    Direction, Peer, Verdict, endpoint_of, policies_of, unanswered_port, verdict,
+};
 use i18n::msg;
 use k8s_model::network::{EndpointPort, Service};
 use k8s_model::pod::Pod;
@@ -31,12 +33,26 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     let wanted = &body.spec.selector;
     if wanted.is_empty() {
-        return if ready { None } else { Some(Diagnosis::new(object, Waits::NoSelector)) };
+        return if ready {
+            None
+        } else {
+            Some(Diagnosis::new(object, Waits::NoSelector))
+        };
     }
-    let has = |pod: &Object| wanted.iter().filter(|(key, value)| pod.meta.labels.get(*key) == Some(*value)).count();
-    let pods: Vec<&Rc<Object>> =
-        all_in(sim, Kind::Pod, &object.meta.namespace).filter(|pod| pod.pod().is_some_and(|pod| !pod.is_terminal())).collect();
-    let matching: Vec<&Rc<Object>> = pods.iter().copied().filter(|pod| has(pod) == wanted.len()).collect();
+    let has = |pod: &Object| {
+        wanted
+            .iter()
+            .filter(|(key, value)| pod.meta.labels.get(*key) == Some(*value))
+            .count()
+    };
+    let pods: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace)
+        .filter(|pod| pod.pod().is_some_and(|pod| !pod.is_terminal()))
+        .collect();
+    let matching: Vec<&Rc<Object>> = pods
+        .iter()
+        .copied()
+        .filter(|pod| has(pod) == wanted.len())
+        .collect();
     if let Some(first) = matching.first() {
         if ready {
             return no_port(object, body, first);
@@ -45,20 +61,37 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     let Some((pod, differs)) = nearest(wanted, pods.into_iter()) else {
         let mut out = Diagnosis::new(object, Waits::NoPods);
-        out.facts.push(DecidingFact::Word(FactLabel::WantsLabel, pairs(wanted.iter()).into()));
+        out.facts.push(DecidingFact::Word(
+            FactLabel::WantsLabel,
+            pairs(wanted.iter()).into(),
+        ));
         return Some(out);
     };
     let (key, value) = differs?;
-    let mut out = Diagnosis::new(object, Waits::LabelDiffers { key: key.clone(), value: value.clone() });
-    out.facts.push(DecidingFact::Word(FactLabel::WantsLabel, pairs(wanted.iter()).into()));
+    let mut out = Diagnosis::new(
+        object,
+        Waits::LabelDiffers {
+            key: key.clone(),
+            value: value.clone(),
+        },
+    );
+    out.facts.push(DecidingFact::Word(
+        FactLabel::WantsLabel,
+        pairs(wanted.iter()).into(),
+    ));
     out.word(FactLabel::NearestPod, &pod.meta.name);
     let other = pod.meta.labels.get(key);
     out.facts.push(match other {
-        Some(other) => DecidingFact::Word(FactLabel::HasLabel, [key.as_str(), "=", other].concat().into()),
+        Some(other) => DecidingFact::Word(
+            FactLabel::HasLabel,
+            [key.as_str(), "=", other].concat().into(),
+        ),
         None => DecidingFact::Said(FactLabel::HasLabel, msg::no_such_label()),
     });
     // The selector that means the Pods as they are: what its owner selects by, or the labels it shares.
-    let own = owners(sim, &pod.key()).pop().and_then(|owner| sim.get(&owner));
+    let own = owners(sim, &pod.key())
+        .pop()
+        .and_then(|owner| sim.get(&owner));
     let labels = own.and_then(|owner| match &owner.body {
         k8s_model::Body::Deployment(body) => Some(&body.spec.selector.match_labels),
         k8s_model::Body::StatefulSet(body) => Some(&body.spec.selector.match_labels),
@@ -71,13 +104,29 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         (None, None) => String::new(),
     };
     if !selector.is_empty() {
-        let name = ["kubectl set selector service ", &object.meta.name, " ", &selector, &super::finding::flag(&object.key())].concat();
+        let name = [
+            "kubectl set selector service ",
+            &object.meta.name,
+            " ",
+            &selector,
+            &super::finding::flag(&object.key()),
+        ]
+        .concat();
         out.cure(Cure::SetSelector, &selector, "", &[name]);
     }
     if pod.meta.controller().is_none() {
-        let missing = pairs(wanted.iter().filter(|(key, value)| pod.meta.labels.get(*key) != Some(*value)));
+        let missing = pairs(
+            wanted
+                .iter()
+                .filter(|(key, value)| pod.meta.labels.get(*key) != Some(*value)),
+        );
         let rest = [" ", &missing.replace(',', " "), " --overwrite"].concat();
-        out.cure(Cure::LabelPod, &pod.meta.name, &missing, &[line("label", &pod.key(), &rest)]);
+        out.cure(
+            Cure::LabelPod,
+            &pod.meta.name,
+            &missing,
+            &[line("label", &pod.key(), &rest)],
+        );
     }
     Some(out)
 }
@@ -96,7 +145,10 @@ fn pairs<'a>(labels: impl Iterator<Item = (&'a Str, &'a Str)>) -> String {
 /// Pods match; what they wait for is what the Service waits for.
 fn none_ready(sim: &Context<'_>, object: &Object, matching: &[&Rc<Object>]) -> Option<Diagnosis> {
     // A Pod that is on its way is soon behind the Service.
-    let worst = matching.iter().take(8).find_map(|pod| sim.diagnose(&pod.key()))?;
+    let worst = matching
+        .iter()
+        .take(8)
+        .find_map(|pod| sim.diagnose(&pod.key()))?;
     let mut out = Diagnosis::new(object, Waits::NoneReady(matching.len()));
     out.count(FactLabel::Matching, matching.len() as i64);
     out.count(FactLabel::Ready, 0);
@@ -120,7 +172,12 @@ fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<D
 }
 
 /// The first port that a Pod declares, for a port of the Service on which none listens, and the command that sends requests there.
-fn right_port(object: &Object, body: &Service, port: &EndpointPort, pod: &Object) -> Option<(i32, String)> {
+fn right_port(
+    object: &Object,
+    body: &Service,
+    port: &EndpointPort,
+    pod: &Object,
+) -> Option<(i32, String)> {
     let to = declared(pod).next()?;
     let name = port.name.as_deref().unwrap_or("");
     let at = body.spec.ports.iter().position(|one| one.name == name)?;
@@ -129,7 +186,12 @@ fn right_port(object: &Object, body: &Service, port: &EndpointPort, pod: &Object
 
 /// The ports that a Pod declares.
 fn declared(pod: &Object) -> impl Iterator<Item = i32> + '_ {
-    pod.body::<Pod>().spec.containers.iter().flat_map(|one| &one.ports).map(|port| port.container_port)
+    pod.body::<Pod>()
+        .spec
+        .containers
+        .iter()
+        .flat_map(|one| &one.ports)
+        .map(|port| port.container_port)
 }
 
 /// Other Pods that are asked whether they may connect, and Pods that are looked through for them.
@@ -144,23 +206,41 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
     if isolating.is_empty() {
         return None;
     }
-    let port = server.slices_of(object).flat_map(|slice| &slice.ports).next().map_or(0, |port| port.port);
-    let is_own = |pod: &Object| body.spec.selector.iter().all(|(key, value)| pod.meta.labels.get(key) == Some(value));
+    let port = server
+        .slices_of(object)
+        .flat_map(|slice| &slice.ports)
+        .next()
+        .map_or(0, |port| port.port);
+    let is_own = |pod: &Object| {
+        body.spec
+            .selector
+            .iter()
+            .all(|(key, value)| pod.meta.labels.get(key) == Some(value))
+    };
     let other = |other: &&Rc<Object>| {
-        other.pod().is_some_and(|pod| !pod.status.pod_ip.is_empty() && !pod.is_terminal())
+        other
+            .pod()
+            .is_some_and(|pod| !pod.status.pod_ip.is_empty() && !pod.is_terminal())
             && !(other.meta.namespace == object.meta.namespace && is_own(other))
     };
     let (near, far): (Vec<_>, Vec<_>) = {
         let all = sim.list(Kind::Pod).take(MAX_PODS_SCANNED).filter(other);
-        all.take(MAX_CLIENTS_ASKED).partition(|other| other.meta.namespace == object.meta.namespace)
+        all.take(MAX_CLIENTS_ASKED)
+            .partition(|other| other.meta.namespace == object.meta.namespace)
     };
     let denies = |client: &Rc<Object>| {
-        let at = |direction, own: &Object, peer: &Object| verdict(server, direction, own, &Peer::pod(peer), port, "TCP");
-        let ends = [(Direction::Ingress, &*pod, &**client), (Direction::Egress, &**client, &*pod)];
-        ends.into_iter().find_map(|(direction, own, peer)| match at(direction, own, peer) {
-            Verdict::Denied { policies } => Some((direction, policies)),
-            _ => None,
-        })
+        let at = |direction, own: &Object, peer: &Object| {
+            verdict(server, direction, own, &Peer::pod(peer), port, "TCP")
+        };
+        let ends = [
+            (Direction::Ingress, &*pod, &**client),
+            (Direction::Egress, &**client, &*pod),
+        ];
+        ends.into_iter()
+            .find_map(|(direction, own, peer)| match at(direction, own, peer) {
+                Verdict::Denied { policies } => Some((direction, policies)),
+                _ => None,
+            })
     };
     let mut first = None;
     for client in near.into_iter().chain(far) {
@@ -171,14 +251,33 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
     let policies = policies.into_iter().map(|policy| policy.name).collect();
     let wrong = unanswered_port(server, object);
     let unanswered = wrong.map(|(port, _)| port.port);
-    let mut out = Diagnosis::new(object, Waits::Isolated { policies, direction: direction.name(), unanswered });
-    if direction == Direction::Ingress && client.meta.namespace == object.meta.namespace && !body.spec.selector.is_empty() {
-        let name = super::finding::free_name(sim, Kind::NetworkPolicy, &object.meta.namespace, &["allow-", &object.meta.name].concat());
+    let mut out = Diagnosis::new(
+        object,
+        Waits::Isolated {
+            policies,
+            direction: direction.name(),
+            unanswered,
+        },
+    );
+    if direction == Direction::Ingress
+        && client.meta.namespace == object.meta.namespace
+        && !body.spec.selector.is_empty()
+    {
+        let name = super::finding::free_name(
+            sim,
+            Kind::NetworkPolicy,
+            &object.meta.namespace,
+            &["allow-", &object.meta.name].concat(),
+        );
         // A port on which nothing listens is not one to allow: where another is known, requests are sent there as well.
         let right = wrong.and_then(|(port, pod)| right_port(object, body, port, pod));
-        let allowed = right.as_ref().map(|(to, _)| *to).or(Some(port).filter(|_| unanswered != Some(port)));
+        let allowed = right
+            .as_ref()
+            .map(|(to, _)| *to)
+            .or(Some(port).filter(|_| unanswered != Some(port)));
         let allows = allowance(&name, object, &from_client(client, allowed));
-        let (also, step) = right.map_or_else(Default::default, |(to, step)| (to.to_string(), vec![step]));
+        let (also, step) =
+            right.map_or_else(Default::default, |(to, step)| (to.to_string(), vec![step]));
         let steps = [vec![allows], step].concat();
         match own_labels(client).next() {
             Some(_) => out.cure(Cure::AllowClient, &client.meta.name, &also, &steps),
@@ -191,8 +290,14 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
 /// An ingress rule that lets a Pod, and those with the same labels, connect to a port, or to any. A Pod without labels cannot be meant
 /// alone: then all of its namespace may.
 fn from_client(client: &Object, port: Option<i32>) -> Value {
-    let labels: Map<_, _> = own_labels(client).map(|(key, value)| (key.to_string(), value.as_str().into())).collect();
-    let from = if labels.is_empty() { json!({"podSelector": {}}) } else { json!({"podSelector": {"matchLabels": labels}}) };
+    let labels: Map<_, _> = own_labels(client)
+        .map(|(key, value)| (key.to_string(), value.as_str().into()))
+        .collect();
+    let from = if labels.is_empty() {
+        json!({"podSelector": {}})
+    } else {
+        json!({"podSelector": {"matchLabels": labels}})
+    };
     match port {
         Some(port) => json!({"from": [from], "ports": [{"protocol": "TCP", "port": port}]}),
         None => json!({"from": [from]}),
@@ -208,22 +313,59 @@ pub(super) fn allowance(name: &str, service: &Object, rule: &Value) -> String {
 }
 
 fn set_port(object: &Object, at: usize, to: i32) -> String {
-    let patch =
-        ["[{\"op\":\"replace\",\"path\":\"/spec/ports/", &at.to_string(), "/targetPort\",\"value\":", &to.to_string(), "}]"].concat();
-    line("patch", &object.key(), &[" --type=json -p '", &patch, "'"].concat())
+    let patch = [
+        "[{\"op\":\"replace\",\"path\":\"/spec/ports/",
+        &at.to_string(),
+        "/targetPort\",\"value\":",
+        &to.to_string(),
+        "}]",
+    ]
+    .concat();
+    line(
+        "patch",
+        &object.key(),
+        &[" --type=json -p '", &patch, "'"].concat(),
+    )
 }
 
 /// Ready Pods, but none with a port of the name that is asked for.
 fn no_port(object: &Object, body: &Service, pod: &Rc<Object>) -> Option<Diagnosis> {
-    let named = body.spec.ports.iter().position(|port| port.target_port.is_string())?;
-    let mut out = Diagnosis::new(object, Waits::NoPort(body.spec.ports[named].target_port.as_str()?.into()));
+    let named = body
+        .spec
+        .ports
+        .iter()
+        .position(|port| port.target_port.is_string())?;
+    let mut out = Diagnosis::new(
+        object,
+        Waits::NoPort(body.spec.ports[named].target_port.as_str()?.into()),
+    );
     let pod: &Pod = pod.body();
-    let ports: Vec<_> = pod.spec.containers.iter().flat_map(|container| &container.ports).collect();
+    let ports: Vec<_> = pod
+        .spec
+        .containers
+        .iter()
+        .flat_map(|container| &container.ports)
+        .collect();
     for port in &ports {
         let number = port.container_port.to_string();
-        out.word(FactLabel::Ports, &[port.name.as_str(), if port.name.is_empty() { "" } else { " " }, &number].concat());
+        out.word(
+            FactLabel::Ports,
+            &[
+                port.name.as_str(),
+                if port.name.is_empty() { "" } else { " " },
+                &number,
+            ]
+            .concat(),
+        );
     }
-    let to = ports.first().map_or(body.spec.ports[named].port, |port| port.container_port);
-    out.cure(Cure::SetPort, &to.to_string(), "", &[set_port(object, named, to)]);
+    let to = ports
+        .first()
+        .map_or(body.spec.ports[named].port, |port| port.container_port);
+    out.cure(
+        Cure::SetPort,
+        &to.to_string(),
+        "",
+        &[set_port(object, named, to)],
+    );
     Some(out)
 }

@@ -27,7 +27,9 @@ const MAX_LISTED_NODES: usize = 12;
 fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
     pod.spec.claims().find_map(|name| {
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, name);
-        let Some(claim) = sim.get(&key) else { return Some((Waits::ClaimMissing(name.clone()), key)) };
+        let Some(claim) = sim.get(&key) else {
+            return Some((Waits::ClaimMissing(name.clone()), key));
+        };
         let body: &PersistentVolumeClaim = claim.body();
         if claim.meta.is_deleting() {
             return Some((Waits::ClaimLeaves(name.clone()), key));
@@ -35,7 +37,9 @@ fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(Waits, Object
         if body.status.phase == "Lost" {
             return Some((Waits::ClaimLost(name.clone()), key));
         }
-        let class = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())).and_then(|class| class.get::<StorageClass>());
+        let class = sim
+            .get(&ObjectRef::new(Kind::StorageClass, "", body.class()))
+            .and_then(|class| class.get::<StorageClass>());
         let waits = class.is_some_and(StorageClass::waits_for_first_consumer);
         (body.status.phase != "Bound" && !waits).then(|| (Waits::ClaimUnbound(name.clone()), key))
     })
@@ -46,17 +50,30 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
     let key = object.key();
     if let [first, ..] = &pod.spec.scheduling_gates[..] {
         let mut out = Diagnosis::new(object, Waits::Gated);
-        pod.spec.scheduling_gates.iter().for_each(|gate| out.word(FactLabel::Gate, &gate.name));
-        let ungate = line("patch", &key, " --type=merge -p '{\"spec\":{\"schedulingGates\":null}}'");
+        pod.spec
+            .scheduling_gates
+            .iter()
+            .for_each(|gate| out.word(FactLabel::Gate, &gate.name));
+        let ungate = line(
+            "patch",
+            &key,
+            " --type=merge -p '{\"spec\":{\"schedulingGates\":null}}'",
+        );
         out.cure(Cure::Ungate, &first.name, "", &[ungate]);
         out.since(sim, object.meta.creation_timestamp);
         return Some(out);
     }
     if pod.spec.scheduler_name != "default-scheduler" {
-        return Some(Diagnosis::new(object, Waits::OtherScheduler(pod.spec.scheduler_name.clone())));
+        return Some(Diagnosis::new(
+            object,
+            Waits::OtherScheduler(pod.spec.scheduler_name.clone()),
+        ));
     }
     // The scheduler has not been here yet.
-    let said = pod.status.condition("PodScheduled").filter(|condition| condition.status == "False")?;
+    let said = pod
+        .status
+        .condition("PodScheduled")
+        .filter(|condition| condition.status == "False")?;
     if let Some((waits, claim)) = claim(sim, object, pod) {
         let mut out = Diagnosis::new(object, waits);
         out.since(sim, said.last_transition_time);
@@ -68,7 +85,10 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
         return Some(out);
     }
     if !pod.status.nominated_node_name.is_empty() {
-        let mut out = Diagnosis::new(object, Waits::Preempting(pod.status.nominated_node_name.to_str()));
+        let mut out = Diagnosis::new(
+            object,
+            Waits::Preempting(pod.status.nominated_node_name.to_str()),
+        );
         out.since(sim, said.last_transition_time);
         return Some(out);
     }
@@ -81,12 +101,20 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
     if nodes.iter().any(|(_, refuses)| refuses.is_empty()) && sim.scheduler_busy() {
         return None;
     }
-    let mut out = Diagnosis::new(object, Waits::NoNode { nodes: sim.server().count(Kind::Node) });
+    let mut out = Diagnosis::new(
+        object,
+        Waits::NoNode {
+            nodes: sim.server().count(Kind::Node),
+        },
+    );
     out.since(sim, said.last_transition_time);
     for (node, refuses) in nodes.iter().take(MAX_LISTED_NODES) {
         match &refuses[..] {
             [] => out.facts.push(DecidingFact::Fits(node.clone())),
-            all => out.facts.extend(all.iter().map(|one| DecidingFact::Node(node.clone(), one.clone()))),
+            all => out.facts.extend(
+                all.iter()
+                    .map(|one| DecidingFact::Node(node.clone(), one.clone())),
+            ),
         }
     }
     place(sim, object, &nodes, &mut out);
@@ -108,9 +136,22 @@ fn missing_claim(sim: &Context<'_>, claim: &ObjectRef, out: &mut Diagnosis) {
 }
 
 /// Remedies for a Pod without a node: the opposite of a node's only refusal. Harmless ones come first.
-fn place(sim: &Context<'_>, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
-    let alone: Vec<(&Str, &Refuses)> =
-        nodes.iter().filter_map(|(node, refuses)| if let [one] = &refuses[..] { Some((node, one)) } else { None }).collect();
+fn place(
+    sim: &Context<'_>,
+    object: &Rc<Object>,
+    nodes: &[(Str, Vec<Refuses>)],
+    out: &mut Diagnosis,
+) {
+    let alone: Vec<(&Str, &Refuses)> = nodes
+        .iter()
+        .filter_map(|(node, refuses)| {
+            if let [one] = &refuses[..] {
+                Some((node, one))
+            } else {
+                None
+            }
+        })
+        .collect();
     // Of many alike all have to find room: what makes room for some of them is no remedy.
     let waiting = Waiting::count(sim, object);
     let alike = waiting.alike;
@@ -118,10 +159,17 @@ fn place(sim: &Context<'_>, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], 
     let fills = |one: &Refuses| match one {
         Refuses::Short { asks, all, .. } => asks <= all,
         Refuses::Cordoned | Refuses::Taint { .. } | Refuses::Label { .. } => false,
-        Refuses::Kept | Refuses::Elsewhere | Refuses::Affinity | Refuses::Alone { .. } | Refuses::NoDomain { .. } => false,
+        Refuses::Kept
+        | Refuses::Elsewhere
+        | Refuses::Affinity
+        | Refuses::Alone { .. }
+        | Refuses::NoDomain { .. } => false,
         _ => true,
     };
-    let crowded = nodes.is_empty() || nodes.iter().any(|(_, refuses)| !refuses.is_empty() && refuses.iter().all(fills));
+    let crowded = nodes.is_empty()
+        || nodes
+            .iter()
+            .any(|(_, refuses)| !refuses.is_empty() && refuses.iter().all(fills));
     free_up(sim, object, &alone, alike, out);
     if crowded {
         add_nodes(sim, object, &waiting, out);
@@ -136,9 +184,19 @@ fn place(sim: &Context<'_>, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], 
     for (node, one) in alone.iter().take(3) {
         match one {
             Refuses::Port { by, .. } | Refuses::Apart { from: by, .. } => {
-                make_room(sim, &ObjectRef::new(Kind::Pod, &object.meta.namespace, by), "", out);
+                make_room(
+                    sim,
+                    &ObjectRef::new(Kind::Pod, &object.meta.namespace, by),
+                    "",
+                    out,
+                );
             }
-            Refuses::Short { what, asks, free, all } => {
+            Refuses::Short {
+                what,
+                asks,
+                free,
+                all,
+            } => {
                 if out.remedies.len() == harmless {
                     lower(sim, object, what, *asks, nodes, out);
                 }
@@ -156,14 +214,32 @@ fn place(sim: &Context<'_>, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], 
 type Room<'a> = (&'a Str, i64);
 
 /// Takes away what alone keeps Pods from nodes that are there: from one node if that is enough, else from several.
-fn free_up(sim: &Context<'_>, object: &Object, alone: &[(&Str, &Refuses)], alike: i64, out: &mut Diagnosis) {
+fn free_up(
+    sim: &Context<'_>,
+    object: &Object,
+    alone: &[(&Str, &Refuses)],
+    alike: i64,
+    out: &mut Diagnosis,
+) {
     let Some(pod) = object.pod() else { return };
-    let most = if keeps_apart(object, pod) { 1 } else { i64::MAX };
-    let room = |node: &str| fit(sim.free_on(node), sim.places_on(node).min(most), pod.spec.requests);
+    let most = if keeps_apart(object, pod) {
+        1
+    } else {
+        i64::MAX
+    };
+    let room = |node: &str| {
+        fit(
+            sim.free_on(node),
+            sim.places_on(node).min(most),
+            pod.spec.requests,
+        )
+    };
     // What is against them is undone in the same way.
     let key = |one: &Refuses| match one {
         Refuses::Cordoned => Some((Cure::Uncordon, String::new())),
-        Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => Some((Cure::NodeUp, String::new())),
+        Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => {
+            Some((Cure::NodeUp, String::new()))
+        }
         Refuses::Taint { key, effect, .. } => Some((Cure::Untaint, [key, ":", effect].concat())),
         Refuses::Label { key, want, .. } => Some((Cure::LabelNode, [key, "=", want].concat())),
         _ => None,
@@ -189,11 +265,18 @@ fn free_up(sim: &Context<'_>, object: &Object, alone: &[(&Str, &Refuses)], alike
         };
         let more = match cure {
             Cure::Uncordon => amount("cpu", nodes.iter().map(|node| sim.free_on(node).cpu).sum()),
-            Cure::Untaint => what.rsplit_once(':').map_or(String::new(), |(key, _)| key.into()),
+            Cure::Untaint => what
+                .rsplit_once(':')
+                .map_or(String::new(), |(key, _)| key.into()),
             _ => what.clone(),
         };
         if !names.is_empty() {
-            out.cure(cure, &several(&names), &more, &names.iter().map(step).collect::<Vec<_>>());
+            out.cure(
+                cure,
+                &several(&names),
+                &more,
+                &names.iter().map(step).collect::<Vec<_>>(),
+            );
         }
     }
 }
@@ -237,12 +320,23 @@ impl Waiting {
     /// Looks at each once, unless they are too many.
     fn count(sim: &Context<'_>, object: &Rc<Object>) -> Waiting {
         let own = object.meta.controller().map(|owner| owner.uid);
-        let node = cluster::node(1, &NodeConfig { name: "new".into(), allocatable: Vec::new() }, Timestamp::default());
+        let node = cluster::node(
+            1,
+            &NodeConfig {
+                name: "new".into(),
+                allocatable: Vec::new(),
+            },
+            Timestamp::default(),
+        );
         let node = Object::from_value(Kind::Node, node).ok();
         if sim.waiting() > MAX_WAITING_PODS {
             // Those that are not ready are no fewer.
             let unready = own.and_then(|own| sim.unready_of(own)).unwrap_or(1);
-            return Waiting { alike: unready.max(1) as i64, others: None, node };
+            return Waiting {
+                alike: unready.max(1) as i64,
+                others: None,
+                node,
+            };
         }
         let (mut alike, mut others) = (0, Vec::<(Resources, i64)>::new());
         // What holds for one Pod of a controller holds for all.
@@ -256,61 +350,108 @@ impl Waiting {
             }
             if owner.is_none() || owner != known.0 {
                 let would = || node.as_ref().is_some_and(|node| takes(sim, other, node));
-                known = (owner, owner.map_or_else(would, |owner| *taken.entry(owner).or_insert_with(would)));
+                known = (
+                    owner,
+                    owner.map_or_else(would, |owner| *taken.entry(owner).or_insert_with(would)),
+                );
             }
-            let Some(pod) = other.pod().filter(|_| known.1) else { continue };
-            match others.iter_mut().find(|(asks, _)| *asks == pod.spec.requests) {
+            let Some(pod) = other.pod().filter(|_| known.1) else {
+                continue;
+            };
+            match others
+                .iter_mut()
+                .find(|(asks, _)| *asks == pod.spec.requests)
+            {
                 Some((_, many)) => *many += 1,
                 None => others.push((pod.spec.requests, 1)),
             }
         }
-        Waiting { alike: alike.max(1), others: Some(others), node }
+        Waiting {
+            alike: alike.max(1),
+            others: Some(others),
+            node,
+        }
     }
 }
 
 /// Whether a new node would do for a Pod: no gate and no claim is before it, and it asks for no label that is given by hand.
 fn takes(sim: &Context<'_>, object: &Object, node: &Object) -> bool {
     object.pod().is_some_and(|pod| {
-        let asked = pod.spec.scheduling_gates.is_empty() && pod.spec.scheduler_name == "default-scheduler";
+        let asked =
+            pod.spec.scheduling_gates.is_empty() && pod.spec.scheduler_name == "default-scheduler";
         asked && Sim::suits(&pod.spec, node) && claim(sim, object, pod).is_none()
     })
 }
 
 /// Whether no two Pods like this one may be on a node.
 fn keeps_apart(object: &Object, pod: &Pod) -> bool {
-    let terms = &pod.spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution;
+    let terms = &pod
+        .spec
+        .affinity
+        .pod_anti_affinity
+        .required_during_scheduling_ignored_during_execution;
     let own = |term: &PodAffinityTerm| {
         let here = term.namespaces.is_empty() || term.namespaces.contains(&object.meta.namespace);
         here && term.topology_key == "kubernetes.io/hostname"
-            && term.label_selector.as_ref().is_some_and(|selector| selector.matches(&object.meta.labels))
+            && term
+                .label_selector
+                .as_ref()
+                .is_some_and(|selector| selector.matches(&object.meta.labels))
     };
-    terms.iter().any(own) || pod.spec.containers.iter().flat_map(|container| &container.ports).any(|port| port.host_port > 0)
+    terms.iter().any(own)
+        || pod
+            .spec
+            .containers
+            .iter()
+            .flat_map(|container| &container.ports)
+            .any(|port| port.host_port > 0)
 }
 
 /// How many Pods fit that request so much.
 fn fit(free: Resources, most: i64, asks: Resources) -> i64 {
-    let of = |free: i64, asks: i64| if asks > 0 { free.max(0) / asks } else { i64::MAX };
-    most.min(of(free.cpu, asks.cpu)).min(of(free.memory, asks.memory)).min(of(free.ephemeral, asks.ephemeral))
+    let of = |free: i64, asks: i64| {
+        if asks > 0 {
+            free.max(0) / asks
+        } else {
+            i64::MAX
+        }
+    };
+    most.min(of(free.cpu, asks.cpu))
+        .min(of(free.memory, asks.memory))
+        .min(of(free.ephemeral, asks.ephemeral))
 }
 
 /// What a new node has for other Pods than those of DaemonSets, which come first.
 fn new_node(sim: &Context<'_>, node: &Object) -> (Resources, i64) {
     let node: &Node = node.body();
-    let daemons: Vec<Resources> =
-        sim.list(Kind::DaemonSet).filter_map(|set| Some(set.get::<DaemonSet>()?.template.spec.requests)).collect();
-    let free = daemons.iter().fold(node.allocatable(), |free, asks| free.minus(*asks));
+    let daemons: Vec<Resources> = sim
+        .list(Kind::DaemonSet)
+        .filter_map(|set| Some(set.get::<DaemonSet>()?.template.spec.requests))
+        .collect();
+    let free = daemons
+        .iter()
+        .fold(node.allocatable(), |free, asks| free.minus(*asks));
     (free, node.max_pods() - daemons.len() as i64)
 }
 
 /// Whether only a node's size keeps the Pod away.
 fn outgrown(refuses: &[Refuses]) -> bool {
-    let short = |one: &Refuses| if let Refuses::Short { asks, all, .. } = one { Some(asks > all) } else { None };
-    refuses.iter().all(|one| short(one).is_some()) && refuses.iter().any(|one| short(one) == Some(true))
+    let short = |one: &Refuses| {
+        if let Refuses::Short { asks, all, .. } = one {
+            Some(asks > all)
+        } else {
+            None
+        }
+    };
+    refuses.iter().all(|one| short(one).is_some())
+        && refuses.iter().any(|one| short(one) == Some(true))
 }
 
 /// Offers a node larger than all existing ones, up to realistic sizes, for similar Pods that fit no other node.
 fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
-    let (Some(pod), Some(node), alike) = (object.pod(), &waiting.node, waiting.alike) else { return };
+    let (Some(pod), Some(node), alike) = (object.pod(), &waiting.node, waiting.alike) else {
+        return;
+    };
     let (asks, (free, places)) = (pod.spec.requests, new_node(sim, node));
     if !Sim::suits(&pod.spec, node) || places < alike || alike > 1 && keeps_apart(object, pod) {
         return;
@@ -322,30 +463,65 @@ fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut D
             return Some(None);
         }
         let units = lacks.saturating_add(least * unit + unit - 1) / unit;
-        let units = u64::try_from(units).ok()?.checked_next_power_of_two().filter(|units| *units <= most as u64)?;
+        let units = u64::try_from(units)
+            .ok()?
+            .checked_next_power_of_two()
+            .filter(|units| *units <= most as u64)?;
         Some(Some((what.to_string(), units)))
     };
     let gib = 1 << 30;
-    let Some(cpu) = larger("cpu", free.cpu, asks.cpu, 1000, 4, 128) else { return };
-    let Some(memory) = larger("memory", free.memory, asks.memory, gib, 8, 1024) else { return };
-    let Some(disk) = larger("ephemeral-storage", free.ephemeral, asks.ephemeral, gib, 100, 4096) else { return };
+    let Some(cpu) = larger("cpu", free.cpu, asks.cpu, 1000, 4, 128) else {
+        return;
+    };
+    let Some(memory) = larger("memory", free.memory, asks.memory, gib, 8, 1024) else {
+        return;
+    };
+    let Some(disk) = larger(
+        "ephemeral-storage",
+        free.ephemeral,
+        asks.ephemeral,
+        gib,
+        100,
+        4096,
+    ) else {
+        return;
+    };
     let unit = |what: &str| if what == "cpu" { "" } else { "Gi" };
     let has: Vec<(String, u64)> = [cpu, memory, disk].into_iter().flatten().collect();
     if has.is_empty() {
         return;
     }
     let name = free_name(sim, Kind::Node, "", "node");
-    let pairs: Vec<String> = has.iter().map(|(what, units)| [what, "=", &units.to_string(), unit(what)].concat()).collect();
+    let pairs: Vec<String> = has
+        .iter()
+        .map(|(what, units)| [what, "=", &units.to_string(), unit(what)].concat())
+        .collect();
     let words: Vec<String> = has
         .iter()
-        .map(|(what, units)| [units.to_string().as_str(), unit(what), " ", if what == "cpu" { "CPU" } else { what }].concat())
+        .map(|(what, units)| {
+            [
+                units.to_string().as_str(),
+                unit(what),
+                " ",
+                if what == "cpu" { "CPU" } else { what },
+            ]
+            .concat()
+        })
         .collect();
-    out.cure(Cure::AddLarger, &name, &words.join(", "), &[["fault add-node ", &name, " ", &pairs.join(" ")].concat()]);
+    out.cure(
+        Cure::AddLarger,
+        &name,
+        &words.join(", "),
+        &[["fault add-node ", &name, " ", &pairs.join(" ")].concat()],
+    );
 }
 
 /// As many new nodes as all Pods without one need: others that wait as long take their share of them.
 fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
-    let (Some(pod), Some(node), Some(others)) = (object.pod(), &waiting.node, &waiting.others) else { return };
+    let (Some(pod), Some(node), Some(others)) = (object.pod(), &waiting.node, &waiting.others)
+    else {
+        return;
+    };
     if !Sim::suits(&pod.spec, node) {
         return;
     }
@@ -358,15 +534,30 @@ fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Di
     };
     // What asks for the same fills the same nodes.
     let same = |asks: &Resources| !apart && *asks == pod.spec.requests;
-    let together = others.iter().filter(|(asks, _)| same(asks)).map(|(_, many)| many).sum::<i64>();
-    let Some(own) = need(pod.spec.requests, waiting.alike + together) else { return };
+    let together = others
+        .iter()
+        .filter(|(asks, _)| same(asks))
+        .map(|(_, many)| many)
+        .sum::<i64>();
+    let Some(own) = need(pod.spec.requests, waiting.alike + together) else {
+        return;
+    };
     let nodes = if apart { waiting.alike } else { own }
-        + others.iter().filter(|(asks, _)| !same(asks)).filter_map(|(asks, many)| need(*asks, *many)).sum::<i64>();
+        + others
+            .iter()
+            .filter(|(asks, _)| !same(asks))
+            .filter_map(|(asks, many)| need(*asks, *many))
+            .sum::<i64>();
     if !(1..=MAX_NEW_NODES).contains(&nodes) {
         return;
     }
-    let names: Vec<String> = free_names(sim, Kind::Node, "", "node").take(nodes as usize).collect();
-    let steps: Vec<String> = names.iter().map(|name| ["fault add-node ", name].concat()).collect();
+    let names: Vec<String> = free_names(sim, Kind::Node, "", "node")
+        .take(nodes as usize)
+        .collect();
+    let steps: Vec<String> = names
+        .iter()
+        .map(|name| ["fault add-node ", name].concat())
+        .collect();
     match &names[..] {
         [one] => out.cure(Cure::AddNode, one, "", &steps),
         _ => out.cure(Cure::AddNodes, &several(&names), &nodes.to_string(), &steps),
@@ -376,54 +567,114 @@ fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Di
 /// A Pod goes for good: by its owner's size, or itself.
 fn make_room(sim: &Context<'_>, key: &ObjectRef, uses: &str, out: &mut Diagnosis) {
     let Some(other) = sim.get(key) else { return };
-    let owner = owners(sim, key).pop().and_then(|owner| sim.get(&owner).cloned());
+    let owner = owners(sim, key)
+        .pop()
+        .and_then(|owner| sim.get(&owner).cloned());
     let Some(owner) = owner else {
-        return out.cure(Cure::MakeRoom, &key.name, uses, &[line("delete", key, " --wait=false")]);
+        return out.cure(
+            Cure::MakeRoom,
+            &key.name,
+            uses,
+            &[line("delete", key, " --wait=false")],
+        );
     };
     if other.meta.uid == owner.meta.uid {
         return;
     }
-    if let Some(replicas) = crate::evidence::handles(&owner).0.filter(|replicas| *replicas > 0) {
+    if let Some(replicas) = crate::evidence::handles(&owner)
+        .0
+        .filter(|replicas| *replicas > 0)
+    {
         let to = [" --replicas=", &(replicas - 1).to_string()].concat();
-        out.cure(Cure::ScaleDown, &owner.meta.name, uses, &[line("scale", &owner.key(), &to)]);
+        out.cure(
+            Cure::ScaleDown,
+            &owner.meta.name,
+            uses,
+            &[line("scale", &owner.key(), &to)],
+        );
     }
 }
 
 /// The Pod of a node that would leave room enough, the smallest that does.
 fn room_for(sim: &Context<'_>, node: &str, what: &'static str, short: i64, out: &mut Diagnosis) {
-    let asks = |pod: &Pod| if what == "memory" { pod.spec.requests.memory } else { pod.spec.requests.cpu };
-    let on_node = sim.pods_on(node).filter(|object| object.pod().is_some_and(|pod| asks(pod) >= short));
-    let Some(other) = on_node.min_by_key(|object| object.pod().map_or(0, asks)) else { return };
-    let uses = if what.is_empty() { "a place".into() } else { [&amount(what, other.pod().map_or(0, asks)), " ", what].concat() };
+    let asks = |pod: &Pod| {
+        if what == "memory" {
+            pod.spec.requests.memory
+        } else {
+            pod.spec.requests.cpu
+        }
+    };
+    let on_node = sim
+        .pods_on(node)
+        .filter(|object| object.pod().is_some_and(|pod| asks(pod) >= short));
+    let Some(other) = on_node.min_by_key(|object| object.pod().map_or(0, asks)) else {
+        return;
+    };
+    let uses = if what.is_empty() {
+        "a place".into()
+    } else {
+        [&amount(what, other.pod().map_or(0, asks)), " ", what].concat()
+    };
     make_room(sim, &other.key(), &uses, out);
 }
 
 /// Requests that would fit the roomiest node that has nothing else against the Pod.
-fn lower(sim: &Context<'_>, object: &Rc<Object>, what: &'static str, asks: i64, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
+fn lower(
+    sim: &Context<'_>,
+    object: &Rc<Object>,
+    what: &'static str,
+    asks: i64,
+    nodes: &[(Str, Vec<Refuses>)],
+    out: &mut Diagnosis,
+) {
     let most = nodes.iter().filter_map(|(_, refuses)| match &refuses[..] {
-        [Refuses::Short { what: other, free, .. }] if *other == what => Some(*free),
+        [
+            Refuses::Short {
+                what: other, free, ..
+            },
+        ] if *other == what => Some(*free),
         _ => None,
     });
-    let Some(most) = most.max().filter(|most| *most > 0) else { return };
-    let Some(top) = owners(sim, &object.key()).pop() else { return };
-    let Some(container) = object.pod().and_then(|pod| pod.spec.containers.iter().find(|c| c.resources.requests.contains_key(what))) else {
+    let Some(most) = most.max().filter(|most| *most > 0) else {
+        return;
+    };
+    let Some(top) = owners(sim, &object.key()).pop() else {
+        return;
+    };
+    let Some(container) = object.pod().and_then(|pod| {
+        pod.spec
+            .containers
+            .iter()
+            .find(|c| c.resources.requests.contains_key(what))
+    }) else {
         return;
     };
     if top.kind == Kind::Job {
         return;
     }
     // Other containers keep what they ask for.
-    let own = container
-        .resources
-        .requests
-        .get(what)
-        .map_or(0, |value| if what == "cpu" { k8s_model::quantity::milli_of(value) } else { k8s_model::quantity::units_of(value) });
+    let own = container.resources.requests.get(what).map_or(0, |value| {
+        if what == "cpu" {
+            k8s_model::quantity::milli_of(value)
+        } else {
+            k8s_model::quantity::units_of(value)
+        }
+    });
     let to = most - (asks - own);
     if to <= 0 {
         return;
     }
-    let value = if what == "cpu" { [&to.to_string(), "m"].concat() } else { to.to_string() };
+    let value = if what == "cpu" {
+        [&to.to_string(), "m"].concat()
+    } else {
+        to.to_string()
+    };
     let rest = [" -c ", &container.name, " --requests=", what, "=", &value].concat();
     let more = [&amount(what, to), " ", what].concat();
-    out.cure(Cure::SetRequests, &top.name, &more, &[line("set resources", &top, &rest)]);
+    out.cure(
+        Cure::SetRequests,
+        &top.name,
+        &more,
+        &[line("set resources", &top, &rest)],
+    );
 }

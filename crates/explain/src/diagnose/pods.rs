@@ -16,10 +16,18 @@ use std::rc::Rc;
 pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let pod = object.pod()?;
     if pod.is_terminal() && !object.meta.is_deleting() {
-        return if pod.status.phase == "Failed" { failed(sim, object, pod) } else { None };
+        return if pod.status.phase == "Failed" {
+            failed(sim, object, pod)
+        } else {
+            None
+        };
     }
     if pod.node_name.is_empty() {
-        return if object.meta.is_deleting() { held(object) } else { placement::unbound(sim, object, pod) };
+        return if object.meta.is_deleting() {
+            held(object)
+        } else {
+            placement::unbound(sim, object, pod)
+        };
     }
     if sim.silent_since(&pod.node_name).is_some() {
         return silent(sim, object, pod);
@@ -30,10 +38,16 @@ pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     if let Some(found) = sources(sim, object, pod) {
         return Some(found);
     }
-    let status = |list: &[ContainerStatus]| list.iter().find_map(|status| container(sim, object, pod, status));
-    let found = status(&pod.status.init_container_statuses).or_else(|| status(&pod.status.container_statuses));
+    let status = |list: &[ContainerStatus]| {
+        list.iter()
+            .find_map(|status| container(sim, object, pod, status))
+    };
+    let found = status(&pod.status.init_container_statuses)
+        .or_else(|| status(&pod.status.container_statuses));
     // A container that its probe keeps killing ends again and again too.
-    if found.as_ref().is_none_or(|found| matches!(found.waits, Waits::Crashes { .. }))
+    if found
+        .as_ref()
+        .is_none_or(|found| matches!(found.waits, Waits::Crashes { .. }))
         && let Some(found) = config::misdirected(sim, object, pod)
     {
         return Some(found);
@@ -46,7 +60,9 @@ pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 
 /// Ended, stopped, and still there: a finalizer.
 fn held(object: &Object) -> Option<Diagnosis> {
-    let gone = object.pod().is_some_and(|pod| pod.is_terminal() || pod.node_name.is_empty());
+    let gone = object
+        .pod()
+        .is_some_and(|pod| pod.is_terminal() || pod.node_name.is_empty());
     super::finding::held_by_finalizer(object).filter(|_| gone)
 }
 
@@ -55,9 +71,16 @@ fn failed(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis
     if object.meta.controller().is_some() {
         return None;
     }
-    let ended = pod.status.container_statuses.iter().find_map(|status| status.state.terminated.as_ref());
-    let reason =
-        if pod.status.reason.is_empty() { ended.map(|ended| ended.reason.as_str()).unwrap_or("Error") } else { &pod.status.reason };
+    let ended = pod
+        .status
+        .container_statuses
+        .iter()
+        .find_map(|status| status.state.terminated.as_ref());
+    let reason = if pod.status.reason.is_empty() {
+        ended.map(|ended| ended.reason.as_str()).unwrap_or("Error")
+    } else {
+        &pod.status.reason
+    };
     let mut out = Diagnosis::new(object, Waits::PodFailed(reason.into()));
     if let Some(ended) = ended {
         out.count(FactLabel::ExitCode, ended.exit_code);
@@ -72,15 +95,28 @@ fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
     if sim.get(&node).is_none() {
         let mut out = Diagnosis::new(object, Waits::NodeMissing(pod.node_name.clone()));
-        out.cure(Cure::AddNode, &pod.node_name, "", &[["fault add-node ", &pod.node_name].concat()]);
+        out.cure(
+            Cure::AddNode,
+            &pod.node_name,
+            "",
+            &[["fault add-node ", &pod.node_name].concat()],
+        );
         return Some(out);
     }
     let mut out = Diagnosis::new(object, Waits::NodeSilent(pod.node_name.clone()));
     // Its last heartbeat is not when the Pod began to wait: until the node's silence was noticed, all seemed well.
     out.at(FactLabel::HeardAt, sim.silent_since(&pod.node_name));
-    let ready = pod.status.condition("Ready").filter(|ready| ready.status != "True");
+    let ready = pod
+        .status
+        .condition("Ready")
+        .filter(|ready| ready.status != "True");
     out.since(sim, ready.and_then(|ready| ready.last_transition_time));
-    out.cure(Cure::NodeUp, &pod.node_name, "", &[["fault node-up ", &pod.node_name].concat()]);
+    out.cure(
+        Cure::NodeUp,
+        &pod.node_name,
+        "",
+        &[["fault node-up ", &pod.node_name].concat()],
+    );
     let force = line("delete", &object.key(), " --force --grace-period=0");
     out.cure(Cure::ForceDelete, &object.meta.name, "", &[force]);
     out.waits_for = Some(node);
@@ -96,18 +132,36 @@ pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
     match key.kind {
         Kind::ConfigMap | Kind::Secret => {
             let lacks = |pod: &&Rc<Object>| {
-                lack(pod, sim.server()).is_some_and(|lack| (lack.source.kind, &lack.source.name) == (key.kind, &key.name))
+                lack(pod, sim.server()).is_some_and(|lack| {
+                    (lack.source.kind, &lack.source.name) == (key.kind, &key.name)
+                })
             };
-            let unready = near(Kind::Pod).filter(|object| object.pod().is_some_and(|pod| !pod.is_ready()));
-            unready.take(MAX_OBJECTS_ASKED).filter(lacks).find_map(|pod| sources(sim, pod, pod.pod()?))
+            let unready =
+                near(Kind::Pod).filter(|object| object.pod().is_some_and(|pod| !pod.is_ready()));
+            unready
+                .take(MAX_OBJECTS_ASKED)
+                .filter(lacks)
+                .find_map(|pod| sources(sim, pod, pod.pod()?))
         }
         // Without it no Pod is made: those who make them wait.
         Kind::ServiceAccount => {
             let names = |object: &&Rc<Object>| {
-                k8s_model::sources::of(object).iter().any(|one| one.kind == Kind::ServiceAccount && one.name == key.name)
+                k8s_model::sources::of(object)
+                    .iter()
+                    .any(|one| one.kind == Kind::ServiceAccount && one.name == key.name)
             };
-            let makers = [Kind::ReplicaSet, Kind::StatefulSet, Kind::DaemonSet, Kind::Job].into_iter().flat_map(near);
-            makers.take(MAX_OBJECTS_ASKED).filter(names).find_map(|object| sim.diagnose(&object.key()))
+            let makers = [
+                Kind::ReplicaSet,
+                Kind::StatefulSet,
+                Kind::DaemonSet,
+                Kind::Job,
+            ]
+            .into_iter()
+            .flat_map(near);
+            makers
+                .take(MAX_OBJECTS_ASKED)
+                .filter(names)
+                .find_map(|object| sim.diagnose(&object.key()))
         }
         Kind::Service => config::elsewhere(sim, key),
         _ => None,
@@ -120,34 +174,83 @@ fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosi
     let (kind, name) = (lack.source.kind, &lack.source.name);
     let of: Str = [kind.name(), " ", name].concat().into();
     let waits = match &lack.source.key {
-        Some(key) if lack.only_key => Waits::KeyMissing { of: of.clone(), key: key.clone() },
+        Some(key) if lack.only_key => Waits::KeyMissing {
+            of: of.clone(),
+            key: key.clone(),
+        },
         _ => Waits::SourceMissing(of.clone()),
     };
     let mut out = Diagnosis::new(object, waits);
-    out.word(FactLabel::Container, lack.container.as_deref().unwrap_or(""));
+    out.word(
+        FactLabel::Container,
+        lack.container.as_deref().unwrap_or(""),
+    );
     out.word(FactLabel::Volume, lack.volume.as_deref().unwrap_or(""));
     out.word(FactLabel::Message, &lack.words);
     out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
     out.since(sim, pod.status.start_time);
     let source = ObjectRef::new(kind, &object.meta.namespace, name);
     if lack.only_key {
-        let part = if kind == Kind::Secret { "stringData" } else { "data" };
-        let pairs: Vec<String> = lack.missing.iter().map(|key| ["\"", key, "\":\"value\""].concat()).collect();
-        let patch = [" --type=merge -p '{\"", part, "\":{", &pairs.join(","), "}}'"].concat();
-        out.cure(Cure::AddKey, &of, &lack.missing.join(", "), &[line("patch", &source, &patch)]);
+        let part = if kind == Kind::Secret {
+            "stringData"
+        } else {
+            "data"
+        };
+        let pairs: Vec<String> = lack
+            .missing
+            .iter()
+            .map(|key| ["\"", key, "\":\"value\""].concat())
+            .collect();
+        let patch = [
+            " --type=merge -p '{\"",
+            part,
+            "\":{",
+            &pairs.join(","),
+            "}}'",
+        ]
+        .concat();
+        out.cure(
+            Cure::AddKey,
+            &of,
+            &lack.missing.join(", "),
+            &[line("patch", &source, &patch)],
+        );
     } else {
-        let verb = if kind == Kind::Secret { "kubectl create secret generic " } else { "kubectl create configmap " };
-        let literals: String = lack.missing.iter().map(|key| [" --from-literal=", key, "=value"].concat()).collect();
-        out.cure(Cure::MakeSource, &of, "", &[[verb, name, &literals, &flag(&source)].concat()]);
+        let verb = if kind == Kind::Secret {
+            "kubectl create secret generic "
+        } else {
+            "kubectl create configmap "
+        };
+        let literals: String = lack
+            .missing
+            .iter()
+            .map(|key| [" --from-literal=", key, "=value"].concat())
+            .collect();
+        out.cure(
+            Cure::MakeSource,
+            &of,
+            "",
+            &[[verb, name, &literals, &flag(&source)].concat()],
+        );
     }
     undo(sim, object, &mut out);
     Some(out)
 }
 
 /// A container that cannot start or stay.
-fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus) -> Option<Diagnosis> {
+fn container(
+    sim: &Context<'_>,
+    object: &Rc<Object>,
+    pod: &Pod,
+    status: &ContainerStatus,
+) -> Option<Diagnosis> {
     let waiting = status.state.waiting.as_ref();
-    if let Some(waiting) = waiting.filter(|waiting| matches!(&*waiting.reason, "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName")) {
+    if let Some(waiting) = waiting.filter(|waiting| {
+        matches!(
+            &*waiting.reason,
+            "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName"
+        )
+    }) {
         let mut out = Diagnosis::new(object, Waits::Image(status.image.to_str()));
         out.word(FactLabel::Container, &status.name);
         out.word(FactLabel::Message, &waiting.message);
@@ -159,7 +262,11 @@ fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &Contain
         image(sim, object, pod, status, &mut out);
         return Some(out);
     }
-    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref())?;
+    let ended = status
+        .state
+        .terminated
+        .as_ref()
+        .or(status.last_state.terminated.as_ref())?;
     // One that ended well, once, or has been fine since, is nothing to talk about.
     if waiting.is_none() && status.state.terminated.is_none() || pod.is_ready() {
         return None;
@@ -170,7 +277,13 @@ fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &Contain
     if let Some(found) = config::out_of_memory(sim, object, pod, status) {
         return Some(found);
     }
-    let mut out = Diagnosis::new(object, Waits::Crashes { container: status.name.clone(), code: ended.exit_code });
+    let mut out = Diagnosis::new(
+        object,
+        Waits::Crashes {
+            container: status.name.clone(),
+            code: ended.exit_code,
+        },
+    );
     out.count(FactLabel::ExitCode, ended.exit_code);
     out.count(FactLabel::Restarts, status.restart_count);
     out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
@@ -185,17 +298,27 @@ fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &Contain
 
 /// Rolling back, where there is something to roll back to.
 fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
-    let Some(top) =
-        owners(sim, &object.key()).pop().filter(|top| matches!(top.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet))
-    else {
+    let Some(top) = owners(sim, &object.key()).pop().filter(|top| {
+        matches!(
+            top.kind,
+            Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet
+        )
+    }) else {
         return;
     };
-    if sim.get(&top).is_none_or(|top| earlier_revision(sim, top).is_none()) {
+    if sim
+        .get(&top)
+        .is_none_or(|top| earlier_revision(sim, top).is_none())
+    {
         return;
     }
     let mut steps = vec![line("rollout undo", &top, "")];
     // The loop of a StatefulSet waits for the broken Pod and does not replace it.
-    let deleted = if top.kind == Kind::StatefulSet { object.meta.name.as_str() } else { "" };
+    let deleted = if top.kind == Kind::StatefulSet {
+        object.meta.name.as_str()
+    } else {
+        ""
+    };
     if !deleted.is_empty() {
         steps.push(line("delete", &object.key(), " --wait=false"));
     }
@@ -215,9 +338,20 @@ pub(super) fn changed(sim: &Context<'_>, object: &Rc<Object>) -> Option<(ObjectR
 }
 
 /// An image that exists: what the tag may have been meant to be.
-fn image(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus, out: &mut Diagnosis) {
+fn image(
+    sim: &Context<'_>,
+    object: &Rc<Object>,
+    pod: &Pod,
+    status: &ContainerStatus,
+    out: &mut Diagnosis,
+) {
     undo(sim, object, out);
-    let wanted = pod.spec.containers.iter().chain(&pod.spec.init_containers).find(|container| container.name == status.name);
+    let wanted = pod
+        .spec
+        .containers
+        .iter()
+        .chain(&pod.spec.init_containers)
+        .find(|container| container.name == status.name);
     let Some(wanted) = wanted else { return };
     let (name, tag) = image_parts(&wanted.image);
     // The slip of the documentation: 1.161 for 1.16.1.
@@ -235,7 +369,12 @@ fn image(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerSt
         None => return,
     };
     let bare = || Some(name.to_string()).filter(|image| can_be_pulled(image));
-    let Some(better) = better.or_else(|| earlier(sim, &key, &wanted.name)).or_else(bare) else { return };
+    let Some(better) = better
+        .or_else(|| earlier(sim, &key, &wanted.name))
+        .or_else(bare)
+    else {
+        return;
+    };
     let rest = [" ", &wanted.name, "=", &better].concat();
     steps.insert(0, line("set image", &key, &rest));
     out.cure(Cure::SetImage, &better, "", &steps);
@@ -246,27 +385,55 @@ fn earlier(sim: &Context<'_>, deployment: &ObjectRef, container: &str) -> Option
     let sets = sim.owned(sim.get(deployment)?.meta.uid, Kind::ReplicaSet);
     let had = |set: &Rc<Object>| {
         let spec = &set.get::<ReplicaSet>()?.spec.template.spec;
-        let image = &spec.containers.iter().chain(&spec.init_containers).find(|other| other.name == *container)?.image;
+        let image = &spec
+            .containers
+            .iter()
+            .chain(&spec.init_containers)
+            .find(|other| other.name == *container)?
+            .image;
         can_be_pulled(image).then(|| (revision(set), image.to_string()))
     };
-    sets.filter_map(had).max_by_key(|(revision, _)| *revision).map(|(_, image)| image)
+    sets.filter_map(had)
+        .max_by_key(|(revision, _)| *revision)
+        .map(|(_, image)| image)
 }
 
 /// What keeps a container from ending: without the annotation, or with the image's own command.
 fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Diagnosis) {
-    let Some((top, steps)) = changed(sim, object) else { return };
+    let Some((top, steps)) = changed(sim, object) else {
+        return;
+    };
     let patch = |change: &str| {
-        let patch = line("patch", &top, &[" -p '{\"spec\":{\"template\":", change, "}}'"].concat());
-        std::iter::once(patch).chain(steps.iter().cloned()).collect::<Vec<String>>()
+        let patch = line(
+            "patch",
+            &top,
+            &[" -p '{\"spec\":{\"template\":", change, "}}'"].concat(),
+        );
+        std::iter::once(patch)
+            .chain(steps.iter().cloned())
+            .collect::<Vec<String>>()
     };
     let says = |name: &str| object.meta.annotation(name).is_some();
     if says("loopscope.dev/exit-after") {
-        out.cure(Cure::NoExit, container, "", &patch("{\"metadata\":{\"annotations\":{\"loopscope.dev/exit-after\":null}}}"));
+        out.cure(
+            Cure::NoExit,
+            container,
+            "",
+            &patch("{\"metadata\":{\"annotations\":{\"loopscope.dev/exit-after\":null}}}"),
+        );
     }
-    let own = ["{\"spec\":{\"containers\":[{\"name\":\"", container, "\",\"command\":null,\"args\":null}]}}"].concat();
-    let commanded = object
-        .pod()
-        .is_some_and(|pod| pod.spec.containers.iter().any(|c| c.name == *container && !(c.command.is_empty() && c.args.is_empty())));
+    let own = [
+        "{\"spec\":{\"containers\":[{\"name\":\"",
+        container,
+        "\",\"command\":null,\"args\":null}]}}",
+    ]
+    .concat();
+    let commanded = object.pod().is_some_and(|pod| {
+        pod.spec
+            .containers
+            .iter()
+            .any(|c| c.name == *container && !(c.command.is_empty() && c.args.is_empty()))
+    });
     if commanded {
         out.cure(Cure::OwnCommand, container, "", &patch(&own));
     }
@@ -275,27 +442,57 @@ fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Dia
 /// A new Pod instead of this one.
 fn again(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     if owner(sim, object).is_some_and(|owner| owner.kind != Kind::Job) {
-        out.cure(Cure::DeletePod, &object.meta.name, "", &[line("delete", &object.key(), " --wait=false")]);
+        out.cure(
+            Cure::DeletePod,
+            &object.meta.name,
+            "",
+            &[line("delete", &object.key(), " --wait=false")],
+        );
     }
 }
 
 /// Everything runs, and a container is not ready.
 fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
-    let status = pod.status.container_statuses.iter().find(|status| status.state.running.is_some() && !status.ready)?;
-    let spec = pod.spec.containers.iter().find(|container| container.name == status.name)?;
+    let status = pod
+        .status
+        .container_statuses
+        .iter()
+        .find(|status| status.state.running.is_some() && !status.ready)?;
+    let spec = pod
+        .spec
+        .containers
+        .iter()
+        .find(|container| container.name == status.name)?;
     // It will be ready by itself.
     if sim.kubelet_looks(object.meta.uid).is_some() {
         return None;
     }
     let mut out = Diagnosis::new(object, Waits::NotReady(status.name.clone()));
-    let probe = if spec.readiness_probe.is_some() { msg::probe_not_succeeded() } else { msg::probe_none() };
+    let probe = if spec.readiness_probe.is_some() {
+        msg::probe_not_succeeded()
+    } else {
+        msg::probe_none()
+    };
     out.facts.push(DecidingFact::Said(FactLabel::Probe, probe));
-    out.since(sim, pod.status.condition("Ready").and_then(|condition| condition.last_transition_time));
+    out.since(
+        sim,
+        pod.status
+            .condition("Ready")
+            .and_then(|condition| condition.last_transition_time),
+    );
     if object.meta.namespace == "default" {
-        out.cure(Cure::MakeReady, &object.meta.name, "", &[["fault ready pod/", &object.meta.name].concat()]);
+        out.cure(
+            Cure::MakeReady,
+            &object.meta.name,
+            "",
+            &[["fault ready pod/", &object.meta.name].concat()],
+        );
     }
     undo(sim, object, &mut out);
-    if object.meta.annotation("loopscope.dev/never-ready").is_some()
+    if object
+        .meta
+        .annotation("loopscope.dev/never-ready")
+        .is_some()
         && let Some((top, mut steps)) = changed(sim, object)
     {
         let rest = " -p '{\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\"loopscope.dev/never-ready\":null}}}}}'";
@@ -310,7 +507,11 @@ fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagno
 pub fn node(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let node: &Node = object.get()?;
     let silent = sim.silent_since(&object.meta.name);
-    let ready = node.status.conditions.iter().find(|condition| condition.kind == "Ready");
+    let ready = node
+        .status
+        .conditions
+        .iter()
+        .find(|condition| condition.kind == "Ready");
     if silent.is_none() && node.is_ready() {
         return policy::drained(sim, object);
     }
@@ -334,5 +535,10 @@ pub fn node(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 }
 
 fn power_on(node: &Object, out: &mut Diagnosis) {
-    out.cure(Cure::NodeUp, &node.meta.name, "", &[["fault node-up ", &node.meta.name].concat()]);
+    out.cure(
+        Cure::NodeUp,
+        &node.meta.name,
+        "",
+        &[["fault node-up ", &node.meta.name].concat()],
+    );
 }

@@ -20,17 +20,30 @@ const MAX_SCANNED_ENTRIES: usize = 2_000;
 const MAX_SCANNED_SETS: usize = 100;
 
 pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
-    let Body::Other(body) = &object.body else { return None };
+    let Body::Other(body) = &object.body else {
+        return None;
+    };
     let conditions = body.get("status")?.get("conditions")?.as_array()?;
-    let bad = |c: &&Value| c["status"] == "False" && (c["type"] == "ScalingActive" || c["type"] == "AbleToScale");
+    let bad = |c: &&Value| {
+        c["status"] == "False" && (c["type"] == "ScalingActive" || c["type"] == "AbleToScale")
+    };
     let condition = conditions.iter().find(bad)?;
     let text = |name: &str| condition[name].as_str().unwrap_or("");
     let mut out = Diagnosis::new(object, Waits::NoScaling(text("reason").into()));
     out.word(FactLabel::Message, text("message"));
     out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
-    let scaled = body.get("spec").and_then(|spec| spec.get("scaleTargetRef"))?;
-    let kind = Kind::from_group_kind(api_group(scaled["apiVersion"].as_str().unwrap_or("")), scaled["kind"].as_str()?)?;
-    let key = ObjectRef::new(kind, &object.meta.namespace, scaled["name"].as_str().unwrap_or(""));
+    let scaled = body
+        .get("spec")
+        .and_then(|spec| spec.get("scaleTargetRef"))?;
+    let kind = Kind::from_group_kind(
+        api_group(scaled["apiVersion"].as_str().unwrap_or("")),
+        scaled["kind"].as_str()?,
+    )?;
+    let key = ObjectRef::new(
+        kind,
+        &object.meta.namespace,
+        scaled["name"].as_str().unwrap_or(""),
+    );
     let target = sim.get(&key)?;
     let (labels, template) = match &target.body {
         Body::Deployment(body) => (&body.spec.selector.match_labels, &body.spec.template),
@@ -39,15 +52,40 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     };
     let mut steps = Vec::new();
     let of_memory = unread_metric(body) == Some("memory");
-    let (what, some) = if of_memory { ("memory", "64Mi") } else { ("cpu", "100m") };
-    if let Some(lacks) = template.spec.containers.iter().find(|c| !c.resources.requests.contains_key(what)) {
-        out.facts.push(DecidingFact::Said(FactLabel::Requests, msg::requests_none(what)));
-        steps.push(line("set resources", &key, &[" -c ", &lacks.name, " --requests=", what, "=", some].concat()));
+    let (what, some) = if of_memory {
+        ("memory", "64Mi")
+    } else {
+        ("cpu", "100m")
+    };
+    if let Some(lacks) = template
+        .spec
+        .containers
+        .iter()
+        .find(|c| !c.resources.requests.contains_key(what))
+    {
+        out.facts.push(DecidingFact::Said(
+            FactLabel::Requests,
+            msg::requests_none(what),
+        ));
+        steps.push(line(
+            "set resources",
+            &key,
+            &[" -c ", &lacks.name, " --requests=", what, "=", some].concat(),
+        ));
     }
     if let Some((name, value)) = labels.iter().next() {
         steps.push(["fault ", what, "-load ", name, "=", value, " ", some].concat());
     }
-    out.cure(if of_memory { Cure::MemoryMetrics } else { Cure::Metrics }, &object.meta.name, "", &steps);
+    out.cure(
+        if of_memory {
+            Cure::MemoryMetrics
+        } else {
+            Cure::Metrics
+        },
+        &object.meta.name,
+        "",
+        &steps,
+    );
     out.waits_for = Some(key);
     Some(out)
 }
@@ -55,10 +93,15 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 /// The resource of the first metric in the spec without a current value in the status.
 fn unread_metric(body: &serde_json::Map<String, Value>) -> Option<&str> {
     let names = |part: &str, list: &str| {
-        let metrics = body.get(part).and_then(|part| part[list].as_array()).into_iter().flatten();
+        let metrics = body
+            .get(part)
+            .and_then(|part| part[list].as_array())
+            .into_iter()
+            .flatten();
         metrics.filter_map(|metric| metric["resource"]["name"].as_str())
     };
-    names("spec", "metrics").find(|wanted| !names("status", "currentMetrics").any(|known| known == *wanted))
+    names("spec", "metrics")
+        .find(|wanted| !names("status", "currentMetrics").any(|known| known == *wanted))
 }
 
 /// An eviction that a budget has refused, and that the person's `kubectl drain` will try again.
@@ -84,23 +127,55 @@ impl RefusedEviction {
 }
 
 /// The refused evictions of Pods that `of` selects, the newest first, while the drain still waits to try again.
-pub fn refused_evictions<'s>(sim: &'s Sim, of: &'s dyn Fn(&ObjectRef, &Str) -> bool) -> impl Iterator<Item = RefusedEviction> + 's {
+pub fn refused_evictions<'s>(
+    sim: &'s Sim,
+    of: &'s dyn Fn(&ObjectRef, &Str) -> bool,
+) -> impl Iterator<Item = RefusedEviction> + 's {
     let since = sim.now().0.saturating_sub(RETRY_US);
-    let recent = sim.journal().iter().rev().take_while(move |entry| entry.time.0 >= since).take(MAX_SCANNED_ENTRIES);
+    let recent = sim
+        .journal()
+        .iter()
+        .rev()
+        .take_while(move |entry| entry.time.0 >= since)
+        .take(MAX_SCANNED_ENTRIES);
     let refused = move |entry: &Entry| {
-        let Record::Refused(refused) = &entry.record else { return None };
-        let Some(Cause::Budget(budget)) = refused.error.cause.as_deref() else { return None };
-        of(&refused.key, budget).then(|| RefusedEviction { pod: refused.key.clone(), budget: budget.clone(), at: entry.time })
+        let Record::Refused(refused) = &entry.record else {
+            return None;
+        };
+        let Some(Cause::Budget(budget)) = refused.error.cause.as_deref() else {
+            return None;
+        };
+        of(&refused.key, budget).then(|| RefusedEviction {
+            pod: refused.key.clone(),
+            budget: budget.clone(),
+            at: entry.time,
+        })
     };
-    recent.filter_map(refused).filter(|found| sim.get(&found.pod).is_some_and(|pod| !pod.meta.is_deleting()))
+    recent.filter_map(refused).filter(|found| {
+        sim.get(&found.pod)
+            .is_some_and(|pod| !pod.meta.is_deleting())
+    })
 }
 
 fn eviction(sim: &Context<'_>, object: &Object, found: RefusedEviction) -> Diagnosis {
-    let budget = ObjectRef::new(Kind::PodDisruptionBudget, &found.pod.namespace, &found.budget);
+    let budget = ObjectRef::new(
+        Kind::PodDisruptionBudget,
+        &found.pod.namespace,
+        &found.budget,
+    );
     let again = found.again();
-    let mut out = Diagnosis::new(object, Waits::EvictionRefused { pod: found.pod.name.clone(), budget: found.budget });
+    let mut out = Diagnosis::new(
+        object,
+        Waits::EvictionRefused {
+            pod: found.pod.name.clone(),
+            budget: found.budget,
+        },
+    );
     if let Some(budget) = sim.get(&budget) {
-        out.count(FactLabel::Allowed, BudgetStatus::of(budget).disruptions_allowed);
+        out.count(
+            FactLabel::Allowed,
+            BudgetStatus::of(budget).disruptions_allowed,
+        );
     }
     out.at(FactLabel::LooksAgain, Some(again));
     match object.kind {
@@ -114,13 +189,21 @@ fn eviction(sim: &Context<'_>, object: &Object, found: RefusedEviction) -> Diagn
 /// A Pod whose eviction a budget refuses.
 pub fn refused_eviction(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     let key = object.key();
-    refused_evictions(sim, &|pod, _| *pod == key).next().map(|found| eviction(sim, object, found))
+    refused_evictions(sim, &|pod, _| *pod == key)
+        .next()
+        .map(|found| eviction(sim, object, found))
 }
 
 /// A node whose drain waits for a budget.
 pub fn drained(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
-    let on_node = |pod: &ObjectRef, _: &Str| sim.get(pod).and_then(|pod| pod.pod()).is_some_and(|pod| pod.node_name == object.meta.name);
-    refused_evictions(sim, &on_node).next().map(|found| eviction(sim, object, found))
+    let on_node = |pod: &ObjectRef, _: &Str| {
+        sim.get(pod)
+            .and_then(|pod| pod.pod())
+            .is_some_and(|pod| pod.node_name == object.meta.name)
+    };
+    refused_evictions(sim, &on_node)
+        .next()
+        .map(|found| eviction(sim, object, found))
 }
 
 /// A quota without room for the Pods of a workload.
@@ -130,30 +213,48 @@ pub fn quota(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
         Body::StatefulSet(set) => set.status.replicas < set.spec.replicas,
         _ => false,
     };
-    let sets = [Kind::ReplicaSet, Kind::StatefulSet].into_iter().flat_map(|kind| all_in(sim, kind, &object.meta.namespace));
+    let sets = [Kind::ReplicaSet, Kind::StatefulSet]
+        .into_iter()
+        .flat_map(|kind| all_in(sim, kind, &object.meta.namespace));
     let waiting: Vec<Diagnosis> = sets
         .filter(small)
         .take(MAX_SCANNED_SETS)
         .filter_map(|set| sim.diagnose(&set.key()))
-        .filter(|found| matches!(&found.waits, Waits::Quota { name, .. } if *name == object.meta.name))
+        .filter(
+            |found| matches!(&found.waits, Waits::Quota { name, .. } if *name == object.meta.name),
+        )
         .collect();
     let first = waiting.first()?;
     let mut out = Diagnosis::new(object, first.waits.clone());
     out.remedies = first.remedies.clone();
     out.since = waiting.iter().filter_map(|found| found.since).min();
-    out.facts = first.facts.iter().filter(|fact| matches!(fact, DecidingFact::Said(FactLabel::Used, _))).cloned().collect();
+    out.facts = first
+        .facts
+        .iter()
+        .filter(|fact| matches!(fact, DecidingFact::Said(FactLabel::Used, _)))
+        .cloned()
+        .collect();
     // One time for all that wait: the earliest.
-    let next = waiting.iter().flat_map(|found| &found.facts).filter_map(|fact| match fact {
-        DecidingFact::At(FactLabel::LooksAgain, at) => Some(*at),
-        _ => None,
-    });
-    out.facts.extend(next.min().map(|at| DecidingFact::At(FactLabel::LooksAgain, at)));
+    let next = waiting
+        .iter()
+        .flat_map(|found| &found.facts)
+        .filter_map(|fact| match fact {
+            DecidingFact::At(FactLabel::LooksAgain, at) => Some(*at),
+            _ => None,
+        });
+    out.facts.extend(
+        next.min()
+            .map(|at| DecidingFact::At(FactLabel::LooksAgain, at)),
+    );
     Some(out)
 }
 
 pub fn budget(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let (spec, status) = (BudgetSpec::of(object), BudgetStatus::of(object));
-    if status.disruptions_allowed > 0 || status.observed_generation == 0 || status.expected_pods == 0 {
+    if status.disruptions_allowed > 0
+        || status.observed_generation == 0
+        || status.expected_pods == 0
+    {
         return None;
     }
     let mut out = match refused_evictions(sim, &|_, budget| *budget == object.meta.name).next() {
@@ -163,20 +264,48 @@ pub fn budget(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     out.count(FactLabel::Matching, status.expected_pods);
     out.count(FactLabel::Healthy, status.current_healthy);
     out.count(FactLabel::AtLeast, status.desired_healthy);
-    let pods: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace).filter(|pod| spec.selects(pod)).collect();
+    let pods: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace)
+        .filter(|pod| spec.selects(pod))
+        .collect();
     // What is unhealthy uses up what the budget would allow.
-    let ill = pods.iter().filter(|pod| !pod.pod().is_some_and(|pod| pod.is_ready())).find_map(|pod| sim.diagnose(&pod.key()));
+    let ill = pods
+        .iter()
+        .filter(|pod| !pod.pod().is_some_and(|pod| pod.is_ready()))
+        .find_map(|pod| sim.diagnose(&pod.key()));
     follow(&mut out, ill);
-    let owner = pods.first().and_then(|pod| super::finding::owners(sim, &pod.key()).pop()).and_then(|owner| sim.get(&owner));
+    let owner = pods
+        .first()
+        .and_then(|pod| super::finding::owners(sim, &pod.key()).pop())
+        .and_then(|owner| sim.get(&owner));
     if let Some(owner) = owner
         && let Some(replicas) = crate::evidence::handles(owner).0
     {
         let rest = [" --replicas=", &(replicas + 1).to_string()].concat();
-        out.cure(Cure::ScaleUp, &target(&owner.key()), "", &[line("scale", &owner.key(), &rest)]);
+        out.cure(
+            Cure::ScaleUp,
+            &target(&owner.key()),
+            "",
+            &[line("scale", &owner.key(), &rest)],
+        );
     }
-    let (field, other) =
-        if spec.min_available.is_some() { ("minAvailable", (status.current_healthy - 1).max(0)) } else { ("maxUnavailable", 1) };
-    let rest = [" --type=merge -p '{\"spec\":{\"", field, "\":", &other.to_string(), "}}'"].concat();
-    out.cure(Cure::RelaxBudget, &object.meta.name, "", &[line("patch", &object.key(), &rest)]);
+    let (field, other) = if spec.min_available.is_some() {
+        ("minAvailable", (status.current_healthy - 1).max(0))
+    } else {
+        ("maxUnavailable", 1)
+    };
+    let rest = [
+        " --type=merge -p '{\"spec\":{\"",
+        field,
+        "\":",
+        &other.to_string(),
+        "}}'",
+    ]
+    .concat();
+    out.cure(
+        Cure::RelaxBudget,
+        &object.meta.name,
+        "",
+        &[line("patch", &object.key(), &rest)],
+    );
     Some(out)
 }

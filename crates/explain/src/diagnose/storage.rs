@@ -5,7 +5,9 @@ use crate::waits::{Cure, DecidingFact, FactLabel, Unfit, Waits};
 use cluster::Sim;
 use i18n::msg;
 use k8s_model::pod::Pod;
-use k8s_model::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass};
+use k8s_model::storage::{
+    PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass,
+};
 use k8s_model::{Kind, Object, ObjectRef, Str};
 use serde_json::Value;
 use std::rc::Rc;
@@ -17,13 +19,26 @@ const NONE: &str = "kubernetes.io/no-provisioner";
 /// Whether a pending claim gets its volume when the binder next looks at all claims: each write of the claim wakes the binder, but its
 /// class came after the last one.
 pub fn is_looked_at_again(sim: &Sim, object: &Object) -> bool {
-    let Some(body) = object.get::<PersistentVolumeClaim>().filter(|body| body.status.phase == "Pending") else { return false };
-    let Some(of) = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())) else { return false };
-    let makes = |class: &StorageClass| {
-        class.provisioner == OURS && (!class.waits_for_first_consumer() || object.meta.annotation(SELECTED_NODE).is_some())
+    let Some(body) = object
+        .get::<PersistentVolumeClaim>()
+        .filter(|body| body.status.phase == "Pending")
+    else {
+        return false;
     };
-    let waits = body.spec.volume_name.is_empty() && !object.meta.is_deleting() && object.meta.annotation(STORAGE_PROVISIONER).is_none();
-    waits && of.meta.resource_version > object.meta.resource_version && of.get::<StorageClass>().is_some_and(makes)
+    let Some(of) = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())) else {
+        return false;
+    };
+    let makes = |class: &StorageClass| {
+        class.provisioner == OURS
+            && (!class.waits_for_first_consumer()
+                || object.meta.annotation(SELECTED_NODE).is_some())
+    };
+    let waits = body.spec.volume_name.is_empty()
+        && !object.meta.is_deleting()
+        && object.meta.annotation(STORAGE_PROVISIONER).is_none();
+    waits
+        && of.meta.resource_version > object.meta.resource_version
+        && of.get::<StorageClass>().is_some_and(makes)
 }
 
 pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
@@ -65,17 +80,26 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             facts.push(DecidingFact::Volume(volume.meta.name.clone(), lacks));
         }
     }
-    let class = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())).and_then(|class| class.get::<StorageClass>());
-    let consumer = all_in(sim, Kind::Pod, &object.meta.namespace)
-        .find(|pod| pod.pod().is_some_and(|body| body.node_name.is_empty() && body.spec.claims().any(|name| *name == object.meta.name)));
+    let class = sim
+        .get(&ObjectRef::new(Kind::StorageClass, "", body.class()))
+        .and_then(|class| class.get::<StorageClass>());
+    let consumer = all_in(sim, Kind::Pod, &object.meta.namespace).find(|pod| {
+        pod.pod().is_some_and(|body| {
+            body.node_name.is_empty() && body.spec.claims().any(|name| *name == object.meta.name)
+        })
+    });
     let delayed = class.is_some_and(StorageClass::waits_for_first_consumer);
     let waits = match class {
         _ if !body.spec.volume_name.is_empty() => Waits::NamedVolume(body.spec.volume_name.clone()),
-        Some(_) if delayed && object.meta.annotation(SELECTED_NODE).is_none() => Waits::FirstConsumer,
+        Some(_) if delayed && object.meta.annotation(SELECTED_NODE).is_none() => {
+            Waits::FirstConsumer
+        }
         _ if fits.is_some() => Waits::NextLook(fits.clone().unwrap_or_default()),
         None if body.class().is_empty() => Waits::NoClass,
         None => Waits::ClassMissing(body.class().into()),
-        Some(class) if class.provisioner != OURS && class.provisioner != NONE => Waits::NoProvisioner(class.provisioner.clone()),
+        Some(class) if class.provisioner != OURS && class.provisioner != NONE => {
+            Waits::NoProvisioner(class.provisioner.clone())
+        }
         // No class that makes any, and none that fits.
         Some(class) if class.provisioner == NONE => Waits::NoClass,
         Some(_) if is_looked_at_again(sim, object) => Waits::NextLookForClass(body.class().into()),
@@ -84,15 +108,22 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     };
     let mut out = Diagnosis::new(object, waits);
     out.word(FactLabel::Requests, &size(body));
-    out.facts.push(DecidingFact::Word(FactLabel::Class, body.class().into()));
-    out.facts.push(DecidingFact::Word(FactLabel::Access, modes(&body.spec.access_modes).into()));
+    out.facts
+        .push(DecidingFact::Word(FactLabel::Class, body.class().into()));
+    out.facts.push(DecidingFact::Word(
+        FactLabel::Access,
+        modes(&body.spec.access_modes).into(),
+    ));
     out.since(sim, object.meta.creation_timestamp);
     match &out.waits {
         Waits::FirstConsumer => match consumer {
             Some(pod) => {
                 let deeper = sim.diagnose(&pod.key());
                 out.waits_for = Some(pod.key());
-                out.remedies = deeper.filter(|deeper| deeper.waits_for.is_none()).map(|deeper| deeper.remedies).unwrap_or_default();
+                out.remedies = deeper
+                    .filter(|deeper| deeper.waits_for.is_none())
+                    .map(|deeper| deeper.remedies)
+                    .unwrap_or_default();
             }
             None => {
                 let manifest = ["apiVersion: v1\nkind: Pod\nmetadata:\n  name: ", &object.meta.name, "-user\n  namespace: ", &object.meta.namespace,
@@ -114,21 +145,36 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out: &mut Diagnosis) {
     // No class named at all: a default class is put in later too.
     if body.spec.storage_class_name.is_none()
-        && let Some(class) =
-            sim.list(Kind::StorageClass).find(|class| class.get::<StorageClass>().is_some_and(|class| class.provisioner == OURS))
+        && let Some(class) = sim.list(Kind::StorageClass).find(|class| {
+            class
+                .get::<StorageClass>()
+                .is_some_and(|class| class.provisioner == OURS)
+        })
     {
         let rest = " -p '{\"metadata\":{\"annotations\":{\"storageclass.kubernetes.io/is-default-class\":\"true\"}}}'";
-        out.cure(Cure::DefaultClass, &class.meta.name, "", &[line("patch", &class.key(), rest)]);
+        out.cure(
+            Cure::DefaultClass,
+            &class.meta.name,
+            "",
+            &[line("patch", &class.key(), rest)],
+        );
     }
     if let Waits::ClassMissing(class) = &out.waits.clone() {
-        let manifest =
-            ["apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: ", class, "\nprovisioner: ", OURS, "\n"].concat();
+        let manifest = [
+            "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: ",
+            class,
+            "\nprovisioner: ",
+            OURS,
+            "\n",
+        ]
+        .concat();
         out.cure(Cure::MakeClass, class, "", &[manifest]);
     }
     // A volume that its old claim has left, and that would fit but for that.
     let left = |volume: &&Rc<Object>| {
         let lacks = compare(object, body, volume);
-        matches!(&lacks, Unfit::Taken { phase, .. } if phase == "Released") && fits(body, volume) == Unfit::Fits
+        matches!(&lacks, Unfit::Taken { phase, .. } if phase == "Released")
+            && fits(body, volume) == Unfit::Fits
     };
     if let Some(volume) = sim.list(Kind::PersistentVolume).find(left) {
         out.cure(Cure::FreeVolume, &volume.meta.name, "", &[free(volume)]);
@@ -138,26 +184,55 @@ fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out:
     } else {
         body.spec.volume_name.to_string()
     };
-    if sim.get(&ObjectRef::new(Kind::PersistentVolume, "", &name)).is_none() {
-        out.cure(Cure::MakeVolume, &size(body), &name, &[volume_for(object, body, &name)]);
+    if sim
+        .get(&ObjectRef::new(Kind::PersistentVolume, "", &name))
+        .is_none()
+    {
+        out.cure(
+            Cure::MakeVolume,
+            &size(body),
+            &name,
+            &[volume_for(object, body, &name)],
+        );
     }
 }
 
 fn free(volume: &Object) -> String {
-    line("patch", &volume.key(), " --type=merge -p '{\"spec\":{\"claimRef\":null}}'")
+    line(
+        "patch",
+        &volume.key(),
+        " --type=merge -p '{\"spec\":{\"claimRef\":null}}'",
+    )
 }
 
 /// A volume as the claim wants it.
 fn volume_for(object: &Object, body: &PersistentVolumeClaim, name: &str) -> String {
-    let mode = if body.spec.volume_mode.is_empty() { "Filesystem" } else { &body.spec.volume_mode };
-    let mut out = ["apiVersion: v1\nkind: PersistentVolume\nmetadata:\n  name: ", name].concat();
-    if let Some(selector) = body.spec.selector.as_ref().filter(|selector| !selector.match_labels.is_empty()) {
+    let mode = if body.spec.volume_mode.is_empty() {
+        "Filesystem"
+    } else {
+        &body.spec.volume_mode
+    };
+    let mut out = [
+        "apiVersion: v1\nkind: PersistentVolume\nmetadata:\n  name: ",
+        name,
+    ]
+    .concat();
+    if let Some(selector) = body
+        .spec
+        .selector
+        .as_ref()
+        .filter(|selector| !selector.match_labels.is_empty())
+    {
         out.push_str("\n  labels:");
         for (key, value) in selector.match_labels.iter() {
             out.push_str(&["\n    ", key, ": \"", value, "\""].concat());
         }
     }
-    let modes = if body.spec.access_modes.is_empty() { "ReadWriteOnce".into() } else { modes(&body.spec.access_modes) };
+    let modes = if body.spec.access_modes.is_empty() {
+        "ReadWriteOnce".into()
+    } else {
+        modes(&body.spec.access_modes)
+    };
     out.push_str(
         &[
             "\nspec:\n  capacity:\n    storage: ",
@@ -182,7 +257,13 @@ fn size(body: &PersistentVolumeClaim) -> String {
 }
 
 fn quantity(value: Option<&Value>) -> String {
-    value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_string)).unwrap_or_default()
+    value
+        .map(|value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_string)
+        })
+        .unwrap_or_default()
 }
 
 fn modes(modes: &[Str]) -> String {
@@ -193,9 +274,14 @@ fn modes(modes: &[Str]) -> String {
 fn compare(object: &Object, body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
     let has: &PersistentVolume = volume.body();
     if let Some(by) = &has.spec.claim_ref
-        && !(by.name == object.meta.name && by.namespace == object.meta.namespace && by.uid.is_none_or(|uid| uid == object.meta.uid))
+        && !(by.name == object.meta.name
+            && by.namespace == object.meta.namespace
+            && by.uid.is_none_or(|uid| uid == object.meta.uid))
     {
-        return Unfit::Taken { by: by.name.clone(), phase: has.status.phase.clone() };
+        return Unfit::Taken {
+            by: by.name.clone(),
+            phase: has.status.phase.clone(),
+        };
     }
     fits(body, volume)
 }
@@ -203,20 +289,45 @@ fn compare(object: &Object, body: &PersistentVolumeClaim, volume: &Object) -> Un
 fn fits(body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
     let has: &PersistentVolume = volume.body();
     if has.spec.storage_class_name != body.class() {
-        return Unfit::Class { has: has.spec.storage_class_name.clone(), asks: body.class().into() };
+        return Unfit::Class {
+            has: has.spec.storage_class_name.clone(),
+            asks: body.class().into(),
+        };
     }
     if has.capacity() < body.request() {
-        return Unfit::Small { has: quantity(has.spec.capacity.get("storage")).into(), asks: size(body).into() };
+        return Unfit::Small {
+            has: quantity(has.spec.capacity.get("storage")).into(),
+            asks: size(body).into(),
+        };
     }
-    let mode = |mode: &Str| if mode.is_empty() { Str::new_static("Filesystem") } else { mode.clone() };
+    let mode = |mode: &Str| {
+        if mode.is_empty() {
+            Str::new_static("Filesystem")
+        } else {
+            mode.clone()
+        }
+    };
     let (is, asks) = (mode(&has.spec.volume_mode), mode(&body.spec.volume_mode));
     if is != asks {
         return Unfit::Mode { has: is, asks };
     }
-    if let Some(asks) = body.spec.access_modes.iter().find(|mode| !has.spec.access_modes.contains(mode)) {
-        return Unfit::Access { has: modes(&has.spec.access_modes).into(), asks: asks.clone() };
+    if let Some(asks) = body
+        .spec
+        .access_modes
+        .iter()
+        .find(|mode| !has.spec.access_modes.contains(mode))
+    {
+        return Unfit::Access {
+            has: modes(&has.spec.access_modes).into(),
+            asks: asks.clone(),
+        };
     }
-    if body.spec.selector.as_ref().is_some_and(|selector| !selector.matches(&volume.meta.labels)) {
+    if body
+        .spec
+        .selector
+        .as_ref()
+        .is_some_and(|selector| !selector.matches(&volume.meta.labels))
+    {
         return Unfit::Selector;
     }
     Unfit::Fits
@@ -228,13 +339,19 @@ fn in_use(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         let body: &Pod = pod.body();
         !body.is_terminal() && body.spec.claims().any(|name| *name == object.meta.name)
     };
-    let users: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace).filter(uses).collect();
+    let users: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace)
+        .filter(uses)
+        .collect();
     let pod = users.first()?;
     let mut out = Diagnosis::new(object, Waits::InUse(pod.meta.name.clone()));
     out.word(FactLabel::Message, "kubernetes.io/pvc-protection");
     out.since(sim, object.meta.deletion_timestamp);
     out.waits_for = Some(pod.key());
-    let steps: Vec<String> = users.iter().take(20).map(|pod| line("delete", &pod.key(), " --wait=false")).collect();
+    let steps: Vec<String> = users
+        .iter()
+        .take(20)
+        .map(|pod| line("delete", &pod.key(), " --wait=false"))
+        .collect();
     out.cure(Cure::MakeRoom, &pod.meta.name, "", &steps);
     Some(out)
 }
@@ -245,8 +362,15 @@ pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
     if object.meta.is_deleting() {
         let claim = claim.filter(|_| body.status.phase == "Bound")?;
         // What would end it, the deletion of the claim, would end the data as well: it is not a fix.
-        let mut out = Diagnosis::new(object, Waits::InUse(["claim ", &claim.name].concat().into()));
-        out.waits_for = Some(ObjectRef::new(Kind::PersistentVolumeClaim, &claim.namespace, &claim.name));
+        let mut out = Diagnosis::new(
+            object,
+            Waits::InUse(["claim ", &claim.name].concat().into()),
+        );
+        out.waits_for = Some(ObjectRef::new(
+            Kind::PersistentVolumeClaim,
+            &claim.namespace,
+            &claim.name,
+        ));
         return Some(out);
     }
     let mut out = match body.status.phase.as_str() {
@@ -259,6 +383,11 @@ pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
         out.spared = Some(msg::data_retained());
         out.cure(Cure::FreeVolume, &object.meta.name, "", &[free(object)]);
     }
-    out.cure(Cure::DeleteVolume, &object.meta.name, "", &[line("delete", &object.key(), " --wait=false")]);
+    out.cure(
+        Cure::DeleteVolume,
+        &object.meta.name,
+        "",
+        &[line("delete", &object.key(), " --wait=false")],
+    );
     Some(out)
 }

@@ -23,10 +23,17 @@ const MAX_PODS_SKIPPED: usize = 20_000;
 /// that is being deleted is waited for depends on the owner: a ReplicaSet has counted it out, a DaemonSet has not.
 pub fn stuck(sim: &Context<'_>, owner: Uid, leaving: bool) -> Option<Diagnosis> {
     let mut all: Vec<(bool, &Rc<Object>)> = Vec::new();
-    let well = |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
+    let well =
+        |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
     // All that are not well have been seen: there is no need to look at the rest.
-    let most = sim.unready_of(owner).map_or(MAX_PODS_EXAMINED, |unready| unready.min(MAX_PODS_EXAMINED));
-    let unwell = sim.owned(owner, Kind::Pod).take(MAX_PODS_SKIPPED).filter(|pod| !well(pod)).take(most);
+    let most = sim
+        .unready_of(owner)
+        .map_or(MAX_PODS_EXAMINED, |unready| unready.min(MAX_PODS_EXAMINED));
+    let unwell = sim
+        .owned(owner, Kind::Pod)
+        .take(MAX_PODS_SKIPPED)
+        .filter(|pod| !well(pod))
+        .take(most);
     for pod in unwell.filter(|pod| leaving || !pod.meta.is_deleting()) {
         let (state, _) = status(pod);
         // Those that are well, or on their way, are not looked at any closer.
@@ -36,7 +43,9 @@ pub fn stuck(sim: &Context<'_>, owner: Uid, leaving: bool) -> Option<Diagnosis> 
     }
     k8s_model::sort::sort_by_key(&mut all, |(later, _)| *later);
     // Pods of one template mostly have one trouble: the first few tell it.
-    all.iter().take(8).find_map(|(_, pod)| sim.diagnose(&pod.key()))
+    all.iter()
+        .take(8)
+        .find_map(|(_, pod)| sim.diagnose(&pod.key()))
 }
 
 /// Goes on with a Pod: it is waited for, and what helps it helps here.
@@ -51,17 +60,27 @@ pub fn follow(out: &mut Diagnosis, pod: Option<Diagnosis>) {
 }
 
 fn failure(conditions: &[Condition]) -> Option<&Condition> {
-    conditions.iter().find(|condition| condition.kind == "ReplicaFailure" && condition.status == "True")
+    conditions
+        .iter()
+        .find(|condition| condition.kind == "ReplicaFailure" && condition.status == "True")
 }
 
 /// The API server refuses Pods of a workload that should have `replicas` and has `have`.
-fn refused(sim: &Context<'_>, object: &Object, condition: Option<&Condition>, replicas: i32, have: i32) -> Option<Diagnosis> {
+fn refused(
+    sim: &Context<'_>,
+    object: &Object,
+    condition: Option<&Condition>,
+    replicas: i32,
+    have: i32,
+) -> Option<Diagnosis> {
     let refusal = sim.refusal_of_pod(object);
     let waits = match (&refusal, condition) {
         (None, None) => return None,
         (None, Some(_)) => Waits::RefusedBefore,
         (Some(error), _) => match error.cause.as_deref() {
-            Some(Cause::Quota(quota)) => return Some(over_quota(sim, object, condition, quota, (replicas, have))),
+            Some(Cause::Quota(quota)) => {
+                return Some(over_quota(sim, object, condition, quota, (replicas, have)));
+            }
             _ => match security::security_level(&error.message) {
                 Some(level) => Waits::Insecure(level),
                 None => Waits::Refused(error.message.as_str().into()),
@@ -72,10 +91,16 @@ fn refused(sim: &Context<'_>, object: &Object, condition: Option<&Condition>, re
     if let Waits::Insecure(level) = &out.waits.clone() {
         security::secured(sim, object, level, &mut out);
     }
-    if let Some(message) = refusal.map(|error| error.message).or_else(|| condition.map(|condition| condition.message.to_string())) {
+    if let Some(message) = refusal
+        .map(|error| error.message)
+        .or_else(|| condition.map(|condition| condition.message.to_string()))
+    {
         out.word(FactLabel::Message, &message);
     }
-    out.since(sim, condition.and_then(|condition| condition.last_transition_time));
+    out.since(
+        sim,
+        condition.and_then(|condition| condition.last_transition_time),
+    );
     out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
     Some(out)
 }
@@ -89,30 +114,78 @@ fn over_quota(
     (replicas, have): (i32, i32),
 ) -> Diagnosis {
     let text = |amount: Quantity| Str::from(amount.to_string());
-    let Some(first) = quota.resources.first() else { return Diagnosis::new(object, Waits::RefusedBefore) };
+    let Some(first) = quota.resources.first() else {
+        return Diagnosis::new(object, Waits::RefusedBefore);
+    };
     let (used, hard) = (text(first.used), text(first.hard));
-    let waits = Waits::Quota { name: quota.name.clone(), resource: first.name.as_str().into(), used: used.clone(), hard: hard.clone() };
+    let waits = Waits::Quota {
+        name: quota.name.clone(),
+        resource: first.name.as_str().into(),
+        used: used.clone(),
+        hard: hard.clone(),
+    };
     let mut out = Diagnosis::new(object, waits);
     out.word(FactLabel::Message, &quota.to_string());
-    out.since(sim, condition.and_then(|condition| condition.last_transition_time));
+    out.since(
+        sim,
+        condition.and_then(|condition| condition.last_transition_time),
+    );
     out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
-    out.facts.push(DecidingFact::Said(FactLabel::Used, msg::used_of(&first.name, used, &hard)));
+    out.facts.push(DecidingFact::Said(
+        FactLabel::Used,
+        msg::used_of(&first.name, used, &hard),
+    ));
     // The quota that lets all missing Pods through.
     let missing = (replicas - have).max(1);
     let enough: Vec<(String, String)> = quota
         .resources
         .iter()
-        .map(|one| (one.name.clone(), (0..missing).fold(one.used, |sum, _| sum.plus(one.requested)).to_string()))
+        .map(|one| {
+            (
+                one.name.clone(),
+                (0..missing)
+                    .fold(one.used, |sum, _| sum.plus(one.requested))
+                    .to_string(),
+            )
+        })
         .collect();
-    let hard: Vec<String> = enough.iter().map(|(name, limit)| ["\"", name, "\":\"", limit, "\""].concat()).collect();
-    let rest = [" --type=merge -p '{\"spec\":{\"hard\":{", &hard.join(","), "}}}'"].concat();
+    let hard: Vec<String> = enough
+        .iter()
+        .map(|(name, limit)| ["\"", name, "\":\"", limit, "\""].concat())
+        .collect();
+    let rest = [
+        " --type=merge -p '{\"spec\":{\"hard\":{",
+        &hard.join(","),
+        "}}}'",
+    ]
+    .concat();
     let key = ObjectRef::new(Kind::ResourceQuota, &object.meta.namespace, &quota.name);
-    let more = enough.iter().map(|(name, limit)| [name, " ", limit].concat()).collect::<Vec<_>>().join(", ");
-    let own = super::finding::owners(sim, &object.key()).pop().unwrap_or_else(|| object.key());
-    out.cure(Cure::RaiseQuota, &quota.name, &more, &[line("patch", &key, &rest)]);
-    if matches!(own.kind, Kind::Deployment | Kind::StatefulSet | Kind::ReplicaSet | Kind::ReplicationController) && replicas > have {
+    let more = enough
+        .iter()
+        .map(|(name, limit)| [name, " ", limit].concat())
+        .collect::<Vec<_>>()
+        .join(", ");
+    let own = super::finding::owners(sim, &object.key())
+        .pop()
+        .unwrap_or_else(|| object.key());
+    out.cure(
+        Cure::RaiseQuota,
+        &quota.name,
+        &more,
+        &[line("patch", &key, &rest)],
+    );
+    if matches!(
+        own.kind,
+        Kind::Deployment | Kind::StatefulSet | Kind::ReplicaSet | Kind::ReplicationController
+    ) && replicas > have
+    {
         let fewer = [" --replicas=", &have.to_string()].concat();
-        out.cure(Cure::LeaveOne, &own.name, &have.to_string(), &[line("scale", &own, &fewer)]);
+        out.cure(
+            Cure::LeaveOne,
+            &own.name,
+            &have.to_string(),
+            &[line("scale", &own, &fewer)],
+        );
     }
     out.waits_for = Some(key);
     out
@@ -126,11 +199,15 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     k8s_model::sort::sort_by_key(&mut sets, |set| revision(set));
     let newest = sets.last().copied();
     if let Some(condition) = failure(&status.conditions) {
-        let blocked = sets.iter().rev().find(|set| set.get::<ReplicaSet>().is_some_and(|set| failure(&set.status.conditions).is_some()));
+        let blocked = sets.iter().rev().find(|set| {
+            set.get::<ReplicaSet>()
+                .is_some_and(|set| failure(&set.status.conditions).is_some())
+        });
         let mut out = refused(sim, object, Some(condition), desired, status.replicas)?;
         if let Some(set) = blocked {
             // The ReplicaSet tries again, at its own time.
-            out.facts.retain(|fact| !matches!(fact, DecidingFact::At(FactLabel::LooksAgain, _)));
+            out.facts
+                .retain(|fact| !matches!(fact, DecidingFact::At(FactLabel::LooksAgain, _)));
             out.at(FactLabel::LooksAgain, sim.looks_again(&set.key()));
             out.waits_for = Some(set.key());
         }
@@ -140,19 +217,34 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         let mut out = Diagnosis::new(object, Waits::Paused);
         out.count(FactLabel::Updated, status.updated_replicas);
         out.count(FactLabel::Desired, desired);
-        out.since(sim, status.condition("Progressing").and_then(|condition| condition.last_update_time));
-        out.cure(Cure::Resume, &object.meta.name, "", &[line("rollout resume", &object.key(), "")]);
+        out.since(
+            sim,
+            status
+                .condition("Progressing")
+                .and_then(|condition| condition.last_update_time),
+        );
+        out.cure(
+            Cure::Resume,
+            &object.meta.name,
+            "",
+            &[line("rollout resume", &object.key(), "")],
+        );
         return Some(out);
     }
     let old = status.replicas - status.updated_replicas;
     if status.updated_replicas >= desired && status.available_replicas >= desired && old <= 0 {
         return None;
     }
-    let progress = status.condition("Progressing").filter(|condition| condition.status == "False");
+    let progress = status
+        .condition("Progressing")
+        .filter(|condition| condition.status == "False");
     // Only Recreate waits for the old Pods; in a rolling update those that leave are in no limit.
     let mut worst = newest.and_then(|set| stuck(sim, set.meta.uid, false));
     if worst.is_none() && spec.strategy.kind == "Recreate" {
-        worst = sets.iter().rev().find_map(|set| stuck(sim, set.meta.uid, true));
+        worst = sets
+            .iter()
+            .rev()
+            .find_map(|set| stuck(sim, set.meta.uid, true));
     }
     if worst.is_none() {
         worst = newest.and_then(|set| held_up::held_up(sim, set));
@@ -160,16 +252,27 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     if worst.is_none() && progress.is_none() {
         return None;
     }
-    let ready = newest.and_then(|set| set.get::<ReplicaSet>()).map_or(0, |set| set.status.ready_replicas);
+    let ready = newest
+        .and_then(|set| set.get::<ReplicaSet>())
+        .map_or(0, |set| set.status.ready_replicas);
     let mut out = Diagnosis::new(
         object,
         match progress {
             Some(_) => Waits::Deadline(spec.progress_deadline_seconds.unwrap_or(600)),
-            None if old > 0 => Waits::Rollout { updated: ready, desired },
-            None => Waits::Pods { ready: status.ready_replicas, desired },
+            None if old > 0 => Waits::Rollout {
+                updated: ready,
+                desired,
+            },
+            None => Waits::Pods {
+                ready: status.ready_replicas,
+                desired,
+            },
         },
     );
-    out.since(sim, progress.and_then(|condition| condition.last_transition_time));
+    out.since(
+        sim,
+        progress.and_then(|condition| condition.last_transition_time),
+    );
     if old > 0 && spec.strategy.kind != "Recreate" {
         let (most, fewer) = body.limits();
         out.count(FactLabel::Updated, status.updated_replicas);
@@ -183,23 +286,44 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         out.count(FactLabel::Ready, status.ready_replicas);
     }
     // By way of the ReplicaSet, which links its Pod; it does not wait for one that leaves.
-    let stays = |pod: &Diagnosis| sim.get(&pod.object).filter(|pod| pod.kind == Kind::Pod && !pod.meta.is_deleting());
-    let through = worst.as_ref().and_then(stays).and_then(|pod| super::finding::owner(sim, pod)).map(|set| set.key());
+    let stays = |pod: &Diagnosis| {
+        sim.get(&pod.object)
+            .filter(|pod| pod.kind == Kind::Pod && !pod.meta.is_deleting())
+    };
+    let through = worst
+        .as_ref()
+        .and_then(stays)
+        .and_then(|pod| super::finding::owner(sim, pod))
+        .map(|set| set.key());
     follow(&mut out, worst);
     out.waits_for = through.or(out.waits_for);
     Some(out)
 }
 
 pub fn replica_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
-    let Body::ReplicaSet(body) = &object.body else { return None };
+    let Body::ReplicaSet(body) = &object.body else {
+        return None;
+    };
     if let Some(condition) = failure(&body.status.conditions) {
-        return refused(sim, object, Some(condition), body.spec.replicas, body.status.replicas);
+        return refused(
+            sim,
+            object,
+            Some(condition),
+            body.spec.replicas,
+            body.status.replicas,
+        );
     }
     if body.status.ready_replicas >= body.spec.replicas {
         return None;
     }
     let worst = stuck(sim, object.meta.uid, false)?;
-    let mut out = Diagnosis::new(object, Waits::Pods { ready: body.status.ready_replicas, desired: body.spec.replicas });
+    let mut out = Diagnosis::new(
+        object,
+        Waits::Pods {
+            ready: body.status.ready_replicas,
+            desired: body.spec.replicas,
+        },
+    );
     out.count(FactLabel::Desired, body.spec.replicas);
     out.count(FactLabel::Ready, body.status.ready_replicas);
     follow(&mut out, Some(worst));
@@ -211,14 +335,22 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
     let (spec, status) = (&body.spec, &body.status);
     let (first, desired) = (spec.ordinals.start, spec.replicas);
     let name = |ordinal: i32| [object.meta.name.as_str(), "-", &ordinal.to_string()].concat();
-    let get = |ordinal: i32| sim.get(&ObjectRef::new(Kind::Pod, &object.meta.namespace, &name(ordinal)));
-    let well = |pod: &Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
+    let get = |ordinal: i32| {
+        sim.get(&ObjectRef::new(
+            Kind::Pod,
+            &object.meta.namespace,
+            &name(ordinal),
+        ))
+    };
+    let well =
+        |pod: &Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
     if !object.meta.is_deleting() {
         // The lowest that is not ready holds the others back, one that leaves its successor.
-        let blocked = (first..first.saturating_add(desired)).find_map(|ordinal| match get(ordinal) {
-            Some(pod) if well(pod) => None,
-            found => Some((ordinal, found)),
-        });
+        let blocked =
+            (first..first.saturating_add(desired)).find_map(|ordinal| match get(ordinal) {
+                Some(pod) if well(pod) => None,
+                found => Some((ordinal, found)),
+            });
         if let Some((ordinal, found)) = blocked {
             if found.is_none()
                 && let Some(found) = held_up::held_up(sim, object)
@@ -230,11 +362,23 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             {
                 return Some(found);
             }
-            let next = (ordinal + 1..first.saturating_add(desired)).find(|next| get(*next).is_none());
+            let next =
+                (ordinal + 1..first.saturating_add(desired)).find(|next| get(*next).is_none());
             let ordered = spec.pod_management_policy != "Parallel";
-            let waits_on = |pod: &Rc<Object>| !pod.body::<Pod>().is_available(spec.min_ready_seconds, sim.server().wall_at(sim.now()));
-            if ordered && found.is_none() && ordinal > first && get(ordinal - 1).is_some_and(waits_on) {
-                let waits = Waits::Ordinal { pod: name(ordinal - 1).into(), then: name(ordinal).into(), seconds: spec.min_ready_seconds };
+            let waits_on = |pod: &Rc<Object>| {
+                !pod.body::<Pod>()
+                    .is_available(spec.min_ready_seconds, sim.server().wall_at(sim.now()))
+            };
+            if ordered
+                && found.is_none()
+                && ordinal > first
+                && get(ordinal - 1).is_some_and(waits_on)
+            {
+                let waits = Waits::Ordinal {
+                    pod: name(ordinal - 1).into(),
+                    then: name(ordinal).into(),
+                    seconds: spec.min_ready_seconds,
+                };
                 let mut out = Diagnosis::new(object, waits);
                 out.count(FactLabel::Desired, desired);
                 out.count(FactLabel::Ready, status.ready_replicas);
@@ -242,18 +386,34 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             }
             let pod = found.and_then(|pod| sim.diagnose(&pod.key()));
             let waits = match next.filter(|_| ordered) {
-                Some(next) => Waits::Ordinal { pod: name(ordinal).into(), then: name(next).into(), seconds: spec.min_ready_seconds },
+                Some(next) => Waits::Ordinal {
+                    pod: name(ordinal).into(),
+                    then: name(next).into(),
+                    seconds: spec.min_ready_seconds,
+                },
                 None if pod.is_some() || found.is_some_and(|pod| pod.meta.is_deleting()) => {
-                    Waits::Pods { ready: status.ready_replicas.min(desired - 1), desired }
+                    Waits::Pods {
+                        ready: status.ready_replicas.min(desired - 1),
+                        desired,
+                    }
                 }
                 None => return None,
             };
             let bad = pod.as_ref().is_some_and(|pod| pod.waits.is_bad());
-            let stale = |pod: &Rc<Object>| pod.meta.label("controller-revision-hash") != Some(&status.update_revision);
-            if let Some(found) = found.filter(|found| bad && ordered && !found.meta.is_deleting() && stale(found)) {
+            let stale = |pod: &Rc<Object>| {
+                pod.meta.label("controller-revision-hash") != Some(&status.update_revision)
+            };
+            if let Some(found) =
+                found.filter(|found| bad && ordered && !found.meta.is_deleting() && stale(found))
+            {
                 // Its loop waits until the Pod is ready, which that template never lets it be.
                 let mut out = Diagnosis::new(object, Waits::StaysBroken(found.meta.name.clone()));
-                out.cure(Cure::DeletePod, &found.meta.name, "", &[line("delete", &found.key(), " --wait=false")]);
+                out.cure(
+                    Cure::DeletePod,
+                    &found.meta.name,
+                    "",
+                    &[line("delete", &found.key(), " --wait=false")],
+                );
                 return Some(out);
             }
             let mut out = Diagnosis::new(object, waits);
@@ -267,24 +427,47 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
         }
     }
     let update = &spec.update_strategy;
-    let partition = update.rolling_update.as_ref().and_then(|update| update.partition).unwrap_or(0);
+    let partition = update
+        .rolling_update
+        .as_ref()
+        .and_then(|update| update.partition)
+        .unwrap_or(0);
     let old = status.replicas - status.updated_replicas;
-    if old > 0 && status.ready_replicas >= desired && status.current_revision != status.update_revision {
+    if old > 0
+        && status.ready_replicas >= desired
+        && status.current_revision != status.update_revision
+    {
         let manual = update.kind == "OnDelete";
         // Below the partition they stay by intent, above it they are replaced without anybody's doing.
         if manual || partition >= old {
-            let because: Str = if manual { "OnDelete".into() } else { ["partition ", &partition.to_string()].concat().into() };
+            let because: Str = if manual {
+                "OnDelete".into()
+            } else {
+                ["partition ", &partition.to_string()].concat().into()
+            };
             let mut out = Diagnosis::new(object, Waits::KeepsOld { pods: old, because });
             out.count(FactLabel::Old, old);
             out.count(FactLabel::Updated, status.updated_replicas);
             if manual {
-                let stale = |pod: &&Rc<Object>| pod.meta.label("controller-revision-hash") != Some(&status.update_revision);
+                let stale = |pod: &&Rc<Object>| {
+                    pod.meta.label("controller-revision-hash") != Some(&status.update_revision)
+                };
                 let mine = sim.owned(object.meta.uid, Kind::Pod);
-                let steps: Vec<String> = mine.filter(stale).take(20).map(|pod| line("delete", &pod.key(), " --wait=false")).collect();
+                let steps: Vec<String> = mine
+                    .filter(stale)
+                    .take(20)
+                    .map(|pod| line("delete", &pod.key(), " --wait=false"))
+                    .collect();
                 out.cure(Cure::DeletePod, &name(first), "", &steps);
             } else {
-                let rest = " -p '{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0}}}}'";
-                out.cure(Cure::DropPartition, &object.meta.name, "", &[line("patch", &object.key(), rest)]);
+                let rest =
+                    " -p '{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0}}}}'";
+                out.cure(
+                    Cure::DropPartition,
+                    &object.meta.name,
+                    "",
+                    &[line("patch", &object.key(), rest)],
+                );
             }
             return Some(out);
         }
@@ -315,38 +498,69 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     if status.number_ready < status.desired_number_scheduled
         && let Some(worst) = stuck(sim, object.meta.uid, true)
     {
-        let mut out = Diagnosis::new(object, Waits::Pods { ready: status.number_ready, desired: status.desired_number_scheduled });
+        let mut out = Diagnosis::new(
+            object,
+            Waits::Pods {
+                ready: status.number_ready,
+                desired: status.desired_number_scheduled,
+            },
+        );
         out.count(FactLabel::Desired, status.desired_number_scheduled);
         out.count(FactLabel::Ready, status.number_ready);
         follow(&mut out, Some(worst));
         return Some(out);
     }
     let nodes = sim.explain_daemon(object);
-    let left: Vec<_> = nodes.iter().filter(|(_, refuses)| !refuses.is_empty()).collect();
+    let left: Vec<_> = nodes
+        .iter()
+        .filter(|(_, refuses)| !refuses.is_empty())
+        .collect();
     if left.is_empty() {
         return None;
     }
     let mut out = Diagnosis::new(object, Waits::NodesLeftOut(left.len()));
     out.count(FactLabel::Desired, status.desired_number_scheduled);
     for (node, refuses) in left.iter().take(12) {
-        out.facts.extend(refuses.iter().map(|one| DecidingFact::Node(node.clone(), one.clone())));
+        out.facts.extend(
+            refuses
+                .iter()
+                .map(|one| DecidingFact::Node(node.clone(), one.clone())),
+        );
     }
     // A taint may be tolerated, a label added; all of them, or one remedy would leave the others out.
     use crate::waits::Refuses;
     let (mut untaint, mut label) = (Vec::new(), Vec::new());
     for (node, refuses) in &left {
         match &refuses[..] {
-            [Refuses::Taint { key, effect, .. }] => untaint.push(["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat()),
-            [Refuses::Label { key, want, .. }] => label.push(["kubectl label node ", node, " ", key, "=", want, " --overwrite"].concat()),
+            [Refuses::Taint { key, effect, .. }] => {
+                untaint.push(["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat())
+            }
+            [Refuses::Label { key, want, .. }] => label.push(
+                [
+                    "kubectl label node ",
+                    node,
+                    " ",
+                    key,
+                    "=",
+                    want,
+                    " --overwrite",
+                ]
+                .concat(),
+            ),
             _ => {}
         }
     }
     let (node, first) = (left[0].0.as_str(), &left[0].1[0]);
     match first {
-        Refuses::Taint { key, .. } if untaint.len() == left.len() => out.cure(Cure::Untaint, node, key, &untaint),
-        Refuses::Label { key, want, .. } if label.len() == left.len() => {
-            out.cure(Cure::LabelNode, node, &[key.as_str(), "=", want].concat(), &label)
+        Refuses::Taint { key, .. } if untaint.len() == left.len() => {
+            out.cure(Cure::Untaint, node, key, &untaint)
         }
+        Refuses::Label { key, want, .. } if label.len() == left.len() => out.cure(
+            Cure::LabelNode,
+            node,
+            &[key.as_str(), "=", want].concat(),
+            &label,
+        ),
         _ => {}
     }
     Some(out)

@@ -12,7 +12,11 @@ const MOST_STEPS: usize = 200_000;
 pub(super) fn ask(expr: &CelExpr, this: &Value, old: Option<&Value>) -> Result<Value, String> {
     let mut names = vec![("self".to_owned(), this.clone())];
     names.extend(old.map(|old| ("oldSelf".to_owned(), old.clone())));
-    Asked { names, left: MOST_STEPS }.value(expr)
+    Asked {
+        names,
+        left: MOST_STEPS,
+    }
+    .value(expr)
 }
 
 struct Asked {
@@ -29,14 +33,22 @@ fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => 1 + text.len() / 16,
         Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Value::Object(map) => 1 + map.iter().map(|(key, value)| 1 + key.len() / 16 + size(value)).sum::<usize>(),
+        Value::Object(map) => {
+            1 + map
+                .iter()
+                .map(|(key, value)| 1 + key.len() / 16 + size(value))
+                .sum::<usize>()
+        }
         _ => 1,
     }
 }
 
 impl Asked {
     fn spend(&mut self, steps: usize) -> Result<(), String> {
-        self.left = self.left.checked_sub(steps).ok_or("operation cancelled: actual cost limit exceeded")?;
+        self.left = self
+            .left
+            .checked_sub(steps)
+            .ok_or("operation cancelled: actual cost limit exceeded")?;
         Ok(())
     }
 
@@ -46,7 +58,11 @@ impl Asked {
             CelExpr::Literal(value) => Ok(value.clone()),
             // Only the field is read, not the whole object.
             CelExpr::Field(of, name) => self.with(of, &mut |of| field(of, name)),
-            CelExpr::Has(of, name) => self.with(of, &mut |of| Ok(Value::Bool(of.get(name).is_some_and(|value| !value.is_null())))),
+            CelExpr::Has(of, name) => self.with(of, &mut |of| {
+                Ok(Value::Bool(
+                    of.get(name).is_some_and(|value| !value.is_null()),
+                ))
+            }),
             CelExpr::Name(_) => self.with(expr, &mut |value| Ok(value.clone())),
             CelExpr::Index(of, index) => {
                 let index = self.value(index)?;
@@ -56,11 +72,19 @@ impl Asked {
             CelExpr::Negative(of) => {
                 let value = self.value(of)?;
                 match value.as_i64() {
-                    Some(whole) => whole.checked_neg().map(Value::from).ok_or_else(|| "integer overflow".to_owned()),
-                    None => value.as_f64().map(|number| Value::from(-number)).ok_or_else(|| "no such overload".to_owned()),
+                    Some(whole) => whole
+                        .checked_neg()
+                        .map(Value::from)
+                        .ok_or_else(|| "integer overflow".to_owned()),
+                    None => value
+                        .as_f64()
+                        .map(|number| Value::from(-number))
+                        .ok_or_else(|| "no such overload".to_owned()),
                 }
             }
-            CelExpr::Binary(sign @ ("&&" | "||"), left, right) => self.joined(*sign == "||", left, right),
+            CelExpr::Binary(sign @ ("&&" | "||"), left, right) => {
+                self.joined(*sign == "||", left, right)
+            }
             CelExpr::Binary(sign, left, right) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 let result = binary(sign, &left, &right)?;
@@ -69,10 +93,18 @@ impl Asked {
             }
             CelExpr::Choice(parts) => {
                 let [condition, yes, no] = &**parts;
-                let yes = if truth(self.value(condition)?)? { yes } else { no };
+                let yes = if truth(self.value(condition)?)? {
+                    yes
+                } else {
+                    no
+                };
                 self.value(yes)
             }
-            CelExpr::List(items) => items.iter().map(|item| self.value(item)).collect::<Result<Vec<Value>, String>>().map(Value::Array),
+            CelExpr::List(items) => items
+                .iter()
+                .map(|item| self.value(item))
+                .collect::<Result<Vec<Value>, String>>()
+                .map(Value::Array),
             CelExpr::Map(pairs) => {
                 let mut map = Map::new();
                 for (key, value) in pairs {
@@ -95,7 +127,11 @@ impl Asked {
     }
 
     /// What a function makes of a value, which is not copied if it is part of a name's.
-    fn with(&mut self, expr: &CelExpr, make: &mut dyn FnMut(&Value) -> Result<Value, String>) -> Result<Value, String> {
+    fn with(
+        &mut self,
+        expr: &CelExpr,
+        make: &mut dyn FnMut(&Value) -> Result<Value, String>,
+    ) -> Result<Value, String> {
         match self.place(expr)? {
             Some(value) => make(value),
             None => make(&self.value(expr)?),
@@ -105,7 +141,12 @@ impl Asked {
     fn place(&self, expr: &CelExpr) -> Result<Option<&Value>, String> {
         Ok(match expr {
             CelExpr::Name(name) => {
-                let found = self.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value);
+                let found = self
+                    .names
+                    .iter()
+                    .rev()
+                    .find(|(known, _)| known == name)
+                    .map(|(_, value)| value);
                 Some(found.ok_or_else(|| format!("no such attribute(s): {name}"))?)
             }
             CelExpr::Field(of, name) => match self.place(of)? {
@@ -129,7 +170,13 @@ impl Asked {
         first.and(second).map(Value::Bool)
     }
 
-    fn each(&mut self, each: &str, list: Value, element: &str, asked: &[CelExpr]) -> Result<Value, String> {
+    fn each(
+        &mut self,
+        each: &str,
+        list: Value,
+        element: &str,
+        asked: &[CelExpr],
+    ) -> Result<Value, String> {
         let items = match list {
             Value::Array(items) => items,
             Value::Object(map) => map.into_iter().map(|(key, _)| Value::String(key)).collect(),
@@ -138,8 +185,11 @@ impl Asked {
         let (mut found, mut kept, mut failed) = (0, Vec::new(), None);
         for item in items {
             self.names.push((element.to_owned(), item));
-            let answers: Result<Vec<Value>, String> = asked.iter().map(|asked| self.value(asked)).collect();
-            let Some((_, item)) = self.names.pop() else { continue };
+            let answers: Result<Vec<Value>, String> =
+                asked.iter().map(|asked| self.value(asked)).collect();
+            let Some((_, item)) = self.names.pop() else {
+                continue;
+            };
             // What is kept takes memory.
             if let Ok(values) = &answers {
                 self.spend(values.iter().map(size).sum())?;
@@ -166,18 +216,24 @@ impl Asked {
 }
 
 fn field(of: &Value, name: &str) -> Result<Value, String> {
-    of.get(name).cloned().ok_or_else(|| format!("no such key: {name}"))
+    of.get(name)
+        .cloned()
+        .ok_or_else(|| format!("no such key: {name}"))
 }
 
 fn at(of: &Value, index: &Value) -> Result<Value, String> {
     match (of, index) {
         (Value::Object(map), key) => {
             let key = functions::shown(key);
-            map.get(&key).cloned().ok_or_else(|| format!("no such key: {key}"))
+            map.get(&key)
+                .cloned()
+                .ok_or_else(|| format!("no such key: {key}"))
         }
         (Value::Array(items), Value::Number(number)) => {
             let place = number.as_u64().and_then(|place| items.get(place as usize));
-            place.cloned().ok_or_else(|| format!("index out of bounds: {number}"))
+            place
+                .cloned()
+                .ok_or_else(|| format!("index out of bounds: {number}"))
         }
         _ => Err("no such overload".to_owned()),
     }
@@ -200,8 +256,14 @@ pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(_), Value::Number(_)) => order(left, right) == Some(Ordering::Equal),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b))),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        }
         _ => left == right,
     }
 }
@@ -227,7 +289,9 @@ fn binary(sign: &str, left: &Value, right: &Value) -> Result<Value, String> {
         }
         _ => match (sign, left, right) {
             ("+", Value::String(a), Value::String(b)) => Value::String(format!("{a}{b}")),
-            ("+", Value::Array(a), Value::Array(b)) => Value::Array(a.iter().chain(b).cloned().collect()),
+            ("+", Value::Array(a), Value::Array(b)) => {
+                Value::Array(a.iter().chain(b).cloned().collect())
+            }
             (_, Value::Number(a), Value::Number(b)) => number(sign, a, b)?,
             _ => return Err(overload()),
         },
@@ -237,7 +301,12 @@ fn binary(sign: &str, left: &Value, right: &Value) -> Result<Value, String> {
 fn number(sign: &str, a: &serde_json::Number, b: &serde_json::Number) -> Result<Value, String> {
     if let (Some(a), Some(b)) = (a.as_i64(), b.as_i64()) {
         if b == 0 && matches!(sign, "/" | "%") {
-            return Err(if sign == "/" { "division by zero" } else { "modulus by zero" }.to_owned());
+            return Err(if sign == "/" {
+                "division by zero"
+            } else {
+                "modulus by zero"
+            }
+            .to_owned());
         }
         let result = match sign {
             "+" => a.checked_add(b),
@@ -246,7 +315,9 @@ fn number(sign: &str, a: &serde_json::Number, b: &serde_json::Number) -> Result<
             "/" => a.checked_div(b),
             _ => a.checked_rem(b),
         };
-        return result.map(Value::from).ok_or_else(|| "integer overflow".to_owned());
+        return result
+            .map(Value::from)
+            .ok_or_else(|| "integer overflow".to_owned());
     }
     let (a, b) = (a.as_f64().unwrap_or(0.0), b.as_f64().unwrap_or(0.0));
     Ok(Value::from(match sign {

@@ -41,12 +41,16 @@ const KNOWN: [(&str, bool, usize, usize); 29] = [
 
 /// Whether there is such a function.
 pub(super) fn is_known(name: &str, method: bool, arguments: usize) -> bool {
-    KNOWN.iter().any(|(known, of, least, most)| *known == name && *of == method && (*least..=*most).contains(&arguments))
+    KNOWN.iter().any(|(known, of, least, most)| {
+        *known == name && *of == method && (*least..=*most).contains(&arguments)
+    })
 }
 
 /// A value as text.
 pub(super) fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn wrong() -> String {
@@ -55,14 +59,20 @@ fn wrong() -> String {
 
 /// The value of a call; a method's object is the first argument.
 pub(super) fn call(name: &str, arguments: &[Value]) -> Result<Value, String> {
-    let [of, rest @ ..] = arguments else { return Err(wrong()) };
+    let [of, rest @ ..] = arguments else {
+        return Err(wrong());
+    };
     match of {
         _ if name == "dyn" => Ok(of.clone()),
         Value::Array(items) => listed(name, items, rest),
         Value::Object(map) if name == "size" => Ok(Value::from(map.len())),
         Value::String(text) => of_text(name, text, rest),
         Value::Number(number) => match name {
-            "int" => Ok(Value::from(number.as_i64().unwrap_or_else(|| number.as_f64().unwrap_or(0.0) as i64))),
+            "int" => Ok(Value::from(
+                number
+                    .as_i64()
+                    .unwrap_or_else(|| number.as_f64().unwrap_or(0.0) as i64),
+            )),
             "double" => Ok(Value::from(number.as_f64().unwrap_or(0.0))),
             "string" => Ok(Value::String(number.to_string())),
             _ => Err(wrong()),
@@ -79,11 +89,18 @@ fn of_text(name: &str, text: &str, rest: &[Value]) -> Result<Value, String> {
     let cut = |from: i64, to: i64| {
         let letters: Vec<char> = text.chars().collect();
         let valid = 0 <= from && from <= to && to <= letters.len() as i64;
-        if valid { Ok(letters[from as usize..to as usize].iter().collect::<String>()) } else { Err(format!("index out of range: {from}")) }
+        if valid {
+            Ok(letters[from as usize..to as usize]
+                .iter()
+                .collect::<String>())
+        } else {
+            Err(format!("index out of range: {from}"))
+        }
     };
     let matched = |pattern: &str| GoRegex::new(pattern).map_err(|error| error.to_string());
     let length = text.chars().count() as i64;
-    let index = |at: Option<usize>| Value::from(at.map_or(-1, |at| text[..at].chars().count() as i64));
+    let index =
+        |at: Option<usize>| Value::from(at.map_or(-1, |at| text[..at].chars().count() as i64));
     Ok(match name {
         "size" => Value::from(length),
         "startsWith" => Value::Bool(text.starts_with(word(0)?)),
@@ -110,18 +127,29 @@ fn of_text(name: &str, text: &str, rest: &[Value]) -> Result<Value, String> {
             let most = place(2).filter(|most| *most >= 0).unwrap_or(i64::MAX) as usize;
             Value::String(text.replacen(word(0)?, word(1)?, most))
         }
-        "substring" => Value::String(cut(place(0).ok_or_else(wrong)?, place(1).unwrap_or(length))?),
+        "substring" => Value::String(cut(
+            place(0).ok_or_else(wrong)?,
+            place(1).unwrap_or(length),
+        )?),
         "charAt" => {
             let at = place(0).ok_or_else(wrong)?;
             Value::String(cut(at, (at + 1).min(length))?)
         }
         "indexOf" => index(text.find(word(0)?)),
         "lastIndexOf" => index(text.rfind(word(0)?)),
-        "int" => text.parse::<i64>().map(Value::from).map_err(|_| format!("type conversion error from 'string' to 'int': {text}"))?,
-        "double" => text.parse::<f64>().map(Value::from).map_err(|_| format!("type conversion error from 'string' to 'double': {text}"))?,
+        "int" => text
+            .parse::<i64>()
+            .map(Value::from)
+            .map_err(|_| format!("type conversion error from 'string' to 'int': {text}"))?,
+        "double" => text
+            .parse::<f64>()
+            .map(Value::from)
+            .map_err(|_| format!("type conversion error from 'string' to 'double': {text}"))?,
         "string" => Value::from(text),
         // In microseconds, which compare as durations do.
-        "duration" => duration(text).map(Value::from).ok_or_else(|| format!("time: invalid duration {text:?}"))?,
+        "duration" => duration(text)
+            .map(Value::from)
+            .ok_or_else(|| format!("time: invalid duration {text:?}"))?,
         "bool" => Value::Bool(text == "true"),
         _ => return Err(wrong()),
     })
@@ -135,21 +163,46 @@ fn listed(name: &str, items: &[Value], rest: &[Value]) -> Result<Value, String> 
                 found = Some(item);
             }
         }
-        found.cloned().ok_or_else(|| format!("{name} called on empty list"))
+        found
+            .cloned()
+            .ok_or_else(|| format!("{name} called on empty list"))
     };
     Ok(match name {
         "size" => Value::from(items.len()),
-        "join" => Value::String(items.iter().map(shown).collect::<Vec<_>>().join(rest.first().and_then(Value::as_str).unwrap_or(""))),
-        "isSorted" => Value::Bool(items.windows(2).all(|pair| order(&pair[0], &pair[1]).is_some_and(Ordering::is_le))),
+        "join" => Value::String(
+            items
+                .iter()
+                .map(shown)
+                .collect::<Vec<_>>()
+                .join(rest.first().and_then(Value::as_str).unwrap_or("")),
+        ),
+        "isSorted" => Value::Bool(
+            items
+                .windows(2)
+                .all(|pair| order(&pair[0], &pair[1]).is_some_and(Ordering::is_le)),
+        ),
         "sum" if items.iter().all(|item| item.is_i64() || item.is_u64()) => {
-            let sum = items.iter().filter_map(Value::as_i64).try_fold(0_i64, i64::checked_add);
+            let sum = items
+                .iter()
+                .filter_map(Value::as_i64)
+                .try_fold(0_i64, i64::checked_add);
             Value::from(sum.ok_or("integer overflow")?)
         }
         "sum" => Value::from(items.iter().filter_map(Value::as_f64).sum::<f64>()),
         "min" => best(Ordering::Less)?,
         "max" => best(Ordering::Greater)?,
-        "indexOf" => Value::from(items.iter().position(|item| Some(item) == rest.first()).map_or(-1, |at| at as i64)),
-        "lastIndexOf" => Value::from(items.iter().rposition(|item| Some(item) == rest.first()).map_or(-1, |at| at as i64)),
+        "indexOf" => Value::from(
+            items
+                .iter()
+                .position(|item| Some(item) == rest.first())
+                .map_or(-1, |at| at as i64),
+        ),
+        "lastIndexOf" => Value::from(
+            items
+                .iter()
+                .rposition(|item| Some(item) == rest.first())
+                .map_or(-1, |at| at as i64),
+        ),
         "reverse" => Value::Array(items.iter().rev().cloned().collect()),
         _ => return Err(wrong()),
     })

@@ -20,7 +20,9 @@ pub struct Program {
 impl Program {
     /// Reads an expression; says what of it is wrong or not known.
     pub fn read(text: &str) -> Result<Program, String> {
-        Ok(Program { root: parse::read(text)? })
+        Ok(Program {
+            root: parse::read(text)?,
+        })
     }
 
     /// Whether it asks for the value before the change.
@@ -63,7 +65,11 @@ mod tests {
             "{'a': 1}['a'] == 1 && [[1]][0][0] == 1 && null == null",
         ];
         for rule in yes {
-            assert_eq!(Program::read(rule).and_then(|rule| rule.ask(&this, None)), Ok(json!(true)), "{rule}");
+            assert_eq!(
+                Program::read(rule).and_then(|rule| rule.ask(&this, None)),
+                Ok(json!(true)),
+                "{rule}"
+            );
         }
         let old = json!({"crew": 4});
         let kept = Program::read("self.crew >= oldSelf.crew").unwrap();
@@ -79,14 +85,30 @@ mod tests {
         assert!(wrong("self.a ==").contains("Syntax error"));
         let missing = Program::read("self.a > 1").unwrap().ask(&json!({}), None);
         assert_eq!(missing, Err("no such key: a".to_owned()));
-        let long = Program::read("self.all(a, self.all(b, self.all(c, self.all(d, a == a))))").unwrap();
+        let long =
+            Program::read("self.all(a, self.all(b, self.all(c, self.all(d, a == a))))").unwrap();
         let many: Vec<u32> = (0..100).collect();
         assert!(long.ask(&json!(many), None).is_err());
         // Neither memory nor the stack is filled by a rule.
-        let doubled = Program::read(&format!("['xxxxxxxx']{}.size() > 0", ".map(a, a + a)".repeat(40))).unwrap();
-        assert!(doubled.ask(&json!({}), None).unwrap_err().contains("cost limit"));
-        let lists = Program::read(&format!("[[1]]{}.size() > 0", ".map(a, a + a)".repeat(40))).unwrap();
-        assert!(lists.ask(&json!({}), None).unwrap_err().contains("cost limit"));
+        let doubled = Program::read(&format!(
+            "['xxxxxxxx']{}.size() > 0",
+            ".map(a, a + a)".repeat(40)
+        ))
+        .unwrap();
+        assert!(
+            doubled
+                .ask(&json!({}), None)
+                .unwrap_err()
+                .contains("cost limit")
+        );
+        let lists =
+            Program::read(&format!("[[1]]{}.size() > 0", ".map(a, a + a)".repeat(40))).unwrap();
+        assert!(
+            lists
+                .ask(&json!({}), None)
+                .unwrap_err()
+                .contains("cost limit")
+        );
         assert!(Program::read(&["1"; 10_000].join("+")).is_err());
         assert!(Program::read(&["true"; 150].join(" && ")).is_ok());
     }

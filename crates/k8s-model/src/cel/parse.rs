@@ -37,7 +37,10 @@ impl CelExpr {
     fn parts(&self) -> Vec<&CelExpr> {
         match self {
             CelExpr::Literal(_) | CelExpr::Name(_) => Vec::new(),
-            CelExpr::Field(of, _) | CelExpr::Has(of, _) | CelExpr::Not(of) | CelExpr::Negative(of) => vec![of],
+            CelExpr::Field(of, _)
+            | CelExpr::Has(of, _)
+            | CelExpr::Not(of)
+            | CelExpr::Negative(of) => vec![of],
             CelExpr::Index(a, b) | CelExpr::Binary(_, a, b) => vec![a, b],
             CelExpr::Choice(parts) => parts.iter().collect(),
             CelExpr::List(items) => items.iter().collect(),
@@ -49,7 +52,8 @@ impl CelExpr {
 
     /// Whether a name is in it.
     pub fn names(&self, name: &str) -> bool {
-        matches!(self, CelExpr::Name(here) if here == name) || self.parts().into_iter().any(|part| part.names(name))
+        matches!(self, CelExpr::Name(here) if here == name)
+            || self.parts().into_iter().any(|part| part.names(name))
     }
 
     /// What it refers to must be known.
@@ -57,8 +61,14 @@ impl CelExpr {
         match self {
             CelExpr::Name(name) if !known.contains(name) => Err(undeclared(name)),
             CelExpr::Call(name, of, arguments) => {
-                self.parts().into_iter().try_for_each(|part| part.check(known))?;
-                if functions::is_known(name, of.is_some(), arguments.len()) { Ok(()) } else { Err(undeclared(name)) }
+                self.parts()
+                    .into_iter()
+                    .try_for_each(|part| part.check(known))?;
+                if functions::is_known(name, of.is_some(), arguments.len()) {
+                    Ok(())
+                } else {
+                    Err(undeclared(name))
+                }
             }
             CelExpr::Each(_, list, element, asked) => {
                 list.check(known)?;
@@ -67,7 +77,10 @@ impl CelExpr {
                 known.pop();
                 Ok(())
             }
-            _ => self.parts().into_iter().try_for_each(|part| part.check(known)),
+            _ => self
+                .parts()
+                .into_iter()
+                .try_for_each(|part| part.check(known)),
         }
     }
 }
@@ -78,7 +91,11 @@ fn undeclared(name: &str) -> String {
 
 /// Reads an expression.
 pub(super) fn read(text: &str) -> Result<CelExpr, String> {
-    let mut reader = Reader { chars: text.chars().take(LONGEST).collect(), at: 0, depth: 0 };
+    let mut reader = Reader {
+        chars: text.chars().take(LONGEST).collect(),
+        at: 0,
+        depth: 0,
+    };
     let root = reader.choice()?;
     reader.blanks();
     if reader.at < reader.chars.len() {
@@ -89,7 +106,13 @@ pub(super) fn read(text: &str) -> Result<CelExpr, String> {
 }
 
 /// Binary signs, the weakest first.
-const LEVELS: [&[&str]; 5] = [&["||"], &["&&"], &["==", "!=", "<=", ">=", "<", ">", "in"], &["+", "-"], &["*", "/", "%"]];
+const LEVELS: [&[&str]; 5] = [
+    &["||"],
+    &["&&"],
+    &["==", "!=", "<=", ">=", "<", ">", "in"],
+    &["+", "-"],
+    &["*", "/", "%"],
+];
 const MACROS: [&str; 5] = ["all", "exists", "exists_one", "map", "filter"];
 
 struct Reader {
@@ -100,8 +123,14 @@ struct Reader {
 
 impl Reader {
     fn wrong(&self) -> String {
-        let what = self.chars.get(self.at).map_or("<EOF>".to_owned(), char::to_string);
-        format!("ERROR: <input>:1:{}: Syntax error: mismatched input '{what}'", self.at + 1)
+        let what = self
+            .chars
+            .get(self.at)
+            .map_or("<EOF>".to_owned(), char::to_string);
+        format!(
+            "ERROR: <input>:1:{}: Syntax error: mismatched input '{what}'",
+            self.at + 1
+        )
     }
 
     fn blanks(&mut self) {
@@ -112,9 +141,13 @@ impl Reader {
 
     fn take(&mut self, sign: &str) -> bool {
         self.blanks();
-        let found = sign.chars().enumerate().all(|(i, c)| self.chars.get(self.at + i) == Some(&c));
+        let found = sign
+            .chars()
+            .enumerate()
+            .all(|(i, c)| self.chars.get(self.at + i) == Some(&c));
         let end = self.at + sign.chars().count();
-        let word = sign.chars().all(char::is_alphabetic) && self.chars.get(end).is_some_and(|c| is_part(*c));
+        let word = sign.chars().all(char::is_alphabetic)
+            && self.chars.get(end).is_some_and(|c| is_part(*c));
         if found && !word {
             self.at = end;
         }
@@ -122,7 +155,11 @@ impl Reader {
     }
 
     fn expect(&mut self, sign: &str) -> Result<(), String> {
-        if self.take(sign) { Ok(()) } else { Err(self.wrong()) }
+        if self.take(sign) {
+            Ok(())
+        } else {
+            Err(self.wrong())
+        }
     }
 
     fn choice(&mut self) -> Result<CelExpr, String> {
@@ -143,7 +180,9 @@ impl Reader {
     }
 
     fn binary(&mut self, level: usize) -> Result<CelExpr, String> {
-        let Some(signs) = LEVELS.get(level) else { return self.unary() };
+        let Some(signs) = LEVELS.get(level) else {
+            return self.unary();
+        };
         let mut left = self.binary(level + 1)?;
         let mut chain = 0;
         while let Some(sign) = signs.iter().find(|sign| self.take(sign)) {
@@ -167,7 +206,11 @@ impl Reader {
         }
         let mut value = self.member()?;
         for sign in signs {
-            value = if sign == "!" { CelExpr::Not(Box::new(value)) } else { CelExpr::Negative(Box::new(value)) };
+            value = if sign == "!" {
+                CelExpr::Not(Box::new(value))
+            } else {
+                CelExpr::Negative(Box::new(value))
+            };
         }
         Ok(value)
     }
@@ -177,7 +220,11 @@ impl Reader {
         for _ in 0..DEEPEST {
             if self.take(".") {
                 let name = self.word()?;
-                value = if self.take("(") { self.method(value, name)? } else { CelExpr::Field(Box::new(value), unescaped(&name)) };
+                value = if self.take("(") {
+                    self.method(value, name)?
+                } else {
+                    CelExpr::Field(Box::new(value), unescaped(&name))
+                };
             } else if self.take("[") {
                 let index = self.choice()?;
                 self.expect("]")?;
@@ -191,13 +238,24 @@ impl Reader {
 
     fn method(&mut self, of: CelExpr, name: String) -> Result<CelExpr, String> {
         let arguments = self.list(")")?;
-        let Some(each) = MACROS.iter().find(|each| **each == name).filter(|_| arguments.len() >= 2) else {
+        let Some(each) = MACROS
+            .iter()
+            .find(|each| **each == name)
+            .filter(|_| arguments.len() >= 2)
+        else {
             return Ok(CelExpr::Call(name, Some(Box::new(of)), arguments));
         };
         let mut arguments = arguments.into_iter();
         match arguments.next() {
-            Some(CelExpr::Name(element)) if arguments.len() == 1 || *each == "map" && arguments.len() == 2 => {
-                Ok(CelExpr::Each(each, Box::new(of), element, arguments.collect()))
+            Some(CelExpr::Name(element))
+                if arguments.len() == 1 || *each == "map" && arguments.len() == 2 =>
+            {
+                Ok(CelExpr::Each(
+                    each,
+                    Box::new(of),
+                    element,
+                    arguments.collect(),
+                ))
             }
             _ => Err(self.wrong()),
         }
@@ -217,7 +275,10 @@ impl Reader {
 
     fn word(&mut self) -> Result<String, String> {
         self.blanks();
-        let word: String = self.chars[self.at..].iter().take_while(|c| is_part(**c)).collect();
+        let word: String = self.chars[self.at..]
+            .iter()
+            .take_while(|c| is_part(**c))
+            .collect();
         if word.is_empty() || word.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(self.wrong());
         }
@@ -248,7 +309,10 @@ impl Reader {
             return Ok(CelExpr::Map(pairs));
         }
         self.blanks();
-        match (self.chars.get(self.at).copied(), self.chars.get(self.at + 1).copied()) {
+        match (
+            self.chars.get(self.at).copied(),
+            self.chars.get(self.at + 1).copied(),
+        ) {
             (Some('"' | '\''), _) => self.text(false),
             (Some('r' | 'R'), Some('"' | '\'')) => {
                 self.at += 1;
@@ -264,7 +328,10 @@ impl Reader {
                         let arguments = self.list(")")?;
                         match <[CelExpr; 1]>::try_from(arguments) {
                             Ok([CelExpr::Field(of, field)]) => CelExpr::Has(of, field),
-                            _ => return Err("ERROR: <input>:1:1: invalid argument to has() macro".to_owned()),
+                            _ => {
+                                return Err("ERROR: <input>:1:1: invalid argument to has() macro"
+                                    .to_owned());
+                            }
                         }
                     }
                     _ if self.take("(") => CelExpr::Call(name, None, self.list(")")?),
@@ -280,7 +347,11 @@ impl Reader {
         let plain = text.trim_end_matches(['u', 'U']);
         let value = match plain.strip_prefix("0x") {
             Some(hex) => i64::from_str_radix(hex, 16).ok().map(Number::from),
-            None => plain.parse::<i64>().ok().map(Number::from).or_else(|| plain.parse().ok().and_then(Number::from_f64)),
+            None => plain
+                .parse::<i64>()
+                .ok()
+                .map(Number::from)
+                .or_else(|| plain.parse().ok().and_then(Number::from_f64)),
         };
         let value = value.ok_or_else(|| self.wrong())?;
         self.at += text.chars().count();
@@ -325,10 +396,18 @@ fn is_part(c: char) -> bool {
 /// Names of fields that could not be written: `__dash__`, `__namespace__`.
 fn unescaped(name: &str) -> String {
     let mut plain = name.to_owned();
-    for (escaped, letter) in [("__underscores__", "__"), ("__dot__", "."), ("__dash__", "-"), ("__slash__", "/")] {
+    for (escaped, letter) in [
+        ("__underscores__", "__"),
+        ("__dot__", "."),
+        ("__dash__", "-"),
+        ("__slash__", "/"),
+    ] {
         plain = plain.replace(escaped, letter);
     }
-    match plain.strip_prefix("__").and_then(|rest| rest.strip_suffix("__")) {
+    match plain
+        .strip_prefix("__")
+        .and_then(|rest| rest.strip_suffix("__"))
+    {
         Some(word) if !word.is_empty() => word.to_owned(),
         _ => plain,
     }

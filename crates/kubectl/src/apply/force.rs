@@ -31,8 +31,20 @@ impl Recreation {
     ) -> Result<Recreation, Failure> {
         let deletion = Deletion::of(client, old);
         let original = client.find(old).unwrap_or_default();
-        client.delete(old, Delete { grace_seconds: grace, ..Delete::default() }).map_err(|error| server_error(&error))?;
-        Ok(Recreation { new, original, old: deletion })
+        client
+            .delete(
+                old,
+                Delete {
+                    grace_seconds: grace,
+                    ..Delete::default()
+                },
+            )
+            .map_err(|error| server_error(&error))?;
+        Ok(Recreation {
+            new,
+            original,
+            old: deletion,
+        })
     }
 }
 

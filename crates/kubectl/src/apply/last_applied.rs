@@ -17,21 +17,28 @@ use k8s_model::meta::LAST_APPLIED;
 use serde_json::{Value, json};
 
 const VIEW_FLAGS: &str = "filename/f= recursive/R kustomize/k= output/o= selector/l= all";
-const SET_FLAGS: &str = "filename/f= recursive/R kustomize/k= output/o= dry-run?unchanged create-annotation";
+const SET_FLAGS: &str =
+    "filename/f= recursive/R kustomize/k= output/o= dry-run?unchanged create-annotation";
 
 fn last_applied(object: &Value) -> Option<&str> {
     object["metadata"]["annotations"][LAST_APPLIED].as_str()
 }
 
 /// The objects of a text, as they are in the cluster.
-fn stored(client: &mut Client<'_>, args: &Args, text: &str) -> Result<Vec<(Kind, Value, Value)>, Failure> {
+fn stored(
+    client: &mut Client<'_>,
+    args: &Args,
+    text: &str,
+) -> Result<Vec<(Kind, Value, Value)>, Failure> {
     let mut found = Vec::new();
     let contents = read(client, args, text);
     client.fail_all(contents.faults);
     for document in contents.documents {
         let (kind, value) = prepare(client, args, document)?;
         let key = key_of(kind, &value);
-        let object = client.find(&key).ok_or_else(|| not_found(kind, &key.name))?;
+        let object = client
+            .find(&key)
+            .ok_or_else(|| not_found(kind, &key.name))?;
         found.push((kind, value, object));
     }
     Ok(found)
@@ -43,24 +50,39 @@ pub fn view(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Out
     let args = Args::parse(path, VIEW_FLAGS, words)?;
     let format = args.get("output").unwrap_or("yaml").to_owned();
     if !matches!(format.as_str(), "yaml" | "json") {
-        let message = format!("Unexpected -o output mode: {format}, the flag 'output' must be one of yaml|json");
+        let message = format!(
+            "Unexpected -o output mode: {format}, the flag 'output' must be one of yaml|json"
+        );
         return Err(Failure::usage(path, message));
     }
     client.use_flags(&args)?;
     let objects: Vec<Value> = if !Filenames::of(&args).is_empty() {
-        stored(client, &args, text)?.into_iter().map(|(_, _, object)| object).collect()
+        stored(client, &args, text)?
+            .into_iter()
+            .map(|(_, _, object)| object)
+            .collect()
     } else if args.words.is_empty() {
         return Err(Failure::error(NO_OBJECTS));
     } else {
         let targets = Targets::parse(client, &args, &args.words)?;
         let unnamed = targets.list.iter().any(|(_, name)| name.is_none());
         if unnamed && args.get("selector").is_none() && !args.on("all") {
-            return Err(Failure::error("resource(s) were provided, but no name was specified"));
+            return Err(Failure::error(
+                "resource(s) were provided, but no name was specified",
+            ));
         }
-        targets.fetch(client).into_iter().map(|(_, object)| object).collect()
+        targets
+            .fetch(client)
+            .into_iter()
+            .map(|(_, object)| object)
+            .collect()
     };
     for object in &objects {
-        let Some(last) = last_applied(object).and_then(|text| serde_json::from_str::<Value>(text).ok()) else { break };
+        let Some(last) =
+            last_applied(object).and_then(|text| serde_json::from_str::<Value>(text).ok())
+        else {
+            break;
+        };
         match format.as_str() {
             "json" => client.say(serde_json::to_string_pretty(&last).unwrap_or_default()),
             _ => client.out.push_str(&yaml::print(&last)),
@@ -91,10 +113,15 @@ pub fn set(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outc
             continue;
         }
         let key = key_of(kind, &object);
-        changes.push((key, json!({"metadata": {"annotations": {LAST_APPLIED: last_applied(&new)}}})));
+        changes.push((
+            key,
+            json!({"metadata": {"annotations": {LAST_APPLIED: last_applied(&new)}}}),
+        ));
     }
     for (key, change) in changes {
-        let changed = client.patch(&key, Subresource::Main, Patch::Merge, &change).map_err(|error| server_error(&error))?;
+        let changed = client
+            .patch(&key, Subresource::Main, Patch::Merge, &change)
+            .map_err(|error| server_error(&error))?;
         client.report(key.kind, &changed, "configured")?;
     }
     Ok(Outcome::Done)

@@ -40,8 +40,12 @@ pub const VERB: Verb = Verb {
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     match words.split_first() {
-        Some((topic, rest)) if topic == "view-last-applied" => return last_applied::view(client, rest, stdin),
-        Some((topic, rest)) if topic == "set-last-applied" => return last_applied::set(client, rest, stdin),
+        Some((topic, rest)) if topic == "view-last-applied" => {
+            return last_applied::view(client, rest, stdin);
+        }
+        Some((topic, rest)) if topic == "set-last-applied" => {
+            return last_applied::set(client, rest, stdin);
+        }
         _ => {}
     }
     let args = Args::parse("apply", FLAGS, words)?;
@@ -50,7 +54,10 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         return Err(Failure::error(fault));
     }
     if let Some(word) = args.words.first() {
-        return Err(Failure::usage("apply", format!("Unexpected args: [{word}]")));
+        return Err(Failure::usage(
+            "apply",
+            format!("Unexpected args: [{word}]"),
+        ));
     }
     if Filenames::of(&args).is_empty() {
         return Err(Failure::error(NO_FILE));
@@ -58,16 +65,32 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     let pruner = Pruner::parse(client, &args)?;
     let selector = ObjectSelector::of_files(args.get("selector"))?;
     // All are read before the first is sent.
-    let FileContents { mut documents, faults } = read(client, &args, stdin);
+    let FileContents {
+        mut documents,
+        faults,
+    } = read(client, &args, stdin);
     documents.retain(|document| selector.matches(&document.value));
     if documents.is_empty() && faults.is_empty() {
         return Err(Failure::error("no objects passed to apply"));
     }
-    client.applied.extend(faults.iter().map(|fault| Applied { key: None, result: ApplyResult::Refused(fault.clone()) }));
+    client.applied.extend(faults.iter().map(|fault| Applied {
+        key: None,
+        result: ApplyResult::Refused(fault.clone()),
+    }));
     client.fail_all(faults);
-    let mut applying = Applying { args, documents: documents.into(), pruner, applied: Vec::new(), recreation: None };
+    let mut applying = Applying {
+        args,
+        documents: documents.into(),
+        pruner,
+        applied: Vec::new(),
+        recreation: None,
+    };
     applying.go_on(client);
-    Ok(if applying.recreation.is_some() { Outcome::pending(applying) } else { Outcome::Done })
+    Ok(if applying.recreation.is_some() {
+        Outcome::pending(applying)
+    } else {
+        Outcome::Done
+    })
 }
 
 /// An apply of several objects.
@@ -87,7 +110,8 @@ impl Applying {
     fn go_on(&mut self, client: &mut Client<'_>) {
         while let Some(document) = self.documents.pop_front() {
             self.recreation = one(client, &self.args, document);
-            self.applied.extend(client.applied.last().and_then(|last| last.key.clone()));
+            self.applied
+                .extend(client.applied.last().and_then(|last| last.key.clone()));
             if self.recreation.is_some() {
                 return;
             }
@@ -121,16 +145,25 @@ fn one(client: &mut Client<'_>, args: &Args, document: ManifestObject) -> Option
 
 fn refuse(client: &mut Client<'_>, key: Option<ObjectRef>, failure: Failure) {
     client.fail(&failure);
-    client.applied.push(Applied { key, result: ApplyResult::Refused(failure) });
+    client.applied.push(Applied {
+        key,
+        result: ApplyResult::Refused(failure),
+    });
 }
 
 /// Flags that do not go together.
 fn contradiction(args: &Args) -> Option<&'static str> {
     match (args.on("server-side"), args.get("dry-run")) {
-        (false, _) if args.on("force-conflicts") => Some("--force-conflicts only works with --server-side"),
-        (_, Some("server")) if args.on("force") => Some("--dry-run=server cannot be used with --force"),
+        (false, _) if args.on("force-conflicts") => {
+            Some("--force-conflicts only works with --server-side")
+        }
+        (_, Some("server")) if args.on("force") => {
+            Some("--dry-run=server cannot be used with --force")
+        }
         (true, _) if args.on("force") => Some("--force cannot be used with --server-side"),
-        (true, Some("client")) => Some("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)"),
+        (true, Some("client")) => Some(
+            "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)",
+        ),
         _ => None,
     }
 }
@@ -155,14 +188,22 @@ fn send(
     }
     let modified = with_last_applied(&value);
     if let Some(error) = client.forbids("get", &key, "") {
-        return Err(source_error(&error, &reading(kind, &name, &key.namespace, &source)));
+        return Err(source_error(
+            &error,
+            &reading(kind, &name, &key.namespace, &source),
+        ));
     }
     let Some(current) = client.find(&key) else {
-        let created = client.create(modified).map_err(|error| file_error(&error, "creating", &source))?;
+        let created = client
+            .create(modified)
+            .map_err(|error| file_error(&error, "creating", &source))?;
         client.report(kind, &created, "created")?;
         return Ok(ApplyResult::Created);
     };
-    if current["metadata"]["annotations"].get(LAST_APPLIED).is_none() {
+    if current["metadata"]["annotations"]
+        .get(LAST_APPLIED)
+        .is_none()
+    {
         client.warn(missing_annotation(kind, &name));
     }
     let (how, change) = difference(kind, &modified, &current);
@@ -171,9 +212,21 @@ fn send(
         return Ok(ApplyResult::Unchanged);
     }
     let written = match client.patch(&key, Subresource::Main, how, &change) {
-        Err(error) if args.on("force") && matches!(error.reason, StatusReason::Conflict | StatusReason::Invalid) => {
+        Err(error)
+            if args.on("force")
+                && matches!(error.reason, StatusReason::Conflict | StatusReason::Invalid) =>
+        {
             let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
-            *recreation = Some(Recreation::start(client, ManifestObject { source, kind, value: modified }, &key, grace)?);
+            *recreation = Some(Recreation::start(
+                client,
+                ManifestObject {
+                    source,
+                    kind,
+                    value: modified,
+                },
+                &key,
+                grace,
+            )?);
             return Ok(ApplyResult::Configured);
         }
         written => written.map_err(|error| patch_failure(&error, &key, &change, &source))?,
@@ -183,7 +236,11 @@ fn send(
 }
 
 /// Lets the server merge; it knows who set which field.
-fn server_side(client: &mut Client<'_>, args: &Args, object: (Kind, Value)) -> Result<ApplyResult, Failure> {
+fn server_side(
+    client: &mut Client<'_>,
+    args: &Args,
+    object: (Kind, Value),
+) -> Result<ApplyResult, Failure> {
     let (kind, value) = object;
     let force = args.on("force-conflicts");
     match client.apply(value, force) {
@@ -191,7 +248,9 @@ fn server_side(client: &mut Client<'_>, args: &Args, object: (Kind, Value)) -> R
             client.report(kind, &applied, "serverside-applied")?;
             Ok(ApplyResult::Configured)
         }
-        Err(error) if error.reason == StatusReason::Conflict => Err(Failure::error(format!("{}\n{WAYS_OUT}", error.message))),
+        Err(error) if error.reason == StatusReason::Conflict => {
+            Err(Failure::error(format!("{}\n{WAYS_OUT}", error.message)))
+        }
         Err(error) => Err(server_error(&error)),
     }
 }
@@ -211,34 +270,59 @@ See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts"
 /// What apply has to send.
 pub fn difference(kind: Kind, modified: &Value, current: &Value) -> (Patch, Value) {
     let last = current["metadata"]["annotations"][LAST_APPLIED].as_str();
-    let last: Value = last.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| json!({}));
-    let strategic = (!kind.is_custom()).then(|| patch::three_way_strategic(kind.name(), &last, modified, current)).flatten();
+    let last: Value = last
+        .and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_else(|| json!({}));
+    let strategic = (!kind.is_custom())
+        .then(|| patch::three_way_strategic(kind.name(), &last, modified, current))
+        .flatten();
     match strategic {
         Some(change) => (Patch::Strategic, change),
-        None => (Patch::Merge, patch::three_way_merge(&last, modified, current)),
+        None => (
+            Patch::Merge,
+            patch::three_way_merge(&last, modified, current),
+        ),
     }
 }
 
 fn nameless(client: &Client<'_>, kind: Kind, value: &Value, source: &str) -> Failure {
-    if let Some(generate) = value["metadata"]["generateName"].as_str().filter(|name| !name.is_empty()) {
-        return Failure::error(format!("from {generate}: cannot use generate name with apply"));
+    if let Some(generate) = value["metadata"]["generateName"]
+        .as_str()
+        .filter(|name| !name.is_empty())
+    {
+        return Failure::error(format!(
+            "from {generate}: cannot use generate name with apply"
+        ));
     }
-    Failure::error(format!("{}: resource name may not be empty", reading(kind, "", &client.namespace, source)))
+    Failure::error(format!(
+        "{}: resource name may not be empty",
+        reading(kind, "", &client.namespace, source)
+    ))
 }
 
 /// What the first request of an apply was for, before the server's error.
 fn reading(kind: Kind, name: &str, namespace: &str, source: &str) -> String {
-    format!("error when retrieving current configuration of:\n{}\nfrom server for: {source:?}", identity(kind, name, namespace))
+    format!(
+        "error when retrieving current configuration of:\n{}\nfrom server for: {source:?}",
+        identity(kind, name, namespace)
+    )
 }
 
 fn identity(kind: Kind, name: &str, namespace: &str) -> String {
     let (resource, kind) = (resource(kind), group_version_kind(kind));
-    format!("Resource: \"{resource}\", GroupVersionKind: \"{kind}\"\nName: \"{name}\", Namespace: \"{namespace}\"")
+    format!(
+        "Resource: \"{resource}\", GroupVersionKind: \"{kind}\"\nName: \"{name}\", Namespace: \"{namespace}\""
+    )
 }
 
 fn patch_failure(error: &ApiError, key: &ObjectRef, change: &Value, source: &str) -> Failure {
     let place = identity(key.kind, &key.name, &key.namespace);
-    source_error(error, &format!("error when applying patch:\n{change}\nto:\n{place}\nfor: {source:?}: error when patching {source:?}"))
+    source_error(
+        error,
+        &format!(
+            "error when applying patch:\n{change}\nto:\n{place}\nfor: {source:?}: error when patching {source:?}"
+        ),
+    )
 }
 
 fn missing_annotation(kind: Kind, name: &str) -> String {

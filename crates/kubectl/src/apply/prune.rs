@@ -56,29 +56,52 @@ impl Pruner {
         let mut kinds = Vec::new();
         for text in args.all("prune-allowlist").flat_map(|list| list.split(',')) {
             let [group, version, name] = text.split('/').collect::<Vec<_>>()[..] else {
-                return Err(Failure::error(format!("invalid GroupVersionKind format: {text}, please follow <group/version/kind>")));
+                return Err(Failure::error(format!(
+                    "invalid GroupVersionKind format: {text}, please follow <group/version/kind>"
+                )));
             };
-            let api = if matches!(group, "core" | "") { version.to_owned() } else { format!("{group}/{version}") };
+            let api = if matches!(group, "core" | "") {
+                version.to_owned()
+            } else {
+                format!("{group}/{version}")
+            };
             let kind = client.sim().server().definitions().named(&api, name);
-            kinds.push(kind.ok_or_else(|| Failure::error(format!("no matches for kind {name:?} in version {api:?}")))?);
+            kinds.push(kind.ok_or_else(|| {
+                Failure::error(format!("no matches for kind {name:?} in version {api:?}"))
+            })?);
         }
         if kinds.is_empty() {
             kinds = KINDS.to_vec();
         }
-        Ok(Some(Pruner { kinds, selector: ObjectSelector::of_files(labels)? }))
+        Ok(Some(Pruner {
+            kinds,
+            selector: ObjectSelector::of_files(labels)?,
+        }))
     }
 
     /// Deletes what an apply of these objects has left out, in their namespaces and at the cluster scope.
     pub fn prune(&self, client: &mut Client<'_>, applied: &[ObjectRef]) {
-        let kept: Vec<Uid> = applied.iter().filter_map(|key| Some(client.sim().get(key)?.meta.uid)).collect();
-        let mut namespaces: Vec<&str> = applied.iter().filter(|key| key.kind.info().namespaced).map(|key| &*key.namespace).collect();
+        let kept: Vec<Uid> = applied
+            .iter()
+            .filter_map(|key| Some(client.sim().get(key)?.meta.uid))
+            .collect();
+        let mut namespaces: Vec<&str> = applied
+            .iter()
+            .filter(|key| key.kind.info().namespaced)
+            .map(|key| &*key.namespace)
+            .collect();
         namespaces.sort_unstable();
         namespaces.dedup();
-        let (inside, outside): (Vec<Kind>, Vec<Kind>) = self.kinds.iter().partition(|kind| kind.info().namespaced);
+        let (inside, outside): (Vec<Kind>, Vec<Kind>) =
+            self.kinds.iter().partition(|kind| kind.info().namespaced);
         for namespace in namespaces {
-            inside.iter().for_each(|kind| self.prune_kind(client, *kind, namespace, &kept));
+            inside
+                .iter()
+                .for_each(|kind| self.prune_kind(client, *kind, namespace, &kept));
         }
-        outside.iter().for_each(|kind| self.prune_kind(client, *kind, "", &kept));
+        outside
+            .iter()
+            .for_each(|kind| self.prune_kind(client, *kind, "", &kept));
     }
 
     fn prune_kind(&self, client: &mut Client<'_>, kind: Kind, namespace: &str, kept: &[Uid]) {
@@ -89,7 +112,11 @@ impl Pruner {
                 continue;
             }
             match client.delete(&object.key(), Delete::default()) {
-                Ok(()) => client.say(format!("{} pruned{}", named(kind, &value), client.mode.dry.note())),
+                Ok(()) => client.say(format!(
+                    "{} pruned{}",
+                    named(kind, &value),
+                    client.mode.dry.note()
+                )),
                 Err(error) => client.fail(&server_error(&error)),
             }
         }

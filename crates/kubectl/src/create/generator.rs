@@ -20,7 +20,11 @@ pub struct Generator {
 
 /// `a=b,c=d` as a map.
 pub fn pairs(text: &str) -> Map<String, Value> {
-    k8s_model::sort::map(text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))))
+    k8s_model::sort::map(
+        text.split(',')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (key.to_owned(), Value::from(value))),
+    )
 }
 
 /// `5` or `20%`.
@@ -30,7 +34,9 @@ pub fn amount(text: &str) -> Value {
 
 /// The words of a flag that may be repeated and hold several.
 pub fn list<'a>(args: &'a Args, flag: &'a str) -> impl Iterator<Item = &'a str> {
-    args.all(flag).flat_map(|words| words.split(',')).filter(|word| !word.is_empty())
+    args.all(flag)
+        .flat_map(|words| words.split(','))
+        .filter(|word| !word.is_empty())
 }
 
 /// An object with nothing but a name; its kind is filled in.

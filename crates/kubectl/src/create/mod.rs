@@ -24,8 +24,7 @@ use generator::Generator;
 pub use generator::pairs;
 use serde_json::Value;
 
-const FLAGS: &str =
-    "filename/f= recursive/R kustomize/k= save-config dry-run?unchanged output/o= validate?strict selector/l= !edit !raw= record";
+const FLAGS: &str = "filename/f= recursive/R kustomize/k= save-config dry-run?unchanged output/o= validate?strict selector/l= !edit !raw= record";
 
 /// Flags of every generator.
 const COMMON: &str = "save-config dry-run?unchanged output/o= validate?strict";
@@ -56,8 +55,14 @@ const GENERATORS: &[&Generator] = &[
 ];
 
 /// `kubectl create`.
-pub const VERB: Verb =
-    Verb { name: "create", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Create a resource from a file or from stdin" };
+pub const VERB: Verb = Verb {
+    name: "create",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run,
+    help: "Create a resource from a file or from stdin",
+};
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     if let Some((generator, rest)) = find(words)? {
@@ -66,7 +71,10 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     let args = Args::parse("create", FLAGS, words)?;
     client.use_flags(&args)?;
     if !args.words.is_empty() {
-        return Err(Failure::usage("create", format!("Unexpected args: [{}]", args.words.join(" "))));
+        return Err(Failure::usage(
+            "create",
+            format!("Unexpected args: [{}]", args.words.join(" ")),
+        ));
     }
     if Filenames::of(&args).is_empty() {
         return Err(Failure::error(NO_FILE));
@@ -77,10 +85,17 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
 /// The generator that the first words name, and the words without its name.
 fn find(words: &[String]) -> Result<Option<(&'static Generator, Vec<String>)>, Failure> {
     let named = |generator: &Generator, word: &str| {
-        let (topic, sub) = generator.name.split_once(' ').unwrap_or((generator.name, ""));
+        let (topic, sub) = generator
+            .name
+            .split_once(' ')
+            .unwrap_or((generator.name, ""));
         (topic == word || !generator.alias.is_empty() && generator.alias == word).then_some(sub)
     };
-    let Some(at) = words.iter().position(|word| GENERATORS.iter().any(|generator| named(generator, word).is_some())) else {
+    let Some(at) = words.iter().position(|word| {
+        GENERATORS
+            .iter()
+            .any(|generator| named(generator, word).is_some())
+    }) else {
         return Ok(None);
     };
     if !Filenames::among(words[..at].to_vec(), true).0.is_empty() {
@@ -89,24 +104,40 @@ fn find(words: &[String]) -> Result<Option<(&'static Generator, Vec<String>)>, F
     let topic = words[at].as_str();
     let mut rest = words.to_vec();
     rest.remove(at);
-    let of_topic = || GENERATORS.iter().filter_map(|generator| Some((*generator, named(generator, topic)?)));
+    let of_topic = || {
+        GENERATORS
+            .iter()
+            .filter_map(|generator| Some((*generator, named(generator, topic)?)))
+    };
     if let Some((only, "")) = of_topic().next() {
         return Ok(Some((only, rest)));
     }
-    if let Some((found, _)) = of_topic().find(|(_, sub)| rest.get(at).is_some_and(|word| word == sub)) {
+    if let Some((found, _)) =
+        of_topic().find(|(_, sub)| rest.get(at).is_some_and(|word| word == sub))
+    {
         rest.remove(at);
         return Ok(Some((found, rest)));
     }
-    Err(Failure::usage(&format!("create {topic}"), format!("unknown command {:?}", rest.join(" "))))
+    Err(Failure::usage(
+        &format!("create {topic}"),
+        format!("unknown command {:?}", rest.join(" ")),
+    ))
 }
 
-fn generated(client: &mut Client<'_>, generator: &Generator, words: &[String]) -> Result<Outcome, Failure> {
+fn generated(
+    client: &mut Client<'_>,
+    generator: &Generator,
+    words: &[String],
+) -> Result<Outcome, Failure> {
     let path = format!("create {}", generator.name);
     let args = Args::parse_with(&path, &[generator.flags, COMMON], words)?;
     client.use_flags(&args)?;
     let names = &args.words[..args.dash.unwrap_or(args.words.len())];
     let [name] = names else {
-        return Err(Failure::usage(&path, format!("exactly one NAME is required, got {}", names.len())));
+        return Err(Failure::usage(
+            &path,
+            format!("exactly one NAME is required, got {}", names.len()),
+        ));
     };
     let mut value = (generator.make)(client, &args, name)?;
     if value.is_null() {
@@ -119,23 +150,38 @@ fn generated(client: &mut Client<'_>, generator: &Generator, words: &[String]) -
 }
 
 /// Creates a generated object, or shows it; `fails` stands before a refusal.
-pub fn finish(client: &mut Client<'_>, args: &Args, value: Value, fails: &str) -> Result<Outcome, Failure> {
+pub fn finish(
+    client: &mut Client<'_>,
+    args: &Args,
+    value: Value,
+    fails: &str,
+) -> Result<Outcome, Failure> {
     let (kind, value) = prepare(client, args, documents::made(client, value)?)?;
-    let value = if args.on("save-config") { with_last_applied(&value) } else { value };
-    let created = client.create(value).map_err(|error| match (fails, error.reason) {
-        ("", _) => server_error(&error),
-        (_, StatusReason::Invalid) => {
-            Failure { causes: server_error(&error).causes, ..Failure::error(format!("{fails} {}", error.message)) }
-        }
-        _ => Failure::error(format!("{fails} {}", error.message)),
-    })?;
+    let value = if args.on("save-config") {
+        with_last_applied(&value)
+    } else {
+        value
+    };
+    let created = client
+        .create(value)
+        .map_err(|error| match (fails, error.reason) {
+            ("", _) => server_error(&error),
+            (_, StatusReason::Invalid) => Failure {
+                causes: server_error(&error).causes,
+                ..Failure::error(format!("{fails} {}", error.message))
+            },
+            _ => Failure::error(format!("{fails} {}", error.message)),
+        })?;
     client.report_typed(kind, &created, "created")?;
     Ok(Outcome::Done)
 }
 
 fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcome, Failure> {
     let selector = ObjectSelector::of_files(args.get("selector"))?;
-    let FileContents { mut documents, faults } = documents::read(client, args, stdin);
+    let FileContents {
+        mut documents,
+        faults,
+    } = documents::read(client, args, stdin);
     documents.retain(|document| selector.matches(&document.value));
     if documents.is_empty() && faults.is_empty() {
         return Err(Failure::error("no objects passed to create"));
@@ -143,8 +189,14 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcom
     for document in documents {
         let source = document.source.clone();
         let result = prepare(client, args, document).and_then(|(kind, value)| {
-            let value = if args.on("save-config") { with_last_applied(&value) } else { value };
-            let created = client.create(value).map_err(|error| file_error(&error, "creating", &source))?;
+            let value = if args.on("save-config") {
+                with_last_applied(&value)
+            } else {
+                value
+            };
+            let created = client
+                .create(value)
+                .map_err(|error| file_error(&error, "creating", &source))?;
             client.report(kind, &created, "created")
         });
         if let Err(failure) = result {

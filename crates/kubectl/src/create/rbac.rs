@@ -48,7 +48,9 @@ pub const ROLE_BINDING: Generator = Generator {
     make: |_, args, name| match (args.get("clusterrole"), args.get("role")) {
         (Some(role), None) => binding(args, "RoleBinding", name, ("ClusterRole", role)),
         (None, Some(role)) => binding(args, "RoleBinding", name, ("Role", role)),
-        _ => Err(Failure::error("exactly one of clusterrole or role must be specified")),
+        _ => Err(Failure::error(
+            "exactly one of clusterrole or role must be specified",
+        )),
     },
 };
 
@@ -59,7 +61,12 @@ pub const CLUSTER_ROLE_BINDING: Generator = Generator {
     fails: "failed to create clusterrolebinding:",
     make: |_, args, name| {
         args.require(&["clusterrole"])?;
-        binding(args, "ClusterRoleBinding", name, ("ClusterRole", args.get("clusterrole").unwrap_or("")))
+        binding(
+            args,
+            "ClusterRoleBinding",
+            name,
+            ("ClusterRole", args.get("clusterrole").unwrap_or("")),
+        )
     },
 };
 
@@ -99,7 +106,11 @@ fn verbs(args: &Args) -> Result<Vec<&str>, Failure> {
             verbs.push(verb);
         }
     }
-    if verbs.is_empty() { Err(Failure::error("at least one verb must be specified")) } else { Ok(verbs) }
+    if verbs.is_empty() {
+        Err(Failure::error("at least one verb must be specified"))
+    } else {
+        Ok(verbs)
+    }
 }
 
 /// One rule for each group of the resources, in the order of the groups.
@@ -110,14 +121,22 @@ fn rules(client: &mut Client<'_>, args: &Args) -> Result<Value, Failure> {
     }
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for text in list(args, "resource") {
-        let (resource, sub) = text.split_once('/').map_or((text, None), |(resource, sub)| (resource, Some(sub)));
+        let (resource, sub) = text
+            .split_once('/')
+            .map_or((text, None), |(resource, sub)| (resource, Some(sub)));
         let (group, mut name) = match (resource, client.kind(resource)) {
             ("*", _) => (String::new(), "*".to_owned()),
             (_, Some(kind)) => (kind.info().group.to_owned(), kind.info().plural.to_owned()),
             _ => {
                 let (resource, group) = resource.split_once('.').unwrap_or((resource, ""));
-                let group = if group.is_empty() { String::new() } else { format!(" in group {group:?}") };
-                return Err(Failure::plain(format!("the server doesn't have a resource type {resource:?}{group}")));
+                let group = if group.is_empty() {
+                    String::new()
+                } else {
+                    format!(" in group {group:?}")
+                };
+                return Err(Failure::plain(format!(
+                    "the server doesn't have a resource type {resource:?}{group}"
+                )));
             }
         };
         if let Some(sub) = sub {
@@ -159,22 +178,37 @@ fn cluster_role(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Valu
         role["rules"] = rules(client, args)?;
         return Ok(role);
     };
-    if ["verb", "resource", "resource-name", "non-resource-url"].iter().any(|flag| args.get(flag).is_some()) {
-        return Err(Failure::error("aggregation rule must be specified without nonResourceURLs, verbs, resources or resourceNames"));
+    if ["verb", "resource", "resource-name", "non-resource-url"]
+        .iter()
+        .any(|flag| args.get(flag).is_some())
+    {
+        return Err(Failure::error(
+            "aggregation rule must be specified without nonResourceURLs, verbs, resources or resourceNames",
+        ));
     }
     role["aggregationRule"] = json!({"clusterRoleSelectors": [{"matchLabels": pairs(labels)}]});
     role["rules"] = Value::Null;
     Ok(role)
 }
 
-fn binding(args: &Args, kind: &str, name: &str, (role_kind, role): (&str, &str)) -> Result<Value, Failure> {
+fn binding(
+    args: &Args,
+    kind: &str,
+    name: &str,
+    (role_kind, role): (&str, &str),
+) -> Result<Value, Failure> {
     let mut subjects: Vec<Value> = Vec::new();
     for (flag, kind) in [("user", "User"), ("group", "Group")] {
-        subjects.extend(args.all(flag).map(|name| json!({"kind": kind, "apiGroup": GROUP, "name": name})));
+        subjects.extend(
+            args.all(flag)
+                .map(|name| json!({"kind": kind, "apiGroup": GROUP, "name": name})),
+        );
     }
     for account in args.all("serviceaccount") {
         let parts: Vec<&str> = account.split(':').collect();
-        let [namespace, name] = parts[..] else { return Err(Failure::error("serviceaccount must be <namespace>:<name>")) };
+        let [namespace, name] = parts[..] else {
+            return Err(Failure::error("serviceaccount must be <namespace>:<name>"));
+        };
         if namespace.is_empty() || name.is_empty() {
             return Err(Failure::error("serviceaccount must be <namespace>:<name>"));
         }
@@ -191,17 +225,30 @@ fn binding(args: &Args, kind: &str, name: &str, (role_kind, role): (&str, &str))
 /// A token with the claims that a server would sign; nothing here checks a signature.
 fn token(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failure> {
     let Some(account) = client.find(&client.key(Kind::ServiceAccount, name)) else {
-        return Err(Failure::error(format!("failed to create token: serviceaccounts {name:?} not found")));
+        return Err(Failure::error(format!(
+            "failed to create token: serviceaccounts {name:?} not found"
+        )));
     };
-    let lasts = args.duration("duration")?.map_or(HOUR, |span| (span / 1_000_000) as i64);
+    let lasts = args
+        .duration("duration")?
+        .map_or(HOUR, |span| (span / 1_000_000) as i64);
     let now = client.wall();
     let namespace = &account["metadata"]["namespace"];
     let claims = json!({"aud": ["https://kubernetes.default.svc.cluster.local"], "exp": Timestamp::new(now + lasts).seconds(), "iat": now,
         "iss": "https://kubernetes.default.svc.cluster.local", "nbf": now, "kubernetes.io": {"namespace": namespace,
             "serviceaccount": {"name": name, "uid": account["metadata"]["uid"]}},
         "sub": format!("system:serviceaccount:{}:{name}", namespace.as_str().unwrap_or(""))});
-    let part = |text: &str| base64::encoded(text.as_bytes()).trim_end_matches('=').replace('+', "-").replace('/', "_");
+    let part = |text: &str| {
+        base64::encoded(text.as_bytes())
+            .trim_end_matches('=')
+            .replace('+', "-")
+            .replace('/', "_")
+    };
     let header = part("{\"alg\":\"RS256\",\"kid\":\"loopscope\"}");
-    client.say(format!("{header}.{}.{}", part(&claims.to_string()), part("not signed")));
+    client.say(format!(
+        "{header}.{}.{}",
+        part(&claims.to_string()),
+        part("not signed")
+    ));
     Ok(Value::Null)
 }

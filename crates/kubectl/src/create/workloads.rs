@@ -9,8 +9,13 @@ use crate::targets;
 use k8s_model::Kind;
 use serde_json::{Value, json};
 
-pub const NAMESPACE: Generator =
-    Generator { name: "namespace", alias: "ns", flags: "", fails: "", make: |_, _, name| Ok(object("v1", "Namespace", name)) };
+pub const NAMESPACE: Generator = Generator {
+    name: "namespace",
+    alias: "ns",
+    flags: "",
+    fails: "",
+    make: |_, _, name| Ok(object("v1", "Namespace", name)),
+};
 
 pub const DEPLOYMENT: Generator = Generator {
     name: "deployment",
@@ -20,28 +25,48 @@ pub const DEPLOYMENT: Generator = Generator {
     make: deployment,
 };
 
-pub const JOB: Generator = Generator { name: "job", alias: "", flags: "image= from=", fails: "failed to create job:", make: job };
+pub const JOB: Generator = Generator {
+    name: "job",
+    alias: "",
+    flags: "image= from=",
+    fails: "failed to create job:",
+    make: job,
+};
 
-pub const CRON_JOB: Generator =
-    Generator { name: "cronjob", alias: "cj", flags: "image= schedule= restart=", fails: "failed to create cronjob:", make: cron_job };
+pub const CRON_JOB: Generator = Generator {
+    name: "cronjob",
+    alias: "cj",
+    flags: "image= schedule= restart=",
+    fails: "failed to create cronjob:",
+    make: cron_job,
+};
 
 /// The words after `--`.
 fn command(args: &Args) -> Value {
     let words = args.dash.map(|at| &args.words[at..]).unwrap_or_default();
-    if words.is_empty() { Value::Null } else { words.iter().map(String::as_str).collect() }
+    if words.is_empty() {
+        Value::Null
+    } else {
+        words.iter().map(String::as_str).collect()
+    }
 }
 
 fn deployment(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failure> {
     args.require(&["image"])?;
     let images: Vec<&str> = list(args, "image").collect();
     if images.len() > 1 && !command(args).is_null() {
-        return Err(Failure::error("cannot specify multiple --image options and command"));
+        return Err(Failure::error(
+            "cannot specify multiple --image options and command",
+        ));
     }
     let mut containers: Vec<Value> = Vec::new();
     for image in images {
         containers.push(json!({"name": container_name(client, image), "image": image, "command": command(args)}));
     }
-    if let (Some(port), Some(first)) = (args.number("port")?.filter(|port| *port >= 0), containers.first_mut()) {
+    if let (Some(port), Some(first)) = (
+        args.number("port")?.filter(|port| *port >= 0),
+        containers.first_mut(),
+    ) {
         first["ports"] = json!([{"containerPort": port}]);
     }
     let labels = json!({"app": name});
@@ -54,7 +79,13 @@ fn deployment(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value,
 
 /// `ghcr.io/acme/nginx:1.16` gives a container called `nginx`; what is no label becomes one, with a random end.
 fn container_name(client: &Client<'_>, image: &str) -> String {
-    let name = image.rsplit('/').next().unwrap_or(image).split([':', '@']).next().unwrap_or(image);
+    let name = image
+        .rsplit('/')
+        .next()
+        .unwrap_or(image)
+        .split([':', '@'])
+        .next()
+        .unwrap_or(image);
     if !name.contains(['_', '.']) {
         return name.to_owned();
     }
@@ -67,7 +98,8 @@ fn job(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failur
     let source = match (args.get("image"), args.get("from")) {
         (Some(image), None) => {
             let container = json!({"name": name, "image": image, "command": command(args)});
-            job["spec"]["template"]["spec"] = json!({"containers": [container], "restartPolicy": "Never"});
+            job["spec"]["template"]["spec"] =
+                json!({"containers": [container], "restartPolicy": "Never"});
             return Ok(job);
         }
         (None, Some(source)) => source,
@@ -76,10 +108,15 @@ fn job(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failur
     if !command(args).is_null() {
         return Err(Failure::error("cannot specify --from and command"));
     }
-    let (kind, cron) = source.split_once('/').ok_or_else(|| Failure::error("--from must be like cronjob/NAME"))?;
+    let (kind, cron) = source
+        .split_once('/')
+        .ok_or_else(|| Failure::error("--from must be like cronjob/NAME"))?;
     let kind = targets::kind(client, kind)?;
     if kind != Kind::CronJob {
-        return Err(Failure::error(format!("unknown object type {}", go_type(kind))));
+        return Err(Failure::error(format!(
+            "unknown object type {}",
+            go_type(kind)
+        )));
     }
     let cron = client.get(Kind::CronJob, cron)?;
     let template = &cron["spec"]["jobTemplate"];
@@ -97,7 +134,6 @@ fn cron_job(_: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failur
     let container = json!({"name": name, "image": args.get("image"), "command": command(args)});
     let pod = json!({"containers": [container], "restartPolicy": args.get("restart").unwrap_or("OnFailure")});
     let mut cron = object("batch/v1", "CronJob", name);
-    cron["spec"] =
-        json!({"schedule": args.get("schedule"), "jobTemplate": {"metadata": {"name": name}, "spec": {"template": {"spec": pod}}}});
+    cron["spec"] = json!({"schedule": args.get("schedule"), "jobTemplate": {"metadata": {"name": name}, "spec": {"template": {"spec": pod}}}});
     Ok(cron)
 }

@@ -50,23 +50,45 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     let (env, images) = (pairs(&args, "env")?, pairs(&args, "set-image")?);
     client.use_flags(&args)?;
     let profile = args.get("profile").unwrap_or("general");
-    let Some(profile) = Profile::named(profile) else { return Err(Failure::error(format!("unknown profile: {profile}"))) };
+    let Some(profile) = Profile::named(profile) else {
+        return Err(Failure::error(format!("unknown profile: {profile}")));
+    };
     let dash = args.dash.unwrap_or(args.words.len());
     let (names, command) = (args.words[..dash].to_vec(), args.words[dash..].to_vec());
-    let debug = Debug { args, command, env, images, profile, stdin: stdin.to_owned() };
+    let debug = Debug {
+        args,
+        command,
+        env,
+        images,
+        profile,
+        stdin: stdin.to_owned(),
+    };
     debug.validate(client, &names).map_err(Failure::error)?;
-    InTurn { debug, names: names.into(), session: None }.go_on(client)
+    InTurn {
+        debug,
+        names: names.into(),
+        session: None,
+    }
+    .go_on(client)
 }
 
 /// The pairs of a flag that is a map: `A=b,C=d`, or one pair whose value has commas. Models `string_to_string.go` of pflag.
 fn pairs(args: &Args, flag: &str) -> Result<Vec<(String, String)>, Failure> {
     let mut all: Vec<(String, String)> = Vec::new();
     for given in args.all(flag) {
-        let texts: Vec<&str> = if given.matches('=').count() > 1 { given.split(',').collect() } else { vec![given] };
+        let texts: Vec<&str> = if given.matches('=').count() > 1 {
+            given.split(',').collect()
+        } else {
+            vec![given]
+        };
         for text in texts {
             let Some((name, value)) = text.split_once('=') else {
-                let fault = format!("invalid argument {given:?} for \"--{flag}\" flag: {text} must be formatted as key=value");
-                return Err(Failure::error(format!("{fault}\nSee 'kubectl debug --help' for usage.")));
+                let fault = format!(
+                    "invalid argument {given:?} for \"--{flag}\" flag: {text} must be formatted as key=value"
+                );
+                return Err(Failure::error(format!(
+                    "{fault}\nSee 'kubectl debug --help' for usage."
+                )));
             };
             match all.iter_mut().find(|(known, _)| known == name) {
                 Some((_, known)) => value.clone_into(known),
@@ -88,7 +110,9 @@ impl Debug {
 
     /// Whether it stays with the container: with `-i`, unless `--attach=false`.
     fn attaches(&self) -> bool {
-        self.args.get("attach").map_or(self.args.on("stdin"), |on| on != "false")
+        self.args
+            .get("attach")
+            .map_or(self.args.on("stdin"), |on| on != "false")
     }
 
     /// `DebugOptions.Validate`, in its order.
@@ -96,7 +120,9 @@ impl Debug {
         let fault = |text: &str| Err(text.to_owned());
         let (args, image, container) = (&self.args, self.image(), self.text("container"));
         if args.on("attach") && image.is_none() && container.is_none() {
-            return fault("you must specify --container or create a new container using --image in order to attach.");
+            return fault(
+                "you must specify --container or create a new container using --image in order to attach.",
+            );
         }
         self.validate_copy().map_or(Ok(()), fault)?;
         if let Some((image, why)) = image.and_then(|image| Some((image, image::fault(image)?))) {
@@ -105,17 +131,24 @@ impl Debug {
         if names.is_empty() {
             return fault("NAME or filename is required for debug");
         }
-        if let Some(policy) = self.text("image-pull-policy").filter(|policy| !matches!(*policy, "Always" | "IfNotPresent" | "Never")) {
+        if let Some(policy) = self
+            .text("image-pull-policy")
+            .filter(|policy| !matches!(*policy, "Always" | "IfNotPresent" | "Never"))
+        {
             return Err(format!("invalid image pull policy: {policy}"));
         }
         for (name, image) in &self.images {
             if let Some(why) = image::fault(image) {
-                return Err(format!("invalid image name {image:?} for container {name:?}: {why}"));
+                return Err(format!(
+                    "invalid image name {image:?} for container {name:?}: {why}"
+                ));
             }
         }
         if let Some(target) = self.text("target") {
             if self.text("copy-to").is_some() {
-                return fault("--target is incompatible with --copy-to. Use --share-processes instead.");
+                return fault(
+                    "--target is incompatible with --copy-to. Use --share-processes instead.",
+                );
             }
             self.say(
                 client,
@@ -144,7 +177,9 @@ impl Debug {
             return match () {
                 () if args.on("replace") => Some("--replace may only be used with --copy-to."),
                 () if args.on("same-node") => Some("--same-node may only be used with --copy-to."),
-                () if !self.images.is_empty() => Some("--set-image may only be used with --copy-to."),
+                () if !self.images.is_empty() => {
+                    Some("--set-image may only be used with --copy-to.")
+                }
                 () if image.is_none() => Some("you must specify --image when not using --copy-to."),
                 () => None,
             };
@@ -153,7 +188,10 @@ impl Debug {
             () if image.is_none() && self.images.is_empty() && self.command.is_empty() => {
                 Some("you must specify --image, --set-image or command arguments.")
             }
-            () if !self.command.is_empty() && self.text("container").is_none() && image.is_none() => {
+            () if !self.command.is_empty()
+                && self.text("container").is_none()
+                && image.is_none() =>
+            {
                 Some("you must specify an existing container or a new image when specifying args.")
             }
             () => None,
@@ -167,19 +205,32 @@ impl Debug {
     }
 
     /// Debugs what a word names; the Pod and the container to stay with, if that is asked for.
-    fn visit(&self, client: &mut Client<'_>, target: &str) -> Result<Option<(String, String)>, Failure> {
+    fn visit(
+        &self,
+        client: &mut Client<'_>,
+        target: &str,
+    ) -> Result<Option<(String, String)>, Failure> {
         let object = targets::object(client, target)?;
         let at = match object.kind {
             Kind::Node => self.on_node(client, &object.meta.name)?,
             Kind::Pod if self.text("copy-to").is_some() => self.by_copy(client, &object)?,
             Kind::Pod => self.by_ephemeral(client, &object)?,
-            _ => return Err(Failure::error(format!("{:?} not supported by debug", group_version_kind(object.kind)))),
+            _ => {
+                return Err(Failure::error(format!(
+                    "{:?} not supported by debug",
+                    group_version_kind(object.kind)
+                )));
+            }
         };
         Ok(Some(at).filter(|(_, container)| self.attaches() && !container.is_empty()))
     }
 
     /// A container added to a Pod that runs.
-    fn by_ephemeral(&self, client: &mut Client<'_>, pod: &Object) -> Result<(String, String), Failure> {
+    fn by_ephemeral(
+        &self,
+        client: &mut Client<'_>,
+        pod: &Object,
+    ) -> Result<(String, String), Failure> {
         let mut debugged = pod.to_value();
         let name = self.container_name(client, &debugged);
         let mut container = self.new_container(&name);
@@ -188,12 +239,18 @@ impl Debug {
         }
         let listed = debugged["spec"]["ephemeralContainers"].take();
         let listed = listed.as_array().map_or(&[][..], Vec::as_slice);
-        let (known, others): (Vec<&Value>, Vec<&Value>) = listed.iter().partition(|one| one["name"] == name.as_str());
-        let mut order: Vec<Value> = others.iter().map(|one| json!({"name": one["name"]})).collect();
+        let (known, others): (Vec<&Value>, Vec<&Value>) =
+            listed.iter().partition(|one| one["name"] == name.as_str());
+        let mut order: Vec<Value> = others
+            .iter()
+            .map(|one| json!({"name": one["name"]}))
+            .collect();
         order.push(json!({"name": name}));
         // One that is there already gets what the profile adds, which the server does not allow.
-        debugged["spec"]["ephemeralContainers"] = json!([known.first().map_or(&container, |known| *known)]);
-        self.profile.apply(&mut debugged, &name, DebugStyle::Ephemeral, &self.args);
+        debugged["spec"]["ephemeralContainers"] =
+            json!([known.first().map_or(&container, |known| *known)]);
+        self.profile
+            .apply(&mut debugged, &name, DebugStyle::Ephemeral, &self.args);
         warn_of_user(client, &mut debugged, &name);
         let mut containers = debugged["spec"]["ephemeralContainers"].take();
         if let Some(all) = containers.as_array_mut().filter(|_| !known.is_empty()) {
@@ -201,7 +258,9 @@ impl Debug {
         }
         let change = json!({"spec": {"$setElementOrder/ephemeralContainers": order, "ephemeralContainers": containers}});
         let (key, part) = (pod.key(), Subresource::EphemeralContainers);
-        client.patch(&key, part, Patch::Strategic, &change).map_err(|error| server_error(&error))?;
+        client
+            .patch(&key, part, Patch::Strategic, &change)
+            .map_err(|error| server_error(&error))?;
         Ok((key.name.to_string(), name))
     }
 
@@ -211,14 +270,24 @@ impl Debug {
             return name.to_owned();
         }
         let lists = ["containers", "initContainers", "ephemeralContainers"];
-        let taken =
-            |name: &str| lists.iter().any(|list| pod["spec"][*list].as_array().into_iter().flatten().any(|one| one["name"] == name));
+        let taken = |name: &str| {
+            lists.iter().any(|list| {
+                pod["spec"][*list]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .any(|one| one["name"] == name)
+            })
+        };
         let mut rng = client.sim().server().rng.clone();
         let mut name = format!("debugger-{}", rng.suffix());
         while taken(&name) {
             name = format!("debugger-{}", rng.suffix());
         }
-        self.say(client, format!("Defaulting debug container name to {name}."));
+        self.say(
+            client,
+            format!("Defaulting debug container name to {name}."),
+        );
         name
     }
 
@@ -237,11 +306,17 @@ impl Debug {
                 container["args"] = command;
             } else {
                 container["command"] = command;
-                container.as_object_mut().map(|fields| fields.remove("args"));
+                container
+                    .as_object_mut()
+                    .map(|fields| fields.remove("args"));
             }
         }
         if !self.env.is_empty() {
-            container["env"] = self.env.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+            container["env"] = self
+                .env
+                .iter()
+                .map(|(name, value)| json!({"name": name, "value": value}))
+                .collect();
         }
         for (flag, field) in [("image", "image"), ("image-pull-policy", "imagePullPolicy")] {
             if let Some(text) = self.text(flag) {
@@ -258,14 +333,21 @@ impl Debug {
 
     /// A Pod on a node.
     fn on_node(&self, client: &mut Client<'_>, node: &str) -> Result<(String, String), Failure> {
-        let name = format!("node-debugger-{node}-{}", client.sim().server().rng.clone().suffix());
+        let name = format!(
+            "node-debugger-{node}-{}",
+            client.sim().server().rng.clone().suffix()
+        );
         let container = self.text("container").unwrap_or("debugger");
-        self.say(client, format!("Creating debugging pod {name} with container {container} on node {node}."));
+        self.say(
+            client,
+            format!("Creating debugging pod {name} with container {container} on node {node}."),
+        );
         let mut pod = json!({"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": name, "namespace": client.namespace, "labels": {"app.kubernetes.io/managed-by": "kubectl-debug"}},
             "spec": {"containers": [self.new_container(container)], "nodeName": node, "restartPolicy": "Never",
                 "tolerations": [{"operator": "Exists"}]}});
-        self.profile.apply(&mut pod, container, DebugStyle::Node, &self.args);
+        self.profile
+            .apply(&mut pod, container, DebugStyle::Node, &self.args);
         client.create(pod).map_err(|error| server_error(&error))?;
         Ok((name, container.to_owned()))
     }
@@ -277,8 +359,13 @@ impl Debug {
         let name = self.text("copy-to").unwrap_or("").to_owned();
         client.create(copy).map_err(|error| server_error(&error))?;
         if self.args.on("replace") {
-            let now = Delete { grace_seconds: Some(0), ..Delete::default() };
-            client.delete(&pod.key(), now).map_err(|error| server_error(&error))?;
+            let now = Delete {
+                grace_seconds: Some(0),
+                ..Delete::default()
+            };
+            client
+                .delete(&pod.key(), now)
+                .map_err(|error| server_error(&error))?;
         }
         Ok((name, container))
     }
@@ -292,7 +379,8 @@ impl Debug {
                 metadata[field] = old[field].clone();
             }
         }
-        let mut copy = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod["spec"]});
+        let mut copy =
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod["spec"]});
         let spec = &mut copy["spec"];
         if let Some(fields) = spec.as_object_mut() {
             fields.remove("ephemeralContainers");
@@ -305,7 +393,9 @@ impl Debug {
         }
         for container in spec["containers"].as_array_mut().into_iter().flatten() {
             let set = |of: &str| self.images.iter().find(|(name, _)| name == of);
-            if let Some((_, image)) = set(container["name"].as_str().unwrap_or("")).or_else(|| set("*")) {
+            if let Some((_, image)) =
+                set(container["name"].as_str().unwrap_or("")).or_else(|| set("*"))
+            {
                 container["image"] = image.as_str().into();
             }
         }
@@ -315,16 +405,26 @@ impl Debug {
                 self.set_up(container);
                 wanted
             }
-            None if self.image().is_none() && !self.images.is_empty() => return Ok((copy, String::new())),
-            None if self.image().is_none() => return Err(Failure::error("you must specify image when creating new container")),
+            None if self.image().is_none() && !self.images.is_empty() => {
+                return Ok((copy, String::new()));
+            }
+            None if self.image().is_none() => {
+                return Err(Failure::error(
+                    "you must specify image when creating new container",
+                ));
+            }
             None => {
                 let name = self.container_name(client, &copy);
                 let added = self.new_container(&name);
-                copy["spec"]["containers"].as_array_mut().into_iter().for_each(|all| all.push(added.clone()));
+                copy["spec"]["containers"]
+                    .as_array_mut()
+                    .into_iter()
+                    .for_each(|all| all.push(added.clone()));
                 name
             }
         };
-        self.profile.apply(&mut copy, &name, DebugStyle::Copy, &self.args);
+        self.profile
+            .apply(&mut copy, &name, DebugStyle::Copy, &self.args);
         Ok((copy, name))
     }
 }
@@ -335,8 +435,14 @@ fn warn_of_user(client: &mut Client<'_>, pod: &mut Value, name: &str) {
     if is_root(&pod["spec"]["securityContext"]) != Some(false) {
         return;
     }
-    let Some(context) = profiles::container(pod, name).map(|container| &container["securityContext"]) else { return };
-    let added = context["capabilities"]["add"].as_array().is_some_and(|added| !added.is_empty());
+    let Some(context) =
+        profiles::container(pod, name).map(|container| &container["securityContext"])
+    else {
+        return;
+    };
+    let added = context["capabilities"]["add"]
+        .as_array()
+        .is_some_and(|added| !added.is_empty());
     if is_root(context) != Some(true) && (context["privileged"] == true || added) {
         client.warn(
             "Warning: Non-root user is configured for the entire target Pod, and some capabilities granted by debug profile may not work. \
@@ -356,16 +462,28 @@ struct InTurn {
 impl InTurn {
     /// Debugs what comes next.
     fn go_on(mut self, client: &mut Client<'_>) -> Result<Outcome, Failure> {
-        Ok(if self.next(client)? { Outcome::Done } else { Outcome::pending(self) })
+        Ok(if self.next(client)? {
+            Outcome::Done
+        } else {
+            Outcome::pending(self)
+        })
     }
 
     /// Debugs on until there is a session to stay with; whether all is done.
     fn next(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         self.session = None;
         while let Some(name) = self.names.pop_front() {
-            let Some((pod, container)) = self.debug.visit(client, &name)? else { continue };
+            let Some((pod, container)) = self.debug.visit(client, &name)? else {
+                continue;
+            };
             let on = |flag| self.debug.args.on(flag);
-            let how = Staying { typed: on("stdin"), tty: on("tty"), quiet: on("quiet"), patient: true, ..Staying::default() };
+            let how = Staying {
+                typed: on("stdin"),
+                tty: on("tty"),
+                quiet: on("quiet"),
+                patient: true,
+                ..Staying::default()
+            };
             let stays = exec::stay(client, (&pod, &container), &self.debug.stdin, how)?;
             if !self.debug.stdin.is_empty() {
                 // The first has read what was piped to it.
@@ -401,7 +519,9 @@ impl PendingCommand for InTurn {
     }
 
     fn input(&mut self, client: &mut Client<'_>, line: Option<&str>) -> bool {
-        self.session.as_mut().is_some_and(|session| session.input(client, line))
+        self.session
+            .as_mut()
+            .is_some_and(|session| session.input(client, line))
     }
 
     fn takes_input(&self) -> bool {

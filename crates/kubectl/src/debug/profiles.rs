@@ -46,18 +46,40 @@ impl Profile {
         if style == DebugStyle::Copy {
             self.reduce(pod, args);
         }
-        if style == DebugStyle::Node && matches!(self, Profile::Legacy | Profile::General | Profile::NetAdmin | Profile::SysAdmin) {
-            ["hostNetwork", "hostPID", "hostIPC"].iter().for_each(|field| pod["spec"][*field] = true.into());
+        if style == DebugStyle::Node
+            && matches!(
+                self,
+                Profile::Legacy | Profile::General | Profile::NetAdmin | Profile::SysAdmin
+            )
+        {
+            ["hostNetwork", "hostPID", "hostIPC"]
+                .iter()
+                .for_each(|field| pod["spec"][*field] = true.into());
         }
-        let mounts = style == DebugStyle::Node && matches!(self, Profile::Legacy | Profile::General | Profile::SysAdmin);
+        let mounts = style == DebugStyle::Node
+            && matches!(self, Profile::Legacy | Profile::General | Profile::SysAdmin);
         if mounts {
-            add(&mut pod["spec"]["volumes"], json!({"name": "host-root", "hostPath": {"path": "/"}}));
+            add(
+                &mut pod["spec"]["volumes"],
+                json!({"name": "host-root", "hostPath": {"path": "/"}}),
+            );
         }
-        let Some(container) = container(pod, name) else { return };
+        let Some(container) = container(pod, name) else {
+            return;
+        };
         if mounts {
-            add(&mut container["volumeMounts"], json!({"mountPath": "/host", "name": "host-root"}));
+            add(
+                &mut container["volumeMounts"],
+                json!({"mountPath": "/host", "name": "host-root"}),
+            );
         }
-        let clear = |container: &mut Value| drop(container.as_object_mut().map(|fields| fields.remove("securityContext")));
+        let clear = |container: &mut Value| {
+            drop(
+                container
+                    .as_object_mut()
+                    .map(|fields| fields.remove("securityContext")),
+            )
+        };
         match self {
             Profile::Legacy => {}
             Profile::General if style == DebugStyle::Node => clear(container),
@@ -74,20 +96,39 @@ impl Profile {
 
     /// Takes away what would bring a copy into Services and ReplicaSets, or end it while it is looked at.
     fn reduce(self, pod: &mut Value, args: &Args) {
-        let remove = |of: &mut Value, field: &str| drop(of.as_object_mut().map(|fields| fields.remove(field)));
+        let remove = |of: &mut Value, field: &str| {
+            drop(of.as_object_mut().map(|fields| fields.remove(field)))
+        };
         if self == Profile::Legacy {
             return remove(&mut pod["metadata"], "labels");
         }
-        for (flag, field) in [("keep-labels", "labels"), ("keep-annotations", "annotations")] {
+        for (flag, field) in [
+            ("keep-labels", "labels"),
+            ("keep-annotations", "annotations"),
+        ] {
             if !args.on(flag) {
                 remove(&mut pod["metadata"], field);
             }
         }
-        for container in pod["spec"]["containers"].as_array_mut().into_iter().flatten() {
-            let probes = [("keep-liveness", "livenessProbe"), ("keep-readiness", "readinessProbe"), ("keep-startup", "startupProbe")];
-            probes.iter().filter(|(flag, _)| !args.on(flag)).for_each(|(_, field)| remove(container, field));
+        for container in pod["spec"]["containers"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+        {
+            let probes = [
+                ("keep-liveness", "livenessProbe"),
+                ("keep-readiness", "readinessProbe"),
+                ("keep-startup", "startupProbe"),
+            ];
+            probes
+                .iter()
+                .filter(|(flag, _)| !args.on(flag))
+                .for_each(|(_, field)| remove(container, field));
         }
-        if args.get("keep-init-containers").is_some_and(|keep| keep == "false") {
+        if args
+            .get("keep-init-containers")
+            .is_some_and(|keep| keep == "false")
+        {
             remove(&mut pod["spec"], "initContainers");
         }
         if pod["spec"]["shareProcessNamespace"].is_null() {
@@ -99,14 +140,23 @@ impl Profile {
 /// The container of this name, whichever list it is in.
 pub fn container<'p>(pod: &'p mut Value, name: &str) -> Option<&'p mut Value> {
     let lists = ["initContainers", "containers", "ephemeralContainers"];
-    let has = |list: &&str| pod["spec"][*list].as_array().is_some_and(|all| all.iter().any(|one| one["name"] == name));
+    let has = |list: &&str| {
+        pod["spec"][*list]
+            .as_array()
+            .is_some_and(|all| all.iter().any(|one| one["name"] == name))
+    };
     let list = lists.into_iter().find(has)?;
-    pod["spec"][list].as_array_mut()?.iter_mut().find(|one| one["name"] == name)
+    pod["spec"][list]
+        .as_array_mut()?
+        .iter_mut()
+        .find(|one| one["name"] == name)
 }
 
 fn allow(container: &mut Value, capabilities: &[&str]) {
     let added = &mut container["securityContext"]["capabilities"]["add"];
-    capabilities.iter().for_each(|capability| add(added, (*capability).into()));
+    capabilities
+        .iter()
+        .for_each(|capability| add(added, (*capability).into()));
 }
 
 fn add(list: &mut Value, item: Value) {

@@ -20,9 +20,15 @@ pub fn job(page: &mut DescribePage<'_>) {
     page.field("Suspend", row.at("/spec/suspend") == true);
     page.field("Backoff Limit", row.number("/spec/backoffLimit"));
     if !row.at("/spec/ttlSecondsAfterFinished").is_null() {
-        page.field("TTL Seconds After Finished", row.number("/spec/ttlSecondsAfterFinished"));
+        page.field(
+            "TTL Seconds After Finished",
+            row.number("/spec/ttlSecondsAfterFinished"),
+        );
     }
-    for (title, path) in [("Start Time", "/status/startTime"), ("Completed At", "/status/completionTime")] {
+    for (title, path) in [
+        ("Start Time", "/status/startTime"),
+        ("Completed At", "/status/completionTime"),
+    ] {
         if !row.text(path).is_empty() {
             page.field(title, long(row, path));
         }
@@ -43,14 +49,20 @@ pub fn job(page: &mut DescribePage<'_>) {
         ),
     );
     if row.text("/spec/completionMode") == "Indexed" {
-        page.field("Completed Indexes", some_indexes(row.text("/status/completedIndexes")));
+        page.field(
+            "Completed Indexes",
+            some_indexes(row.text("/status/completedIndexes")),
+        );
     }
-    page.text.push_str(&template::describe(row.at("/spec/template")));
+    page.text
+        .push_str(&template::describe(row.at("/spec/template")));
 }
 
 /// A number, or that there is none.
 fn unset(value: &Value, unit: &str) -> String {
-    value.as_i64().map_or("<unset>".to_owned(), |n| format!("{n}{unit}"))
+    value
+        .as_i64()
+        .map_or("<unset>".to_owned(), |n| format!("{n}{unit}"))
 }
 
 fn deadline(page: &mut DescribePage<'_>, path: &str) {
@@ -75,20 +87,55 @@ pub fn cron_job(page: &mut DescribePage<'_>) {
     page.annotations();
     page.field("Schedule", row.text("/spec/schedule"));
     page.field("Concurrency Policy", row.text("/spec/concurrencyPolicy"));
-    page.field("Suspend", if row.at("/spec/suspend") == true { "True" } else { "False" });
+    page.field(
+        "Suspend",
+        if row.at("/spec/suspend") == true {
+            "True"
+        } else {
+            "False"
+        },
+    );
     let zone = row.text("/spec/timeZone");
     page.field("Time Zone", if zone.is_empty() { "<unset>" } else { zone });
-    page.field("Successful Job History Limit", show(row.at("/spec/successfulJobsHistoryLimit")));
-    page.field("Failed Job History Limit", show(row.at("/spec/failedJobsHistoryLimit")));
-    page.field("Starting Deadline Seconds", unset(row.at("/spec/startingDeadlineSeconds"), "s"));
+    page.field(
+        "Successful Job History Limit",
+        show(row.at("/spec/successfulJobsHistoryLimit")),
+    );
+    page.field(
+        "Failed Job History Limit",
+        show(row.at("/spec/failedJobsHistoryLimit")),
+    );
+    page.field(
+        "Starting Deadline Seconds",
+        unset(row.at("/spec/startingDeadlineSeconds"), "s"),
+    );
     page.field("Selector", "<unset>");
-    page.field("Parallelism", unset(row.at("/spec/jobTemplate/spec/parallelism"), ""));
-    page.field("Completions", unset(row.at("/spec/jobTemplate/spec/completions"), ""));
+    page.field(
+        "Parallelism",
+        unset(row.at("/spec/jobTemplate/spec/parallelism"), ""),
+    );
+    page.field(
+        "Completions",
+        unset(row.at("/spec/jobTemplate/spec/completions"), ""),
+    );
     deadline(page, "/spec/jobTemplate/spec/activeDeadlineSeconds");
-    page.text.push_str(&template::describe(row.at("/spec/jobTemplate/spec/template")));
+    page.text.push_str(&template::describe(
+        row.at("/spec/jobTemplate/spec/template"),
+    ));
     let last = row.text("/status/lastScheduleTime");
-    page.field("Last Schedule Time", if last.is_empty() { "<unset>".to_owned() } else { age::long(last) });
-    let active: Vec<&str> = row.list("/status/active").iter().filter_map(|job| job["name"].as_str()).collect();
+    page.field(
+        "Last Schedule Time",
+        if last.is_empty() {
+            "<unset>".to_owned()
+        } else {
+            age::long(last)
+        },
+    );
+    let active: Vec<&str> = row
+        .list("/status/active")
+        .iter()
+        .filter_map(|job| job["name"].as_str())
+        .collect();
     page.field("Active Jobs", printers::or_none(&active.join(", ")));
 }
 
@@ -97,8 +144,18 @@ pub fn autoscaler(page: &mut DescribePage<'_>) {
     page.name();
     page.labels();
     page.annotations();
-    page.field("CreationTimestamp", long(row, "/metadata/creationTimestamp"));
-    page.field("Reference", format!("{}/{}", row.text("/spec/scaleTargetRef/kind"), row.text("/spec/scaleTargetRef/name")));
+    page.field(
+        "CreationTimestamp",
+        long(row, "/metadata/creationTimestamp"),
+    );
+    page.field(
+        "Reference",
+        format!(
+            "{}/{}",
+            row.text("/spec/scaleTargetRef/kind"),
+            row.text("/spec/scaleTargetRef/name")
+        ),
+    );
     page.line("Metrics:\t( current / target )");
     let current = row.list("/status/currentMetrics");
     for (index, metric) in row.list("/spec/metrics").iter().enumerate() {
@@ -107,13 +164,25 @@ pub fn autoscaler(page: &mut DescribePage<'_>) {
     page.field("Min replicas", unset(row.at("/spec/minReplicas"), ""));
     page.field("Max replicas", row.number("/spec/maxReplicas"));
     behavior(page);
-    let (now, wanted) = (row.number("/status/currentReplicas"), row.number("/status/desiredReplicas"));
-    page.line(format!("{} pods:\t{now} current / {wanted} desired", row.text("/spec/scaleTargetRef/kind")));
+    let (now, wanted) = (
+        row.number("/status/currentReplicas"),
+        row.number("/status/desiredReplicas"),
+    );
+    page.line(format!(
+        "{} pods:\t{now} current / {wanted} desired",
+        row.text("/spec/scaleTargetRef/kind")
+    ));
     let conditions = row.list("/status/conditions");
     if !conditions.is_empty() {
         page.line("Conditions:\n  Type\tStatus\tReason\tMessage\n  ----\t------\t------\t-------");
         for c in conditions {
-            page.line(format!("  {}\t{}\t{}\t{}", show(&c["type"]), show(&c["status"]), show(&c["reason"]), show(&c["message"])));
+            page.line(format!(
+                "  {}\t{}\t{}\t{}",
+                show(&c["type"]),
+                show(&c["status"]),
+                show(&c["reason"]),
+                show(&c["message"])
+            ));
         }
     }
 }
@@ -128,25 +197,47 @@ fn metric_line(page: &mut DescribePage<'_>, metric: &Value, current: Option<&Val
     let name = show(&source["metric"]["name"]);
     let what = match kind {
         "Resource" => format!("resource {} on pods", show(&source["name"])),
-        "ContainerResource" => format!("resource {} of container \"{}\" on pods", show(&source["name"]), show(&source["container"])),
+        "ContainerResource" => format!(
+            "resource {} of container \"{}\" on pods",
+            show(&source["name"]),
+            show(&source["container"])
+        ),
         "Pods" => format!("\"{name}\" on pods"),
         "Object" => {
             let object = &source["describedObject"];
-            format!("\"{name}\" on {}/{}", show(&object["kind"]), show(&object["name"]))
+            format!(
+                "\"{name}\" on {}/{}",
+                show(&object["kind"]),
+                show(&object["name"])
+            )
         }
         _ => format!("\"{name}\""),
     };
     if let Some(percent) = target["averageUtilization"].as_i64() {
-        let value = now["averageUtilization"].as_i64().map_or("<unknown>".to_owned(), |n| format!("{n}% ({})", show(&now["averageValue"])));
-        return page.line(format!("  {what}  (as a percentage of request):\t{value} / {percent}%"));
+        let value = now["averageUtilization"]
+            .as_i64()
+            .map_or("<unknown>".to_owned(), |n| {
+                format!("{n}% ({})", show(&now["averageValue"]))
+            });
+        return page.line(format!(
+            "  {what}  (as a percentage of request):\t{value} / {percent}%"
+        ));
     }
     let form = match (kind, target["averageValue"].is_null()) {
         ("Object" | "External", false) => " (target average value)",
         ("Object" | "External", true) => " (target value)",
         _ => "",
     };
-    let path = if target["averageValue"].is_null() { "value" } else { "averageValue" };
-    page.line(format!("  {what}{form}:\t{} / {}", shown(&now[path]), show(&target[path])));
+    let path = if target["averageValue"].is_null() {
+        "value"
+    } else {
+        "averageValue"
+    };
+    page.line(format!(
+        "  {what}{form}:\t{} / {}",
+        shown(&now[path]),
+        show(&target[path])
+    ));
 }
 
 fn behavior(page: &mut DescribePage<'_>) {
@@ -164,7 +255,10 @@ fn behavior(page: &mut DescribePage<'_>) {
         if let Some(seconds) = rules["stabilizationWindowSeconds"].as_i64() {
             page.line(format!("    Stabilization Window: {seconds} seconds"));
         }
-        page.line(format!("    Select Policy: {}\n    Policies:", show(&rules["selectPolicy"])));
+        page.line(format!(
+            "    Select Policy: {}\n    Policies:",
+            show(&rules["selectPolicy"])
+        ));
         for policy in rules["policies"].as_array().into_iter().flatten() {
             page.line(format!(
                 "      - Type: {}\tValue: {}\tPeriod: {} seconds",

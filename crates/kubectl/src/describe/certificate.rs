@@ -20,7 +20,12 @@ const LISTS: [(&str, &[u8]); 7] = [
     ("PostalCode", &[0x55, 4, 17]),
 ];
 /// The kinds of alternative names, by their tags.
-const NAMES: [(&str, u8); 4] = [("DNS Names", 0x82), ("Email Addresses", 0x81), ("URIs", 0x86), ("IP Addresses", 0x87)];
+const NAMES: [(&str, u8); 4] = [
+    ("DNS Names", 0x82),
+    ("Email Addresses", 0x81),
+    ("URIs", 0x86),
+    ("IP Addresses", 0x87),
+];
 /// Values within values.
 const DEPTH: usize = 12;
 
@@ -35,11 +40,21 @@ fn values(mut bytes: &[u8]) -> Vec<Der<'_>> {
             short @ 0..=0x7f => (short, rest),
             long => {
                 let digits = long - 0x80;
-                let Some((digits, rest)) = rest.split_at_checked(digits).filter(|_| digits <= 4) else { break };
-                (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest)
+                let Some((digits, rest)) = rest.split_at_checked(digits).filter(|_| digits <= 4)
+                else {
+                    break;
+                };
+                (
+                    digits
+                        .iter()
+                        .fold(0, |length, digit| length << 8 | usize::from(*digit)),
+                    rest,
+                )
             }
         };
-        let Some((content, rest)) = rest.split_at_checked(length) else { break };
+        let Some((content, rest)) = rest.split_at_checked(length) else {
+            break;
+        };
         found.push((*tag, content));
         bytes = rest;
     }
@@ -74,11 +89,28 @@ fn list(page: &mut DescribePage<'_>, title: &str, all: &[String]) {
 pub fn request(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.line(format!("Name:\t{}", name(row.object)));
-    page.text.push_str(&pairs("Labels", row.at("/metadata/labels"), '='));
-    let annotations = row.at("/metadata/annotations").as_object().into_iter().flatten();
-    let annotations: Vec<String> = annotations.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or(""))).collect();
-    page.line(format!("Annotations:\t{}", if annotations.is_empty() { "<none>".to_owned() } else { annotations.join("\n\t") }));
-    page.line(format!("CreationTimestamp:\t{}", long(row, "/metadata/creationTimestamp")));
+    page.text
+        .push_str(&pairs("Labels", row.at("/metadata/labels"), '='));
+    let annotations = row
+        .at("/metadata/annotations")
+        .as_object()
+        .into_iter()
+        .flatten();
+    let annotations: Vec<String> = annotations
+        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or("")))
+        .collect();
+    page.line(format!(
+        "Annotations:\t{}",
+        if annotations.is_empty() {
+            "<none>".to_owned()
+        } else {
+            annotations.join("\n\t")
+        }
+    ));
+    page.line(format!(
+        "CreationTimestamp:\t{}",
+        long(row, "/metadata/creationTimestamp")
+    ));
     page.line(format!("Requesting User:\t{}", row.text("/spec/username")));
     page.line(format!("Signer:\t{}", row.text("/spec/signerName")));
     if let Some(seconds) = row.at("/spec/expirationSeconds").as_i64() {
@@ -86,28 +118,53 @@ pub fn request(page: &mut DescribePage<'_>) {
     }
     page.line(format!("Status:\t{}", certificate_state(row)));
     let lines = base64::decoded(row.text("/spec/request"));
-    let lines: String = lines.lines().filter(|line| !line.starts_with("-----")).collect();
+    let lines: String = lines
+        .lines()
+        .filter(|line| !line.starts_with("-----"))
+        .collect();
     let der = base64::bytes(&lines).unwrap_or_default();
     let mut found = Vec::new();
     named(&der, 0, &mut found);
-    let all = |id: &[u8]| -> Vec<String> { found.iter().filter(|(of, _)| *of == id).map(|(_, (_, value))| text(value)).collect() };
+    let all = |id: &[u8]| -> Vec<String> {
+        found
+            .iter()
+            .filter(|(of, _)| *of == id)
+            .map(|(_, (_, value))| text(value))
+            .collect()
+    };
     let one = |id: &[u8]| all(id).pop().unwrap_or_default();
-    page.line(format!("Subject:\n\tCommon Name:\t{}\n\tSerial Number:\t{}", one(COMMON_NAME), one(SERIAL_NUMBER)));
+    page.line(format!(
+        "Subject:\n\tCommon Name:\t{}\n\tSerial Number:\t{}",
+        one(COMMON_NAME),
+        one(SERIAL_NUMBER)
+    ));
     for (title, id) in LISTS {
         list(page, title, &all(id));
     }
-    let names = found.iter().find(|(id, _)| *id == ALTERNATIVE_NAMES).map_or(&[][..], |(_, (_, value))| value);
-    let names: Vec<Der<'_>> = values(names).into_iter().flat_map(|(_, inner)| values(inner)).collect();
+    let names = found
+        .iter()
+        .find(|(id, _)| *id == ALTERNATIVE_NAMES)
+        .map_or(&[][..], |(_, (_, value))| value);
+    let names: Vec<Der<'_>> = values(names)
+        .into_iter()
+        .flat_map(|(_, inner)| values(inner))
+        .collect();
     if !names.is_empty() {
         page.line("Subject Alternative Names:");
     }
     for (title, tag) in NAMES {
         let shown = |value: &[u8]| match (tag, <[u8; 4]>::try_from(value)) {
             (0x87, Ok(address)) => std::net::Ipv4Addr::from(address).to_string(),
-            (0x87, Err(_)) => <[u8; 16]>::try_from(value).map(|address| std::net::Ipv6Addr::from(address).to_string()).unwrap_or_default(),
+            (0x87, Err(_)) => <[u8; 16]>::try_from(value)
+                .map(|address| std::net::Ipv6Addr::from(address).to_string())
+                .unwrap_or_default(),
             _ => text(value),
         };
-        let all: Vec<String> = names.iter().filter(|(of, _)| *of == tag).map(|(_, value)| shown(value)).collect();
+        let all: Vec<String> = names
+            .iter()
+            .filter(|(of, _)| *of == tag)
+            .map(|(_, value)| shown(value))
+            .collect();
         list(page, title, &all);
     }
 }

@@ -22,7 +22,10 @@ pub fn config_map(page: &mut DescribePage<'_>) {
 }
 
 fn length(value: &Value) -> usize {
-    value.as_str().and_then(base64::bytes).map_or(0, |bytes| bytes.len())
+    value
+        .as_str()
+        .and_then(base64::bytes)
+        .map_or(0, |bytes| bytes.len())
 }
 
 /// Keys with the number of their bytes; never a value, but a token's.
@@ -46,8 +49,20 @@ pub fn account(page: &mut DescribePage<'_>) {
     page.name();
     page.labels();
     page.annotations();
-    let names: Vec<String> = page.row.list("/imagePullSecrets").iter().map(|secret| show(&secret["name"])).collect();
-    page.field("Image pull secrets", if names.is_empty() { "<none>".to_owned() } else { names.join("\n                   \t") });
+    let names: Vec<String> = page
+        .row
+        .list("/imagePullSecrets")
+        .iter()
+        .map(|secret| show(&secret["name"]))
+        .collect();
+    page.field(
+        "Image pull secrets",
+        if names.is_empty() {
+            "<none>".to_owned()
+        } else {
+            names.join("\n                   \t")
+        },
+    );
 }
 
 pub fn priority_class(page: &mut DescribePage<'_>) {
@@ -57,7 +72,10 @@ pub fn priority_class(page: &mut DescribePage<'_>) {
     page.field("GlobalDefault", row.at("/globalDefault") == true);
     page.field("PreemptionPolicy", row.text("/preemptionPolicy"));
     page.field("Description", row.text("/description"));
-    page.field("Annotations", printers::pairs(row.at("/metadata/annotations")));
+    page.field(
+        "Annotations",
+        printers::pairs(row.at("/metadata/annotations")),
+    );
 }
 
 fn head(page: &mut DescribePage<'_>) {
@@ -77,27 +95,50 @@ pub fn role(page: &mut DescribePage<'_>) {
         }
         let one = |group: &String, resource: &String| {
             let (groups, resources) = (vec![group.clone()], vec![resource.clone()]);
-            PolicyRule { groups, resources, ..rule.clone() }
+            PolicyRule {
+                groups,
+                resources,
+                ..rule.clone()
+            }
         };
-        rule.groups.iter().flat_map(|group| rule.resources.iter().map(move |resource| one(group, resource))).collect()
+        rule.groups
+            .iter()
+            .flat_map(|group| {
+                rule.resources
+                    .iter()
+                    .map(move |resource| one(group, resource))
+            })
+            .collect()
     };
-    page.text.push_str(&policy_rules(rules.flat_map(single).collect(), "  "));
+    page.text
+        .push_str(&policy_rules(rules.flat_map(single).collect(), "  "));
 }
 
 /// Rules in rows, as kubectl sorts them: by their verbs, then by groups and resources.
 pub fn policy_rules(mut rules: Vec<PolicyRule>, indent: &str) -> String {
     let list = |words: &[String]| format!("[{}]", words.join(" "));
-    let rank = |r: &PolicyRule| [&r.verbs, &r.groups, &r.resources, &r.names, &r.urls].map(|words| list(words)).join(",");
+    let rank = |r: &PolicyRule| {
+        [&r.verbs, &r.groups, &r.resources, &r.names, &r.urls]
+            .map(|words| list(words))
+            .join(",")
+    };
     k8s_model::sort::sort_by_key(&mut rules, rank);
     let mut text = String::new();
     for rule in rules {
         let group = rule.groups.first().filter(|group| !group.is_empty());
-        let named = rule.resources.first().map_or(String::new(), |resource| match (resource.split_once('/'), group) {
-            (_, None) => resource.clone(),
-            (Some((resource, part)), Some(group)) => format!("{resource}.{group}/{part}"),
-            (None, Some(group)) => format!("{resource}.{group}"),
+        let named = rule.resources.first().map_or(String::new(), |resource| {
+            match (resource.split_once('/'), group) {
+                (_, None) => resource.clone(),
+                (Some((resource, part)), Some(group)) => format!("{resource}.{group}/{part}"),
+                (None, Some(group)) => format!("{resource}.{group}"),
+            }
         });
-        text.push_str(&format!("{indent}{named}\t{}\t{}\t{}\n", list(&rule.urls), list(&rule.names), list(&rule.verbs)));
+        text.push_str(&format!(
+            "{indent}{named}\t{}\t{}\t{}\n",
+            list(&rule.urls),
+            list(&rule.names),
+            list(&rule.verbs)
+        ));
     }
     text
 }
@@ -105,10 +146,19 @@ pub fn policy_rules(mut rules: Vec<PolicyRule>, indent: &str) -> String {
 pub fn binding(page: &mut DescribePage<'_>) {
     head(page);
     let row = page.row;
-    page.line(format!("Role:\n  Kind:\t{}\n  Name:\t{}", row.text("/roleRef/kind"), row.text("/roleRef/name")));
+    page.line(format!(
+        "Role:\n  Kind:\t{}\n  Name:\t{}",
+        row.text("/roleRef/kind"),
+        row.text("/roleRef/name")
+    ));
     page.line("Subjects:\n  Kind\tName\tNamespace\n  ----\t----\t---------");
     for subject in row.list("/subjects") {
         let text = |field: &str| subject[field].as_str().unwrap_or("");
-        page.line(format!("  {}\t{}\t{}", text("kind"), text("name"), text("namespace")));
+        page.line(format!(
+            "  {}\t{}\t{}",
+            text("kind"),
+            text("name"),
+            text("namespace")
+        ));
     }
 }

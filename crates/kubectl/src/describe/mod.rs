@@ -4,8 +4,8 @@ mod batch;
 mod certificate;
 mod config;
 mod network;
-mod page;
 mod nodes;
+mod page;
 mod pods;
 mod policies;
 mod storage;
@@ -49,11 +49,18 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         objects = targets.fetch(client);
     }
     if objects.is_empty() && client.failure.is_none() {
-        client.warn(format!("No resources found in {} namespace.", client.namespace));
+        client.warn(format!(
+            "No resources found in {} namespace.",
+            client.namespace
+        ));
     }
     // Of several objects only an explicit flag shows Events.
-    let events = args.get("show-events").map_or(objects.len() == 1, |_| args.on("show-events"));
-    let warning = objects.iter().find_map(|(kind, _)| client.sim().server().definitions().deprecation(*kind, ""));
+    let events = args
+        .get("show-events")
+        .map_or(objects.len() == 1, |_| args.on("show-events"));
+    let warning = objects
+        .iter()
+        .find_map(|(kind, _)| client.sim().server().definitions().deprecation(*kind, ""));
     for (index, (kind, object)) in objects.iter().enumerate() {
         if index > 0 {
             client.out.push_str(between);
@@ -70,11 +77,17 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 
 /// The objects whose names begin with a name that no object has.
 fn by_prefix(client: &Client<'_>, targets: &Targets, words: &[String]) -> Vec<(Kind, Value)> {
-    let (&[(kind, Some(ref prefix))], [_, _]) = (&targets.list[..], words) else { return Vec::new() };
-    if client.find(&client.key(kind, prefix)).is_some() || client.may_read("list", &client.key(kind, ""), "").is_err() {
+    let (&[(kind, Some(ref prefix))], [_, _]) = (&targets.list[..], words) else {
+        return Vec::new();
+    };
+    if client.find(&client.key(kind, prefix)).is_some()
+        || client.may_read("list", &client.key(kind, ""), "").is_err()
+    {
         return Vec::new();
     }
-    let named = client.listing(kind, &targets.namespace).filter(|object| object.meta.name.starts_with(prefix.as_str()));
+    let named = client
+        .listing(kind, &targets.namespace)
+        .filter(|object| object.meta.name.starts_with(prefix.as_str()));
     named.map(|object| (kind, object.to_value())).collect()
 }
 

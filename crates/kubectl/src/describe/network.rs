@@ -30,23 +30,40 @@ pub fn service(page: &mut DescribePage<'_>) {
     for port in row.list("/spec/ports") {
         let name = port["name"].as_str().unwrap_or("<unset>");
         let protocol = port["protocol"].as_str().unwrap_or("TCP");
-        page.field("Port", format!("{name}\t{}/{protocol}", show(&port["port"])));
-        page.field("TargetPort", format!("{}/{protocol}", show(&port["targetPort"])));
+        page.field(
+            "Port",
+            format!("{name}\t{}/{protocol}", show(&port["port"])),
+        );
+        page.field(
+            "TargetPort",
+            format!("{}/{protocol}", show(&port["targetPort"])),
+        );
         if let Some(number) = port["nodePort"].as_i64().filter(|n| *n != 0) {
             page.field("NodePort", format!("{name}\t{number}/{protocol}"));
         }
-        page.field("Endpoints", addresses(page, row.text("/metadata/name"), port["name"].as_str().unwrap_or("")));
+        page.field(
+            "Endpoints",
+            addresses(
+                page,
+                row.text("/metadata/name"),
+                port["name"].as_str().unwrap_or(""),
+            ),
+        );
     }
     page.field("Session Affinity", row.text("/spec/sessionAffinity"));
-    for (title, path) in
-        [("External Traffic Policy", "/spec/externalTrafficPolicy"), ("Internal Traffic Policy", "/spec/internalTrafficPolicy")]
-    {
+    for (title, path) in [
+        ("External Traffic Policy", "/spec/externalTrafficPolicy"),
+        ("Internal Traffic Policy", "/spec/internalTrafficPolicy"),
+    ] {
         if !row.text(path).is_empty() {
             page.field(title, row.text(path));
         }
     }
     if row.number("/spec/healthCheckNodePort") != 0 {
-        page.field("HealthCheck NodePort", row.number("/spec/healthCheckNodePort"));
+        page.field(
+            "HealthCheck NodePort",
+            row.number("/spec/healthCheckNodePort"),
+        );
     }
 }
 
@@ -54,20 +71,42 @@ pub fn service(page: &mut DescribePage<'_>) {
 pub fn addresses(page: &DescribePage<'_>, service: &str, name: &str) -> String {
     let row = page.row;
     let (mut all, mut sliced) = (Vec::new(), false);
-    for slice in page.client.list(Kind::EndpointSlice, row.text("/metadata/namespace")) {
+    for slice in page
+        .client
+        .list(Kind::EndpointSlice, row.text("/metadata/namespace"))
+    {
         if slice["metadata"]["labels"][SERVICE_NAME] != service {
             continue;
         }
         sliced = true;
         let ports = slice["ports"].as_array().into_iter().flatten();
-        let Some(number) = ports.into_iter().find(|p| p["name"].as_str().unwrap_or("") == name).and_then(|p| p["port"].as_i64()) else {
+        let Some(number) = ports
+            .into_iter()
+            .find(|p| p["name"].as_str().unwrap_or("") == name)
+            .and_then(|p| p["port"].as_i64())
+        else {
             continue;
         };
-        for endpoint in slice["endpoints"].as_array().into_iter().flatten().filter(|e| e["conditions"]["ready"] != false) {
-            all.extend(endpoint["addresses"].as_array().into_iter().flatten().map(|a| format!("{}:{number}", show(a))));
+        for endpoint in slice["endpoints"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|e| e["conditions"]["ready"] != false)
+        {
+            all.extend(
+                endpoint["addresses"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(|a| format!("{}:{number}", show(a))),
+            );
         }
     }
-    if all.is_empty() && sliced { String::new() } else { printers::shortened(all) }
+    if all.is_empty() && sliced {
+        String::new()
+    } else {
+        printers::shortened(all)
+    }
 }
 
 pub fn endpoints(page: &mut DescribePage<'_>) {
@@ -76,13 +115,26 @@ pub fn endpoints(page: &mut DescribePage<'_>) {
     page.annotations();
     page.line("Subsets:");
     for subset in page.row.list("/subsets") {
-        for (title, name) in [("Addresses", "addresses"), ("NotReadyAddresses", "notReadyAddresses")] {
-            let all: Vec<String> = subset[name].as_array().into_iter().flatten().map(|a| show(&a["ip"])).collect();
+        for (title, name) in [
+            ("Addresses", "addresses"),
+            ("NotReadyAddresses", "notReadyAddresses"),
+        ] {
+            let all: Vec<String> = subset[name]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|a| show(&a["ip"]))
+                .collect();
             page.line(format!("  {title}:\t{}", printers::or_none(&all.join(","))));
         }
         page.line("  Ports:\n    Name\tPort\tProtocol\n    ----\t----\t--------");
         for port in subset["ports"].as_array().into_iter().flatten() {
-            page.line(format!("    {}\t{}\t{}", port["name"].as_str().unwrap_or("<unset>"), show(&port["port"]), show(&port["protocol"])));
+            page.line(format!(
+                "    {}\t{}\t{}",
+                port["name"].as_str().unwrap_or("<unset>"),
+                show(&port["port"]),
+                show(&port["protocol"])
+            ));
         }
     }
     page.line("");
@@ -95,19 +147,45 @@ pub fn slice(page: &mut DescribePage<'_>) {
     page.annotations();
     page.field("AddressType", row.text("/addressType"));
     page.line("Ports:\n  Name\tPort\tProtocol\n  ----\t----\t--------");
-    let unset = |value: &Value| value.as_str().filter(|text| !text.is_empty()).unwrap_or("<unset>").to_owned();
+    let unset = |value: &Value| {
+        value
+            .as_str()
+            .filter(|text| !text.is_empty())
+            .unwrap_or("<unset>")
+            .to_owned()
+    };
     for port in row.list("/ports") {
-        page.line(format!("  {}\t{}\t{}", unset(&port["name"]), show(&port["port"]), show(&port["protocol"])));
+        page.line(format!(
+            "  {}\t{}\t{}",
+            unset(&port["name"]),
+            show(&port["port"]),
+            show(&port["protocol"])
+        ));
     }
     page.line("Endpoints:");
     for endpoint in row.list("/endpoints") {
-        let all: Vec<String> = endpoint["addresses"].as_array().into_iter().flatten().map(show).collect();
-        page.line(format!("  - Addresses:\t{}\n    Conditions:", all.join(", ")));
-        page.line(format!("      Ready:\t{}", endpoint["conditions"]["ready"] != false));
+        let all: Vec<String> = endpoint["addresses"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(show)
+            .collect();
+        page.line(format!(
+            "  - Addresses:\t{}\n    Conditions:",
+            all.join(", ")
+        ));
+        page.line(format!(
+            "      Ready:\t{}",
+            endpoint["conditions"]["ready"] != false
+        ));
         page.line(format!("    Hostname:\t{}", unset(&endpoint["hostname"])));
         let target = &endpoint["targetRef"];
         if target.is_object() {
-            page.line(format!("    TargetRef:\t{}/{}", show(&target["kind"]), show(&target["name"])));
+            page.line(format!(
+                "    TargetRef:\t{}/{}",
+                show(&target["kind"]),
+                show(&target["name"])
+            ));
         }
         page.line(format!("    NodeName:\t{}", unset(&endpoint["nodeName"])));
         page.line(format!("    Zone:\t{}", unset(&endpoint["zone"])));

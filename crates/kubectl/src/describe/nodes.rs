@@ -19,16 +19,30 @@ pub fn node(page: &mut DescribePage<'_>) {
     page.field("Roles", or_none(&roles.join(",")));
     page.labels();
     page.annotations();
-    page.field("CreationTimestamp", long(row, "/metadata/creationTimestamp"));
+    page.field(
+        "CreationTimestamp",
+        long(row, "/metadata/creationTimestamp"),
+    );
     let taint = |taint: &Value| {
-        let value = taint["value"].as_str().map_or(String::new(), |value| format!("={value}"));
+        let value = taint["value"]
+            .as_str()
+            .map_or(String::new(), |value| format!("={value}"));
         format!("{}{value}:{}", show(&taint["key"]), show(&taint["effect"]))
     };
     let taints: Vec<String> = row.list("/spec/taints").iter().map(taint).collect();
-    page.field("Taints", if taints.is_empty() { "<none>".to_owned() } else { taints.join("\n\t") });
+    page.field(
+        "Taints",
+        if taints.is_empty() {
+            "<none>".to_owned()
+        } else {
+            taints.join("\n\t")
+        },
+    );
     page.field("Unschedulable", row.at("/spec/unschedulable") == true);
     lease(page);
-    page.line("Conditions:\n  Type\tStatus\tLastHeartbeatTime\tLastTransitionTime\tReason\tMessage");
+    page.line(
+        "Conditions:\n  Type\tStatus\tLastHeartbeatTime\tLastTransitionTime\tReason\tMessage",
+    );
     page.line("  ----\t------\t-----------------\t------------------\t------\t-------");
     for c in row.list("/status/conditions") {
         let time = |name: &str| crate::printers::age::long(c[name].as_str().unwrap_or(""));
@@ -43,9 +57,16 @@ pub fn node(page: &mut DescribePage<'_>) {
     }
     page.line("Addresses:");
     for address in row.list("/status/addresses") {
-        page.line(format!("  {}:\t{}", show(&address["type"]), show(&address["address"])));
+        page.line(format!(
+            "  {}:\t{}",
+            show(&address["type"]),
+            show(&address["address"])
+        ));
     }
-    for (title, path) in [("Capacity", "/status/capacity"), ("Allocatable", "/status/allocatable")] {
+    for (title, path) in [
+        ("Capacity", "/status/capacity"),
+        ("Allocatable", "/status/allocatable"),
+    ] {
         page.line(format!("{title}:"));
         for (name, amount) in row.at(path).as_object().into_iter().flatten() {
             page.line(format!("  {name}:\t{}", show(amount)));
@@ -57,13 +78,24 @@ pub fn node(page: &mut DescribePage<'_>) {
 
 fn lease(page: &mut DescribePage<'_>) {
     let holder = name(page.row.object);
-    let Some(lease) = page.client.find(&ObjectRef::new(Kind::Lease, "kube-node-lease", &holder)) else {
-        return page.line(format!("Lease:\tFailed to get lease: leases.coordination.k8s.io \"{holder}\" not found"));
+    let Some(lease) = page
+        .client
+        .find(&ObjectRef::new(Kind::Lease, "kube-node-lease", &holder))
+    else {
+        return page.line(format!(
+            "Lease:\tFailed to get lease: leases.coordination.k8s.io \"{holder}\" not found"
+        ));
     };
     page.line("Lease:");
-    page.line(format!("  HolderIdentity:\t{}", show(&lease["spec"]["holderIdentity"])));
+    page.line(format!(
+        "  HolderIdentity:\t{}",
+        show(&lease["spec"]["holderIdentity"])
+    ));
     page.line("  AcquireTime:\t<unset>");
-    page.line(format!("  RenewTime:\t{}", age::long(lease["spec"]["renewTime"].as_str().unwrap_or(""))));
+    page.line(format!(
+        "  RenewTime:\t{}",
+        age::long(lease["spec"]["renewTime"].as_str().unwrap_or(""))
+    ));
 }
 
 fn info(page: &mut DescribePage<'_>) {
@@ -80,7 +112,10 @@ fn info(page: &mut DescribePage<'_>) {
         ("Container Runtime Version", "containerRuntimeVersion"),
         ("Kubelet Version", "kubeletVersion"),
     ] {
-        page.line(format!("  {title}:\t{}", row.text(&format!("/status/nodeInfo/{field}"))));
+        page.line(format!(
+            "  {title}:\t{}",
+            row.text(&format!("/status/nodeInfo/{field}"))
+        ));
     }
     if !row.text("/spec/podCIDR").is_empty() {
         page.field("PodCIDR", row.text("/spec/podCIDR"));
@@ -89,39 +124,82 @@ fn info(page: &mut DescribePage<'_>) {
     }
 }
 
-const AMOUNTS: [(&str, &str); 4] = [("requests", "cpu"), ("limits", "cpu"), ("requests", "memory"), ("limits", "memory")];
+const AMOUNTS: [(&str, &str); 4] = [
+    ("requests", "cpu"),
+    ("limits", "cpu"),
+    ("requests", "memory"),
+    ("limits", "memory"),
+];
 
 /// What the containers of a Pod ask for together.
 fn total(pod: &Value, kind: &str, name: &str) -> Quantity {
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
-    let amounts = containers.filter_map(|c| Quantity::parse(c["resources"][kind][name].as_str()?).ok());
+    let amounts =
+        containers.filter_map(|c| Quantity::parse(c["resources"][kind][name].as_str()?).ok());
     amounts.fold(Quantity::ZERO, Quantity::plus)
 }
 
 fn share(amount: Quantity, page: &DescribePage<'_>, name: &str) -> String {
-    let all = Quantity::parse(page.row.at("/status/allocatable")[name].as_str().unwrap_or("0")).unwrap_or(Quantity::ZERO);
-    let percent = if all.is_zero() { 0 } else { (i128::from(amount.as_millis()) * 100 / i128::from(all.as_millis().max(1))) as i64 };
+    let all = Quantity::parse(
+        page.row.at("/status/allocatable")[name]
+            .as_str()
+            .unwrap_or("0"),
+    )
+    .unwrap_or(Quantity::ZERO);
+    let percent = if all.is_zero() {
+        0
+    } else {
+        (i128::from(amount.as_millis()) * 100 / i128::from(all.as_millis().max(1))) as i64
+    };
     format!("{amount} ({percent}%)")
 }
 
 fn pods(page: &mut DescribePage<'_>) {
     let row = page.row;
     let here = |pod: &Value| {
-        pod["spec"]["nodeName"] == row.text("/metadata/name") && !matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
+        pod["spec"]["nodeName"] == row.text("/metadata/name")
+            && !matches!(
+                pod["status"]["phase"].as_str(),
+                Some("Succeeded" | "Failed")
+            )
     };
-    let all: Vec<Value> = page.client.list(Kind::Pod, "").into_iter().filter(|pod| here(pod)).collect();
+    let all: Vec<Value> = page
+        .client
+        .list(Kind::Pod, "")
+        .into_iter()
+        .filter(|pod| here(pod))
+        .collect();
     page.field("Non-terminated Pods", format!("({} in total)", all.len()));
     page.line("  Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge");
     page.line("  ---------\t----\t\t------------\t----------\t---------------\t-------------\t---");
     for pod in &all {
-        let cells: Vec<String> = AMOUNTS.iter().map(|(kind, resource)| share(total(pod, kind, resource), page, resource)).collect();
-        let age = crate::printers::age::since(pod["metadata"]["creationTimestamp"].as_str().unwrap_or(""), row.now);
-        page.line(format!("  {}\t{}\t\t{}\t{age}", show(&pod["metadata"]["namespace"]), name(pod), cells.join("\t")));
+        let cells: Vec<String> = AMOUNTS
+            .iter()
+            .map(|(kind, resource)| share(total(pod, kind, resource), page, resource))
+            .collect();
+        let age = crate::printers::age::since(
+            pod["metadata"]["creationTimestamp"].as_str().unwrap_or(""),
+            row.now,
+        );
+        page.line(format!(
+            "  {}\t{}\t\t{}\t{age}",
+            show(&pod["metadata"]["namespace"]),
+            name(pod),
+            cells.join("\t")
+        ));
     }
     page.line("Allocated resources:\n  (Total limits may be over 100 percent, i.e., overcommitted.)\n  Resource\tRequests\tLimits\n  --------\t--------\t------");
     for resource in ["cpu", "memory", "ephemeral-storage"] {
-        let sum = |kind: &str| all.iter().map(|pod| total(pod, kind, resource)).fold(Quantity::ZERO, Quantity::plus);
-        let line = format!("  {resource}\t{}\t{}", share(sum("requests"), page, resource), share(sum("limits"), page, resource));
+        let sum = |kind: &str| {
+            all.iter()
+                .map(|pod| total(pod, kind, resource))
+                .fold(Quantity::ZERO, Quantity::plus)
+        };
+        let line = format!(
+            "  {resource}\t{}\t{}",
+            share(sum("requests"), page, resource),
+            share(sum("limits"), page, resource)
+        );
         page.line(line);
     }
 }
@@ -129,13 +207,23 @@ fn pods(page: &mut DescribePage<'_>) {
 pub fn budget(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
-    for (title, path) in [("Min available", "/spec/minAvailable"), ("Max unavailable", "/spec/maxUnavailable")] {
+    for (title, path) in [
+        ("Min available", "/spec/minAvailable"),
+        ("Max unavailable", "/spec/maxUnavailable"),
+    ] {
         if !row.at(path).is_null() {
             page.field(title, show(row.at(path)));
         }
     }
     let selects = row.at("/spec/selector");
-    page.field("Selector", if selects.is_null() { "<unset>".into() } else { selector(selects) });
+    page.field(
+        "Selector",
+        if selects.is_null() {
+            "<unset>".into()
+        } else {
+            selector(selects)
+        },
+    );
     page.line("Status:");
     for (title, field) in [
         ("Allowed disruptions", "disruptionsAllowed"),
@@ -143,6 +231,9 @@ pub fn budget(page: &mut DescribePage<'_>) {
         ("Desired", "desiredHealthy"),
         ("Total", "expectedPods"),
     ] {
-        page.line(format!("    {title}:\t{}", row.number(&format!("/status/{field}"))));
+        page.line(format!(
+            "    {title}:\t{}",
+            row.number(&format!("/status/{field}"))
+        ));
     }
 }

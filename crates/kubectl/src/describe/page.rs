@@ -15,7 +15,14 @@ pub(super) struct DescribePage<'a> {
 
 impl<'a> DescribePage<'a> {
     pub(super) fn new(client: &'a Client<'a>, object: &'a Value) -> DescribePage<'a> {
-        DescribePage { client, row: TableRow { object, now: client.wall() }, text: String::new() }
+        DescribePage {
+            client,
+            row: TableRow {
+                object,
+                now: client.wall(),
+            },
+            text: String::new(),
+        }
     }
 
     /// A line with tabs.
@@ -55,19 +62,33 @@ impl<'a> DescribePage<'a> {
             let involved = &event["involvedObject"];
             involved["name"] == self.row.text("/metadata/name") && involved["kind"] == kind.name()
         };
-        let mut events: Vec<Value> = self.client.list(Kind::Event, "").into_iter().filter(|event| about(event)).collect();
+        let mut events: Vec<Value> = self
+            .client
+            .list(Kind::Event, "")
+            .into_iter()
+            .filter(|event| about(event))
+            .collect();
         k8s_model::sort::sort_by_key(&mut events, printers::event_order);
         if events.is_empty() {
             return self.line("Events:\t<none>");
         }
-        self.line("Events:\n  Type\tReason\tAge\tFrom\tMessage\n  ----\t------\t----\t----\t-------");
+        self.line(
+            "Events:\n  Type\tReason\tAge\tFrom\tMessage\n  ----\t------\t----\t----\t-------",
+        );
         for event in &events {
             let text = |name: &str| event[name].as_str().unwrap_or("");
-            let part = event["involvedObject"]["fieldPath"].as_str().filter(|part| !part.is_empty());
+            let part = event["involvedObject"]["fieldPath"]
+                .as_str()
+                .filter(|part| !part.is_empty());
             let part = part.map_or(String::new(), |part| format!("{part}: "));
             let age = printers::event_age(event, self.row.now);
-            let line =
-                format!("  {}\t{}\t{age}\t{}\t{part}{}", text("type"), text("reason"), printers::source(event), text("message").trim());
+            let line = format!(
+                "  {}\t{}\t{age}\t{}\t{part}{}",
+                text("type"),
+                text("reason"),
+                printers::source(event),
+                text("message").trim()
+            );
             self.line(line);
         }
     }
@@ -75,10 +96,18 @@ impl<'a> DescribePage<'a> {
 
 /// `Labels:` with one pair on each line, the last-applied annotation left out.
 pub(super) fn pairs(title: &str, map: &Value, sign: char) -> String {
-    let shown = map.as_object().into_iter().flatten().filter(|(key, _)| *key != k8s_model::meta::LAST_APPLIED);
+    let shown = map
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| *key != k8s_model::meta::LAST_APPLIED);
     let one = |(key, value): (&String, &Value)| {
         let value = value.as_str().unwrap_or("");
-        if sign == ':' { annotation(key, value.strip_suffix('\n').unwrap_or(value)) } else { format!("{key}{sign}{value}") }
+        if sign == ':' {
+            annotation(key, value.strip_suffix('\n').unwrap_or(value))
+        } else {
+            format!("{key}{sign}{value}")
+        }
     };
     let all: Vec<String> = shown.map(one).collect();
     if all.is_empty() {
@@ -93,7 +122,12 @@ fn annotation(key: &str, value: &str) -> String {
     if key.len() + value.len() + 2 <= LONGEST && !value.contains('\n') {
         return format!("{key}: {value}");
     }
-    let cut = |line: &str| match line.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= LONGEST - 2).last() {
+    let cut = |line: &str| match line
+        .char_indices()
+        .map(|(at, c)| at + c.len_utf8())
+        .take_while(|end| *end <= LONGEST - 2)
+        .last()
+    {
         Some(end) if end < line.len() => format!("\n\t  {}...", &line[..end]),
         _ => format!("\n\t  {line}"),
     };
@@ -102,8 +136,15 @@ fn annotation(key: &str, value: &str) -> String {
 
 /// `Deployment/nginx`, who controls an object.
 pub(super) fn controlled_by(row: TableRow<'_>) -> Option<String> {
-    let owner = row.list("/metadata/ownerReferences").iter().find(|owner| owner["controller"] == true)?;
-    Some(format!("{}/{}", owner["kind"].as_str().unwrap_or(""), owner["name"].as_str().unwrap_or("")))
+    let owner = row
+        .list("/metadata/ownerReferences")
+        .iter()
+        .find(|owner| owner["controller"] == true)?;
+    Some(format!(
+        "{}/{}",
+        owner["kind"].as_str().unwrap_or(""),
+        owner["name"].as_str().unwrap_or("")
+    ))
 }
 
 pub(super) fn long(row: TableRow<'_>, path: &str) -> String {

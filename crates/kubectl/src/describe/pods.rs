@@ -23,8 +23,18 @@ pub fn pod(page: &mut DescribePage<'_>) {
     if row.at("/metadata/deletionTimestamp").is_null() {
         page.field("Status", row.text("/status/phase"));
     } else {
-        page.field("Status", format!("Terminating (lasts {})", row.age("/metadata/deletionTimestamp").replace("<invalid>", "0s")));
-        page.field("Termination Grace Period", format!("{}s", row.number("/metadata/deletionGracePeriodSeconds")));
+        page.field(
+            "Status",
+            format!(
+                "Terminating (lasts {})",
+                row.age("/metadata/deletionTimestamp")
+                    .replace("<invalid>", "0s")
+            ),
+        );
+        page.field(
+            "Termination Grace Period",
+            format!("{}s", row.number("/metadata/deletionGracePeriodSeconds")),
+        );
     }
     for (title, path) in [("Reason", "/status/reason"), ("Message", "/status/message")] {
         if !row.text(path).is_empty() {
@@ -49,7 +59,12 @@ pub fn pod(page: &mut DescribePage<'_>) {
 }
 
 fn ips(page: &mut DescribePage<'_>) {
-    let all: Vec<&str> = page.row.list("/status/podIPs").iter().filter_map(|ip| ip["ip"].as_str()).collect();
+    let all: Vec<&str> = page
+        .row
+        .list("/status/podIPs")
+        .iter()
+        .filter_map(|ip| ip["ip"].as_str())
+        .collect();
     if all.is_empty() {
         return page.field("IPs", "<none>");
     }
@@ -62,9 +77,21 @@ fn ips(page: &mut DescribePage<'_>) {
 fn containers(page: &mut DescribePage<'_>) {
     let row = page.row;
     let kinds = [
-        ("Init Containers", "/spec/initContainers", "/status/initContainerStatuses"),
-        ("Containers", "/spec/containers", "/status/containerStatuses"),
-        ("Ephemeral Containers", "/spec/ephemeralContainers", "/status/ephemeralContainerStatuses"),
+        (
+            "Init Containers",
+            "/spec/initContainers",
+            "/status/initContainerStatuses",
+        ),
+        (
+            "Containers",
+            "/spec/containers",
+            "/status/containerStatuses",
+        ),
+        (
+            "Ephemeral Containers",
+            "/spec/ephemeralContainers",
+            "/status/ephemeralContainerStatuses",
+        ),
     ];
     for (title, specs, statuses) in kinds {
         if row.list(specs).is_empty() {
@@ -72,8 +99,12 @@ fn containers(page: &mut DescribePage<'_>) {
         }
         page.line(format!("{title}:"));
         for spec in row.list(specs) {
-            let status = row.list(statuses).iter().find(|status| status["name"] == spec["name"]);
-            page.text.push_str(&template::container(spec, (Some(row.at("")), status), "  "));
+            let status = row
+                .list(statuses)
+                .iter()
+                .find(|status| status["name"] == spec["name"]);
+            page.text
+                .push_str(&template::container(spec, (Some(row.at("")), status), "  "));
         }
     }
 }

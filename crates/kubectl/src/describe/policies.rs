@@ -14,15 +14,35 @@ pub fn ingress(page: &mut DescribePage<'_>) {
     let mut found: Vec<String> = row
         .list("/status/loadBalancer/ingress")
         .iter()
-        .filter_map(|place| place["ip"].as_str().or(place["hostname"].as_str()).map(str::to_owned))
+        .filter_map(|place| {
+            place["ip"]
+                .as_str()
+                .or(place["hostname"].as_str())
+                .map(str::to_owned)
+        })
         .collect();
     k8s_model::sort::sort(&mut found);
     page.field("Address", found.join(","));
-    page.field("Ingress Class", printers::or_none(row.text("/spec/ingressClassName")));
+    page.field(
+        "Ingress Class",
+        printers::or_none(row.text("/spec/ingressClassName")),
+    );
     let default = row.at("/spec/defaultBackend");
-    let default = if default.is_null() { "<default>".to_owned() } else { backend(page, default) };
+    let default = if default.is_null() {
+        "<default>".to_owned()
+    } else {
+        backend(page, default)
+    };
     page.field("Default backend", &default);
-    let hosts = |tls: &Value| tls["hosts"].as_array().into_iter().flatten().map(show).collect::<Vec<_>>().join(",");
+    let hosts = |tls: &Value| {
+        tls["hosts"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(show)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
     if !row.list("/spec/tls").is_empty() {
         page.line("TLS:");
     }
@@ -33,11 +53,25 @@ pub fn ingress(page: &mut DescribePage<'_>) {
         });
     }
     page.line("Rules:\n  Host\tPath\tBackends\n  ----\t----\t--------");
-    let rules: Vec<&Value> = row.list("/spec/rules").iter().filter(|rule| rule["http"].is_object()).collect();
+    let rules: Vec<&Value> = row
+        .list("/spec/rules")
+        .iter()
+        .filter(|rule| rule["http"].is_object())
+        .collect();
     for rule in &rules {
-        page.line(format!("  {}\t", rule["host"].as_str().filter(|host| !host.is_empty()).unwrap_or("*")));
+        page.line(format!(
+            "  {}\t",
+            rule["host"]
+                .as_str()
+                .filter(|host| !host.is_empty())
+                .unwrap_or("*")
+        ));
         for path in rule["http"]["paths"].as_array().into_iter().flatten() {
-            let line = format!("    \t{} \t{}", path["path"].as_str().unwrap_or(""), backend(page, &path["backend"]));
+            let line = format!(
+                "    \t{} \t{}",
+                path["path"].as_str().unwrap_or(""),
+                backend(page, &path["backend"])
+            );
             page.line(line);
         }
     }
@@ -53,33 +87,70 @@ fn backend(page: &DescribePage<'_>, backend: &Value) -> String {
     if !service.is_object() {
         let resource = &backend["resource"];
         let group = resource["apiGroup"].as_str().unwrap_or("<none>");
-        return format!("APIGroup: {group}, Kind: {}, Name: {}", show(&resource["kind"]), show(&resource["name"]));
+        return format!(
+            "APIGroup: {group}, Kind: {}, Name: {}",
+            show(&resource["kind"]),
+            show(&resource["name"])
+        );
     }
     let (name, port) = (service["name"].as_str().unwrap_or(""), &service["port"]);
-    let wanted = if port["number"].is_null() { &port["name"] } else { &port["number"] };
+    let wanted = if port["number"].is_null() {
+        &port["name"]
+    } else {
+        &port["number"]
+    };
     let key = k8s_model::ObjectRef::new(Kind::Service, page.row.text("/metadata/namespace"), name);
     let Some(found) = page.client.find(&key) else {
-        return format!("{name}:{} (<error: services {name:?} not found>)", show(wanted));
+        return format!(
+            "{name}:{} (<error: services {name:?} not found>)",
+            show(wanted)
+        );
     };
-    let named = |p: &&Value| p["port"] == port["number"] || p["name"].is_string() && p["name"] == port["name"];
-    let port = found["spec"]["ports"].as_array().and_then(|ports| ports.iter().find(named));
-    format!("{name}:{} ({})", show(wanted), addresses(page, name, port.and_then(|port| port["name"].as_str()).unwrap_or("")))
+    let named = |p: &&Value| {
+        p["port"] == port["number"] || p["name"].is_string() && p["name"] == port["name"]
+    };
+    let port = found["spec"]["ports"]
+        .as_array()
+        .and_then(|ports| ports.iter().find(named));
+    format!(
+        "{name}:{} ({})",
+        show(wanted),
+        addresses(
+            page,
+            name,
+            port.and_then(|port| port["name"].as_str()).unwrap_or("")
+        )
+    )
 }
 
 pub fn network_policy(page: &mut DescribePage<'_>) {
     page.name();
-    let created = page.row.text("/metadata/creationTimestamp").replace('T', " ").replace('Z', " +0000 UTC");
+    let created = page
+        .row
+        .text("/metadata/creationTimestamp")
+        .replace('T', " ")
+        .replace('Z', " +0000 UTC");
     page.field("Created on", created);
     page.labels();
     page.annotations();
     let row = page.row;
     let selector = row.at("/spec/podSelector");
     let all = selector.as_object().is_none_or(serde_json::Map::is_empty);
-    let chosen =
-        if all { "<none> (Allowing the specific traffic to all pods in this namespace)".to_owned() } else { printers::selector(selector) };
+    let chosen = if all {
+        "<none> (Allowing the specific traffic to all pods in this namespace)".to_owned()
+    } else {
+        printers::selector(selector)
+    };
     page.line(format!("Spec:\n  PodSelector:     {chosen}"));
-    let types: Vec<&str> = row.list("/spec/policyTypes").iter().filter_map(Value::as_str).collect();
-    for (kind, path, side, what) in [("Ingress", "/spec/ingress", "from", "From"), ("Egress", "/spec/egress", "to", "To")] {
+    let types: Vec<&str> = row
+        .list("/spec/policyTypes")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    for (kind, path, side, what) in [
+        ("Ingress", "/spec/ingress", "from", "From"),
+        ("Egress", "/spec/egress", "to", "To"),
+    ] {
         let word = kind.to_ascii_lowercase();
         if !types.contains(&kind) {
             page.line(format!("  Not affecting {word} traffic"));
@@ -88,7 +159,9 @@ pub fn network_policy(page: &mut DescribePage<'_>) {
         page.line(format!("  Allowing {word} traffic:"));
         let rules = row.list(path);
         if rules.is_empty() {
-            page.line(format!("    <none> (Selected pods are isolated for {word} connectivity)"));
+            page.line(format!(
+                "    <none> (Selected pods are isolated for {word} connectivity)"
+            ));
         }
         for (index, rule) in rules.iter().enumerate() {
             traffic(page, rule, (side, what));
@@ -102,7 +175,12 @@ pub fn network_policy(page: &mut DescribePage<'_>) {
 
 /// The ports and the other sides of a rule.
 fn traffic(page: &mut DescribePage<'_>, rule: &Value, (side, what): (&str, &str)) {
-    let list = |field: &str| rule[field].as_array().map_or(&[][..], Vec::as_slice).to_vec();
+    let list = |field: &str| {
+        rule[field]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice)
+            .to_vec()
+    };
     let ports = list("ports");
     if ports.is_empty() {
         page.line("    To Port: <any> (traffic allowed to all ports)");
@@ -110,25 +188,49 @@ fn traffic(page: &mut DescribePage<'_>, rule: &Value, (side, what): (&str, &str)
     for port in ports {
         let protocol = port["protocol"].as_str().unwrap_or("TCP");
         page.line(match port["endPort"].as_i64() {
-            Some(end) => format!("    To Port Range: {}-{end}/{protocol}", show(&port["port"])),
+            Some(end) => format!(
+                "    To Port Range: {}-{end}/{protocol}",
+                show(&port["port"])
+            ),
             None => format!("    To Port: {}/{protocol}", show(&port["port"])),
         });
     }
     let peers = list(side);
     if peers.is_empty() {
-        let whom = if side == "from" { "source" } else { "destination" };
-        page.line(format!("    {what}: <any> (traffic not restricted by {whom})"));
+        let whom = if side == "from" {
+            "source"
+        } else {
+            "destination"
+        };
+        page.line(format!(
+            "    {what}: <any> (traffic not restricted by {whom})"
+        ));
     }
     for peer in peers {
         page.line(format!("    {what}:"));
-        for (title, field) in [("NamespaceSelector", "namespaceSelector"), ("PodSelector", "podSelector")] {
+        for (title, field) in [
+            ("NamespaceSelector", "namespaceSelector"),
+            ("PodSelector", "podSelector"),
+        ] {
             if peer[field].is_object() {
-                page.line(format!("      {title}: {}", printers::selector(&peer[field])));
+                page.line(format!(
+                    "      {title}: {}",
+                    printers::selector(&peer[field])
+                ));
             }
         }
         if peer["ipBlock"].is_object() {
-            let except: Vec<String> = peer["ipBlock"]["except"].as_array().into_iter().flatten().map(show).collect();
-            page.line(format!("      IPBlock:\n        CIDR: {}\n        Except: {}", show(&peer["ipBlock"]["cidr"]), except.join(", ")));
+            let except: Vec<String> = peer["ipBlock"]["except"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(show)
+                .collect();
+            page.line(format!(
+                "      IPBlock:\n        CIDR: {}\n        Except: {}",
+                show(&peer["ipBlock"]["cidr"]),
+                except.join(", ")
+            ));
         }
     }
 }
@@ -144,7 +246,9 @@ fn scope_help(scope: &str) -> &'static str {
             "Matches all pods that do not have an active deadline. These pods usually include long running pods whose container command is \
              not expected to terminate."
         }
-        "BestEffort" => "Matches all pods that do not have resource requirements set. These pods have a best effort quality of service.",
+        "BestEffort" => {
+            "Matches all pods that do not have resource requirements set. These pods have a best effort quality of service."
+        }
         "NotBestEffort" => {
             "Matches all pods that have at least one resource requirement set. These pods have a burstable or guaranteed quality of service."
         }
@@ -154,18 +258,31 @@ fn scope_help(scope: &str) -> &'static str {
 
 /// Scopes, used and hard amounts; the lines are indented, the ruler and the bullet of a scope differ.
 fn amounts(quota: &Value, lead: &str, (ruler, bullet): (&str, &str)) -> String {
-    let mut scopes: Vec<&str> = quota["spec"]["scopes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut scopes: Vec<&str> = quota["spec"]["scopes"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     k8s_model::sort::sort(&mut scopes);
     let mut text = String::new();
     if !scopes.is_empty() {
         text.push_str(&format!("{lead}Scopes:\t{}\n", scopes.join(", ")));
     }
-    for help in scopes.iter().map(|scope| scope_help(scope)).filter(|help| !help.is_empty()) {
+    for help in scopes
+        .iter()
+        .map(|scope| scope_help(scope))
+        .filter(|help| !help.is_empty())
+    {
         text.push_str(&format!("{lead}{bullet}* {help}\n"));
     }
-    text.push_str(&format!("{lead}Resource\tUsed\tHard\n{lead}--------\t{ruler}\t{ruler}\n"));
+    text.push_str(&format!(
+        "{lead}Resource\tUsed\tHard\n{lead}--------\t{ruler}\t{ruler}\n"
+    ));
     for (name, hard) in quota["status"]["hard"].as_object().into_iter().flatten() {
-        let used = quota["status"]["used"][name.as_str()].as_str().unwrap_or("0");
+        let used = quota["status"]["used"][name.as_str()]
+            .as_str()
+            .unwrap_or("0");
         text.push_str(&format!("{lead}{name}\t{used}\t{}\n", show(hard)));
     }
     text
@@ -173,19 +290,37 @@ fn amounts(quota: &Value, lead: &str, (ruler, bullet): (&str, &str)) -> String {
 
 pub fn quota(page: &mut DescribePage<'_>) {
     page.name();
-    page.text.push_str(&amounts(page.row.object, "", ("----", " ")));
+    page.text
+        .push_str(&amounts(page.row.object, "", ("----", " ")));
 }
 
 fn limits(range: &Value, lead: &str) -> String {
-    const COLUMNS: [&str; 5] = ["min", "max", "defaultRequest", "default", "maxLimitRequestRatio"];
+    const COLUMNS: [&str; 5] = [
+        "min",
+        "max",
+        "defaultRequest",
+        "default",
+        "maxLimitRequestRatio",
+    ];
     let mut text = String::new();
     for item in range["spec"]["limits"].as_array().into_iter().flatten() {
-        let mut names: Vec<&String> = COLUMNS.iter().filter_map(|field| item[*field].as_object()).flat_map(serde_json::Map::keys).collect();
+        let mut names: Vec<&String> = COLUMNS
+            .iter()
+            .filter_map(|field| item[*field].as_object())
+            .flat_map(serde_json::Map::keys)
+            .collect();
         k8s_model::sort::sort(&mut names);
         names.dedup();
         for name in names {
-            let cells: Vec<&str> = COLUMNS.iter().map(|field| item[*field][name.as_str()].as_str().unwrap_or("-")).collect();
-            text.push_str(&format!("{lead}{}\t{name}\t{}\n", show(&item["type"]), cells.join("\t")));
+            let cells: Vec<&str> = COLUMNS
+                .iter()
+                .map(|field| item[*field][name.as_str()].as_str().unwrap_or("-"))
+                .collect();
+            text.push_str(&format!(
+                "{lead}{}\t{name}\t{}\n",
+                show(&item["type"]),
+                cells.join("\t")
+            ));
         }
     }
     text
@@ -216,11 +351,21 @@ pub fn namespace(page: &mut DescribePage<'_>) {
         page.line("Conditions:\n  Type\tStatus\tLastTransitionTime\tReason\tMessage\n  ----\t------\t------------------\t------\t-------");
         for c in conditions {
             let when = printers::age::long(c["lastTransitionTime"].as_str().unwrap_or(""));
-            page.line(format!("  {}\t{}\t{when}\t{}\t{}", show(&c["type"]), show(&c["status"]), show(&c["reason"]), show(&c["message"])));
+            page.line(format!(
+                "  {}\t{}\t{when}\t{}\t{}",
+                show(&c["type"]),
+                show(&c["status"]),
+                show(&c["reason"]),
+                show(&c["message"])
+            ));
         }
     }
     let quotas = page.client.list(Kind::ResourceQuota, name);
-    page.line(if quotas.is_empty() { "\nNo resource quota." } else { "\nResource Quotas" });
+    page.line(if quotas.is_empty() {
+        "\nNo resource quota."
+    } else {
+        "\nResource Quotas"
+    });
     for quota in &quotas {
         page.line(format!("  Name:\t{}", show(&quota["metadata"]["name"])));
         page.text.push_str(&amounts(quota, "  ", ("---", "")));
@@ -231,7 +376,9 @@ pub fn namespace(page: &mut DescribePage<'_>) {
     }
     page.line("\nResource Limits");
     page.text.push_str(&limits_head(" "));
-    ranges.iter().for_each(|range| page.text.push_str(&limits(range, " ")));
+    ranges
+        .iter()
+        .for_each(|range| page.text.push_str(&limits(range, " ")));
 }
 
 /// Every field with a label made of its name, for a kind that kubectl has no describer for.
@@ -244,8 +391,13 @@ pub fn other(page: &mut DescribePage<'_>) {
     page.text.push_str(&text);
 }
 
-const SKIPPED: [&str; 5] =
-    [".metadata.managedFields", ".metadata.name", ".metadata.namespace", ".metadata.labels", ".metadata.annotations"];
+const SKIPPED: [&str; 5] = [
+    ".metadata.managedFields",
+    ".metadata.name",
+    ".metadata.namespace",
+    ".metadata.labels",
+    ".metadata.annotations",
+];
 
 fn fields(value: &Value, depth: usize, path: &str) -> String {
     let lead = "  ".repeat(depth);
@@ -257,12 +409,19 @@ fn fields(value: &Value, depth: usize, path: &str) -> String {
         }
         let label = label(name);
         match value {
-            Value::Object(_) => text.push_str(&format!("{lead}{label}:\n{}", fields(value, depth + 1, &path))),
+            Value::Object(_) => text.push_str(&format!(
+                "{lead}{label}:\n{}",
+                fields(value, depth + 1, &path)
+            )),
             Value::Array(items) => {
                 text.push_str(&format!("{lead}{label}:\n"));
                 for item in items {
                     let one = || format!("{lead}  {}\n", k8s_model::json::go(item));
-                    text.push_str(&if item.is_object() { fields(item, depth + 1, &path) } else { one() });
+                    text.push_str(&if item.is_object() {
+                        fields(item, depth + 1, &path)
+                    } else {
+                        one()
+                    });
                 }
             }
             other => text.push_str(&format!("{lead}{label}:\t{}\n", k8s_model::json::go(other))),
@@ -294,7 +453,16 @@ fn label(field: &str) -> String {
             return capitals;
         }
         let mut letters = part.chars();
-        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+        letters
+            .next()
+            .map(|first| first.to_ascii_uppercase())
+            .into_iter()
+            .chain(letters)
+            .collect()
     };
-    parts.into_iter().map(shown).collect::<Vec<String>>().join(" ")
+    parts
+        .into_iter()
+        .map(shown)
+        .collect::<Vec<String>>()
+        .join(" ")
 }

@@ -10,12 +10,23 @@ fn status(page: &mut DescribePage<'_>) {
     if row.at("/metadata/deletionTimestamp").is_null() {
         page.field("Status", row.text("/status/phase"));
     } else {
-        page.field("Status", format!("Terminating (lasts {})", row.age("/metadata/deletionTimestamp")));
+        page.field(
+            "Status",
+            format!(
+                "Terminating (lasts {})",
+                row.age("/metadata/deletionTimestamp")
+            ),
+        );
     }
 }
 
 fn finalizers(page: &mut DescribePage<'_>) {
-    let all: Vec<&str> = page.row.list("/metadata/finalizers").iter().filter_map(Value::as_str).collect();
+    let all: Vec<&str> = page
+        .row
+        .list("/metadata/finalizers")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
     page.field("Finalizers", format!("[{}]", all.join(" ")));
 }
 
@@ -29,18 +40,49 @@ pub fn claim(page: &mut DescribePage<'_>) {
     page.annotations();
     finalizers(page);
     let bound = !row.text("/spec/volumeName").is_empty();
-    let capacity = if bound { row.text("/status/capacity/storage") } else { "" };
-    page.field("Capacity", if bound && capacity.is_empty() { "0" } else { capacity });
-    page.field("Access Modes", if bound { printers::modes(row.at("/status/accessModes")) } else { String::new() });
+    let capacity = if bound {
+        row.text("/status/capacity/storage")
+    } else {
+        ""
+    };
+    page.field(
+        "Capacity",
+        if bound && capacity.is_empty() {
+            "0"
+        } else {
+            capacity
+        },
+    );
+    page.field(
+        "Access Modes",
+        if bound {
+            printers::modes(row.at("/status/accessModes"))
+        } else {
+            String::new()
+        },
+    );
     page.field("VolumeMode", row.text("/spec/volumeMode"));
     let uses = |pod: &Value| {
-        pod["spec"]["volumes"]
-            .as_array()
-            .is_some_and(|v| v.iter().any(|v| v["persistentVolumeClaim"]["claimName"] == row.text("/metadata/name")))
+        pod["spec"]["volumes"].as_array().is_some_and(|v| {
+            v.iter()
+                .any(|v| v["persistentVolumeClaim"]["claimName"] == row.text("/metadata/name"))
+        })
     };
-    let users: Vec<String> =
-        page.client.list(Kind::Pod, row.text("/metadata/namespace")).iter().filter(|pod| uses(pod)).map(name).collect();
-    page.field("Used By", if users.is_empty() { "<none>".to_owned() } else { users.join("\n\t") });
+    let users: Vec<String> = page
+        .client
+        .list(Kind::Pod, row.text("/metadata/namespace"))
+        .iter()
+        .filter(|pod| uses(pod))
+        .map(name)
+        .collect();
+    page.field(
+        "Used By",
+        if users.is_empty() {
+            "<none>".to_owned()
+        } else {
+            users.join("\n\t")
+        },
+    );
     let conditions = row.list("/status/conditions");
     if !conditions.is_empty() {
         page.line("Conditions:");
@@ -74,20 +116,29 @@ pub fn volume(page: &mut DescribePage<'_>) {
     status(page);
     match row.text("/spec/claimRef/name") {
         "" => page.field("Claim", ""),
-        claim => page.field("Claim", format!("{}/{claim}", row.text("/spec/claimRef/namespace"))),
+        claim => page.field(
+            "Claim",
+            format!("{}/{claim}", row.text("/spec/claimRef/namespace")),
+        ),
     }
-    page.field("Reclaim Policy", row.text("/spec/persistentVolumeReclaimPolicy"));
+    page.field(
+        "Reclaim Policy",
+        row.text("/spec/persistentVolumeReclaimPolicy"),
+    );
     page.field("Access Modes", printers::modes(row.at("/spec/accessModes")));
     page.field("VolumeMode", row.text("/spec/volumeMode"));
     page.field("Capacity", row.text("/spec/capacity/storage"));
     affinity(page);
     page.field("Message", row.text("/status/message"));
     page.line("Source:");
-    page.text.push_str(&template::source(row.at("/spec"), "    "));
+    page.text
+        .push_str(&template::source(row.at("/spec"), "    "));
 }
 
 fn affinity(page: &mut DescribePage<'_>) {
-    let terms = page.row.list("/spec/nodeAffinity/required/nodeSelectorTerms");
+    let terms = page
+        .row
+        .list("/spec/nodeAffinity/required/nodeSelectorTerms");
     if terms.is_empty() {
         return page.field("Node Affinity", "<none>");
     }
@@ -98,8 +149,18 @@ fn affinity(page: &mut DescribePage<'_>) {
             .into_iter()
             .flatten()
             .map(|e| {
-                let values: Vec<String> = e["values"].as_array().into_iter().flatten().map(show).collect();
-                format!("{} {} [{}]", show(&e["key"]), show(&e["operator"]).to_ascii_lowercase(), values.join(", "))
+                let values: Vec<String> = e["values"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(show)
+                    .collect();
+                format!(
+                    "{} {} [{}]",
+                    show(&e["key"]),
+                    show(&e["operator"]).to_ascii_lowercase(),
+                    values.join(", ")
+                )
             })
             .collect();
         page.line(format!("    Term {index}:\t{}", all.join("\n\t")));
@@ -109,14 +170,20 @@ fn affinity(page: &mut DescribePage<'_>) {
 pub fn class(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.field("Name", row.text("/metadata/name"));
-    let default = row.at("/metadata/annotations").get("storageclass.kubernetes.io/is-default-class").is_some_and(|v| v == "true");
+    let default = row
+        .at("/metadata/annotations")
+        .get("storageclass.kubernetes.io/is-default-class")
+        .is_some_and(|v| v == "true");
     page.field("IsDefaultClass", if default { "Yes" } else { "No" });
     let annotations = printers::pairs(row.at("/metadata/annotations"));
     page.field("Annotations", annotations);
     page.field("Provisioner", row.text("/provisioner"));
     page.field("Parameters", printers::pairs(row.at("/parameters")));
     let expansion = row.at("/allowVolumeExpansion").as_bool();
-    page.field("AllowVolumeExpansion", expansion.map_or("<unset>", |on| if on { "True" } else { "False" }));
+    page.field(
+        "AllowVolumeExpansion",
+        expansion.map_or("<unset>", |on| if on { "True" } else { "False" }),
+    );
     page.field("MountOptions", "<none>");
     page.field("ReclaimPolicy", row.text("/reclaimPolicy"));
     page.field("VolumeBindingMode", row.text("/volumeBindingMode"));

@@ -11,17 +11,27 @@ pub fn describe(template: &Value) -> String {
     let metadata = &template["metadata"];
     text.push_str(&indent(&pairs("Labels", &metadata["labels"], '='), 2));
     if !empty(&metadata["annotations"]) {
-        text.push_str(&indent(&pairs("Annotations", &metadata["annotations"], ':'), 2));
+        text.push_str(&indent(
+            &pairs("Annotations", &metadata["annotations"], ':'),
+            2,
+        ));
     }
     let spec = &template["spec"];
-    if let Some(account) = spec["serviceAccountName"].as_str().filter(|name| !name.is_empty()) {
+    if let Some(account) = spec["serviceAccountName"]
+        .as_str()
+        .filter(|name| !name.is_empty())
+    {
         text.push_str(&format!("  Service Account:\t{account}\n"));
     }
-    for (title, field) in [("Init Containers", "initContainers"), ("Containers", "containers")] {
+    for (title, field) in [
+        ("Init Containers", "initContainers"),
+        ("Containers", "containers"),
+    ] {
         let list = spec[field].as_array().map_or(&[][..], Vec::as_slice);
         if !list.is_empty() {
             text.push_str(&format!("  {title}:\n"));
-            list.iter().for_each(|c| text.push_str(&container(c, (None, None), "   ")));
+            list.iter()
+                .for_each(|c| text.push_str(&container(c, (None, None), "   ")));
         }
     }
     text.push_str(&volumes(spec, "  "));
@@ -35,12 +45,22 @@ pub fn describe(template: &Value) -> String {
 
 /// Indents the first line by blanks; those that begin with a tab line up by themselves.
 fn indent(text: &str, blanks: usize) -> String {
-    let lines = text.lines().map(|line| if line.starts_with('\t') { line.to_owned() } else { format!("{}{line}", " ".repeat(blanks)) });
+    let lines = text.lines().map(|line| {
+        if line.starts_with('\t') {
+            line.to_owned()
+        } else {
+            format!("{}{line}", " ".repeat(blanks))
+        }
+    });
     lines.map(|line| line + "\n").collect()
 }
 
 /// One container; the Pod and the status are there for one of a Pod.
-pub fn container(container: &Value, (pod, status): (Option<&Value>, Option<&Value>), lead: &str) -> String {
+pub fn container(
+    container: &Value,
+    (pod, status): (Option<&Value>, Option<&Value>),
+    lead: &str,
+) -> String {
     let mut text = format!("{lead}{}:\n", container["name"].as_str().unwrap_or(""));
     // Fields of a container stand at one depth, in a template and in a Pod.
     let inner = "    ".to_owned();
@@ -57,23 +77,38 @@ pub fn container(container: &Value, (pod, status): (Option<&Value>, Option<&Valu
     field(if many { "Ports" } else { "Port" }, &ports);
     field(if many { "Host Ports" } else { "Host Port" }, &host);
     for (title, name) in [("Command", "command"), ("Args", "args")] {
-        let words: Vec<&str> = container[name].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let words: Vec<&str> = container[name]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         if !words.is_empty() {
             text.push_str(&format!("{inner}{title}:\n"));
-            words.iter().for_each(|word| text.push_str(&format!("{inner}  {word}\n")));
+            words
+                .iter()
+                .for_each(|word| text.push_str(&format!("{inner}  {word}\n")));
         }
     }
     if let Some(status) = status {
         text.push_str(&state(status, &inner));
     }
     for (title, name) in [("Limits", "limits"), ("Requests", "requests")] {
-        let amounts = container["resources"][name].as_object().filter(|map| !map.is_empty());
+        let amounts = container["resources"][name]
+            .as_object()
+            .filter(|map| !map.is_empty());
         if let Some(amounts) = amounts {
             text.push_str(&format!("{inner}{title}:\n"));
-            amounts.iter().for_each(|(name, amount)| text.push_str(&format!("{inner}  {name}:\t{}\n", show(amount))));
+            amounts.iter().for_each(|(name, amount)| {
+                text.push_str(&format!("{inner}  {name}:\t{}\n", show(amount)))
+            });
         }
     }
-    for (title, name) in [("Liveness", "livenessProbe"), ("Readiness", "readinessProbe"), ("Startup", "startupProbe")] {
+    for (title, name) in [
+        ("Liveness", "livenessProbe"),
+        ("Readiness", "readinessProbe"),
+        ("Startup", "startupProbe"),
+    ] {
         if container[name].is_object() {
             text.push_str(&format!("{inner}{title}:\t{}\n", probe(&container[name])));
         }
@@ -85,11 +120,25 @@ pub fn container(container: &Value, (pod, status): (Option<&Value>, Option<&Valu
 
 fn ports(container: &Value) -> (String, String) {
     let one = |port: &Value, field: &str| {
-        let name = port["name"].as_str().map_or(String::new(), |name| format!(" ({name})"));
-        format!("{}/{}{name}", port[field].as_i64().unwrap_or(0), port["protocol"].as_str().unwrap_or("TCP"))
+        let name = port["name"]
+            .as_str()
+            .map_or(String::new(), |name| format!(" ({name})"));
+        format!(
+            "{}/{}{name}",
+            port[field].as_i64().unwrap_or(0),
+            port["protocol"].as_str().unwrap_or("TCP")
+        )
     };
     let list = container["ports"].as_array().map_or(&[][..], Vec::as_slice);
-    let join = |field: &str| or_none(&list.iter().map(|port| one(port, field)).collect::<Vec<_>>().join(", "));
+    let join = |field: &str| {
+        or_none(
+            &list
+                .iter()
+                .map(|port| one(port, field))
+                .collect::<Vec<_>>()
+                .join(", "),
+        )
+    };
     (join("containerPort"), join("hostPort"))
 }
 
@@ -97,7 +146,9 @@ fn state(status: &Value, inner: &str) -> String {
     let mut text = String::new();
     for (title, name) in [("State", "state"), ("Last State", "lastState")] {
         let state = &status[name];
-        let part = ["running", "waiting", "terminated"].into_iter().find(|part| state[*part].is_object());
+        let part = ["running", "waiting", "terminated"]
+            .into_iter()
+            .find(|part| state[*part].is_object());
         let Some(part) = part else {
             if name == "state" {
                 text.push_str(&format!("{inner}State:\tWaiting\n"));
@@ -107,7 +158,8 @@ fn state(status: &Value, inner: &str) -> String {
         let word = format!("{}{}", part[..1].to_ascii_uppercase(), &part[1..]);
         text.push_str(&format!("{inner}{title}:\t{word}\n"));
         let detail = &state[part];
-        let mut field = |name: &str, value: String| text.push_str(&format!("{inner}  {name}:\t{value}\n"));
+        let mut field =
+            |name: &str, value: String| text.push_str(&format!("{inner}  {name}:\t{value}\n"));
         for (title, key) in [("Reason", "reason"), ("Message", "message")] {
             if key == "message" && part != "terminated" {
                 continue;
@@ -117,7 +169,10 @@ fn state(status: &Value, inner: &str) -> String {
             }
         }
         if part == "terminated" {
-            field("Exit Code", detail["exitCode"].as_i64().unwrap_or(0).to_string());
+            field(
+                "Exit Code",
+                detail["exitCode"].as_i64().unwrap_or(0).to_string(),
+            );
         }
         for (title, key) in [("Started", "startedAt"), ("Finished", "finishedAt")] {
             if let Some(value) = detail[key].as_str() {
@@ -125,8 +180,15 @@ fn state(status: &Value, inner: &str) -> String {
             }
         }
     }
-    let ready = if status["ready"] == true { "True" } else { "False" };
-    text.push_str(&format!("{inner}Ready:\t{ready}\n{inner}Restart Count:\t{}\n", status["restartCount"].as_i64().unwrap_or(0)));
+    let ready = if status["ready"] == true {
+        "True"
+    } else {
+        "False"
+    };
+    text.push_str(&format!(
+        "{inner}Ready:\t{ready}\n{inner}Restart Count:\t{}\n",
+        status["restartCount"].as_i64().unwrap_or(0)
+    ));
     text
 }
 
@@ -146,7 +208,10 @@ fn probe(probe: &Value) -> String {
     }
     let get = &probe["httpGet"];
     if get.is_object() {
-        let scheme = get["scheme"].as_str().unwrap_or("HTTP").to_ascii_lowercase();
+        let scheme = get["scheme"]
+            .as_str()
+            .unwrap_or("HTTP")
+            .to_ascii_lowercase();
         return format!(
             "http-get {scheme}://{}:{}{} {tail}",
             get["host"].as_str().unwrap_or(""),
@@ -155,7 +220,11 @@ fn probe(probe: &Value) -> String {
         );
     }
     if probe["tcpSocket"].is_object() {
-        return format!("tcp-socket {}:{} {tail}", probe["tcpSocket"]["host"].as_str().unwrap_or(""), show(&probe["tcpSocket"]["port"]));
+        return format!(
+            "tcp-socket {}:{} {tail}",
+            probe["tcpSocket"]["host"].as_str().unwrap_or(""),
+            show(&probe["tcpSocket"]["port"])
+        );
     }
     format!("grpc <pod>:{} {tail}", show(&probe["grpc"]["port"]))
 }
@@ -170,7 +239,10 @@ fn field(pod: &Value, path: &str) -> String {
         "name" | "namespace" | "uid" => text(&metadata[path]),
         "labels" | "annotations" => {
             let pairs = metadata[path].as_object().into_iter().flatten();
-            pairs.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join("\n")
+            pairs
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect::<Vec<_>>()
+                .join("\n")
         }
         _ => String::new(),
     }
@@ -179,56 +251,104 @@ fn field(pod: &Value, path: &str) -> String {
 fn environment(container: &Value, pod: Option<&Value>, inner: &str) -> String {
     let optional = |source: &Value| source["optional"] == true;
     let mut text = String::new();
-    let whole = container["envFrom"].as_array().map_or(&[][..], Vec::as_slice);
+    let whole = container["envFrom"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
     if !whole.is_empty() {
         text.push_str(&format!("{inner}Environment Variables from:\n"));
     }
     for source in whole {
-        let (kind, from) =
-            if source["configMapRef"].is_object() { ("ConfigMap", &source["configMapRef"]) } else { ("Secret", &source["secretRef"]) };
-        let prefix = source["prefix"].as_str().filter(|prefix| !prefix.is_empty());
+        let (kind, from) = if source["configMapRef"].is_object() {
+            ("ConfigMap", &source["configMapRef"])
+        } else {
+            ("Secret", &source["secretRef"])
+        };
+        let prefix = source["prefix"]
+            .as_str()
+            .filter(|prefix| !prefix.is_empty());
         let prefix = prefix.map_or(String::new(), |prefix| format!(" with prefix '{prefix}'"));
-        text.push_str(&format!("{inner}  {}\t{kind}{prefix}\tOptional: {}\n", show(&from["name"]), optional(from)));
+        text.push_str(&format!(
+            "{inner}  {}\t{kind}{prefix}\tOptional: {}\n",
+            show(&from["name"]),
+            optional(from)
+        ));
     }
     let list = container["env"].as_array().map_or(&[][..], Vec::as_slice);
-    text.push_str(&format!("{inner}Environment:{}\n", if list.is_empty() { "\t<none>" } else { "" }));
+    text.push_str(&format!(
+        "{inner}Environment:{}\n",
+        if list.is_empty() { "\t<none>" } else { "" }
+    ));
     for variable in list {
         let from = &variable["valueFrom"];
         let value = if let Some(key) = from["configMapKeyRef"]["key"].as_str() {
             let of = &from["configMapKeyRef"];
-            format!("<set to the key '{key}' of config map '{}'>\tOptional: {}", show(&of["name"]), optional(of))
+            format!(
+                "<set to the key '{key}' of config map '{}'>\tOptional: {}",
+                show(&of["name"]),
+                optional(of)
+            )
         } else if let Some(key) = from["secretKeyRef"]["key"].as_str() {
             let of = &from["secretKeyRef"];
-            format!("<set to the key '{key}' in secret '{}'>\tOptional: {}", show(&of["name"]), optional(of))
+            format!(
+                "<set to the key '{key}' in secret '{}'>\tOptional: {}",
+                show(&of["name"]),
+                optional(of)
+            )
         } else if let Some(path) = from["fieldRef"]["fieldPath"].as_str() {
             let value = pod.map_or_else(String::new, |pod| field(pod, path));
-            format!("{value} ({}:{path})", from["fieldRef"]["apiVersion"].as_str().unwrap_or("v1"))
+            format!(
+                "{value} ({}:{path})",
+                from["fieldRef"]["apiVersion"].as_str().unwrap_or("v1")
+            )
         } else if let Some(resource) = from["resourceFieldRef"]["resource"].as_str() {
             let (kind, name) = resource.split_once('.').unwrap_or(("", resource));
             let amount = container["resources"][kind][name].as_str().unwrap_or("0");
-            let amount = if amount == "0" && kind == "limits" { "node allocatable" } else { amount };
+            let amount = if amount == "0" && kind == "limits" {
+                "node allocatable"
+            } else {
+                amount
+            };
             format!("{amount} ({resource})")
         } else {
-            variable["value"].as_str().unwrap_or("").replace('\n', &format!("\n{inner}  \t"))
+            variable["value"]
+                .as_str()
+                .unwrap_or("")
+                .replace('\n', &format!("\n{inner}  \t"))
         };
-        text.push_str(&format!("{inner}  {}:\t{value}\n", variable["name"].as_str().unwrap_or("")));
+        text.push_str(&format!(
+            "{inner}  {}:\t{value}\n",
+            variable["name"].as_str().unwrap_or("")
+        ));
     }
     text
 }
 
 fn mounts(container: &Value, inner: &str) -> String {
-    let mut list: Vec<&Value> = container["volumeMounts"].as_array().into_iter().flatten().collect();
+    let mut list: Vec<&Value> = container["volumeMounts"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .collect();
     if list.is_empty() {
         return format!("{inner}Mounts:\t<none>\n");
     }
     k8s_model::sort::sort_by_key(&mut list, |mount| mount["mountPath"].as_str().unwrap_or(""));
     let mut text = format!("{inner}Mounts:\n");
     for mount in list {
-        let mut how = if mount["readOnly"] == true { "ro" } else { "rw" }.to_owned();
+        let mut how = if mount["readOnly"] == true {
+            "ro"
+        } else {
+            "rw"
+        }
+        .to_owned();
         if let Some(path) = mount["subPath"].as_str() {
             how.push_str(&format!(",path=\"{path}\""));
         }
-        text.push_str(&format!("{inner}  {} from {} ({how})\n", show(&mount["mountPath"]), show(&mount["name"])));
+        text.push_str(&format!(
+            "{inner}  {} from {} ({how})\n",
+            show(&mount["mountPath"]),
+            show(&mount["name"])
+        ));
     }
     text
 }
@@ -243,7 +363,10 @@ pub fn volumes(spec: &Value, lead: &str) -> String {
     for volume in list {
         // In a template names stand one blank deeper.
         let name = volume["name"].as_str().unwrap_or("");
-        text.push_str(&format!("  {}{name}:\n", if lead.is_empty() { "" } else { " " }));
+        text.push_str(&format!(
+            "  {}{name}:\n",
+            if lead.is_empty() { "" } else { " " }
+        ));
         text.push_str(&source(volume, "    "));
     }
     text
@@ -261,15 +384,31 @@ pub fn source(volume: &Value, lead: &str) -> String {
         field("Path", of("hostPath", "path"));
         field("HostPathType", of("hostPath", "type"));
     } else if has("emptyDir") {
-        field("Type", "EmptyDir (a temporary directory that shares a pod's lifetime)".to_owned());
+        field(
+            "Type",
+            "EmptyDir (a temporary directory that shares a pod's lifetime)".to_owned(),
+        );
         field("Medium", of("emptyDir", "medium"));
-        field("SizeLimit", volume["emptyDir"]["sizeLimit"].as_str().unwrap_or("<unset>").to_owned());
+        field(
+            "SizeLimit",
+            volume["emptyDir"]["sizeLimit"]
+                .as_str()
+                .unwrap_or("<unset>")
+                .to_owned(),
+        );
     } else if has("persistentVolumeClaim") {
-        field("Type", "PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)".to_owned());
+        field(
+            "Type",
+            "PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)"
+                .to_owned(),
+        );
         field("ClaimName", of("persistentVolumeClaim", "claimName"));
         field("ReadOnly", flag("persistentVolumeClaim", "readOnly"));
     } else if has("configMap") {
-        field("Type", "ConfigMap (a volume populated by a ConfigMap)".to_owned());
+        field(
+            "Type",
+            "ConfigMap (a volume populated by a ConfigMap)".to_owned(),
+        );
         field("Name", of("configMap", "name"));
         field("Optional", flag("configMap", "optional"));
     } else if has("secret") {
@@ -277,21 +416,40 @@ pub fn source(volume: &Value, lead: &str) -> String {
         field("SecretName", of("secret", "secretName"));
         field("Optional", flag("secret", "optional"));
     } else if has("local") {
-        field("Type", "LocalVolume (a persistent volume backed by local storage on a node)".to_owned());
+        field(
+            "Type",
+            "LocalVolume (a persistent volume backed by local storage on a node)".to_owned(),
+        );
         field("Path", of("local", "path"));
     } else if has("nfs") {
-        field("Type", "NFS (an NFS mount that lasts the lifetime of a pod)".to_owned());
+        field(
+            "Type",
+            "NFS (an NFS mount that lasts the lifetime of a pod)".to_owned(),
+        );
         field("Server", of("nfs", "server"));
         field("Path", of("nfs", "path"));
         field("ReadOnly", flag("nfs", "readOnly"));
     } else if has("projected") {
-        field("Type", "Projected (a volume that contains injected data from multiple sources)".to_owned());
-        for part in volume["projected"]["sources"].as_array().into_iter().flatten() {
+        field(
+            "Type",
+            "Projected (a volume that contains injected data from multiple sources)".to_owned(),
+        );
+        for part in volume["projected"]["sources"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
             if part["serviceAccountToken"].is_object() {
-                field("TokenExpirationSeconds", show(&part["serviceAccountToken"]["expirationSeconds"]));
+                field(
+                    "TokenExpirationSeconds",
+                    show(&part["serviceAccountToken"]["expirationSeconds"]),
+                );
             } else if part["configMap"].is_object() {
                 field("ConfigMapName", show(&part["configMap"]["name"]));
-                field("Optional", (part["configMap"]["optional"] == true).to_string());
+                field(
+                    "Optional",
+                    (part["configMap"]["optional"] == true).to_string(),
+                );
             } else if part["secret"].is_object() {
                 field("SecretName", show(&part["secret"]["name"]));
             } else if part["downwardAPI"].is_object() {
@@ -299,7 +457,10 @@ pub fn source(volume: &Value, lead: &str) -> String {
             }
         }
     } else {
-        let kind = volume.as_object().and_then(|map| map.keys().find(|key| *key != "name")).cloned();
+        let kind = volume
+            .as_object()
+            .and_then(|map| map.keys().find(|key| *key != "name"))
+            .cloned();
         field("Type", kind.unwrap_or_else(|| "<unknown>".to_owned()));
     }
     text
@@ -307,7 +468,9 @@ pub fn source(volume: &Value, lead: &str) -> String {
 
 /// Topology spread constraints, if there are any.
 pub fn spread(spec: &Value, lead: &str) -> String {
-    let list = spec["topologySpreadConstraints"].as_array().map_or(&[][..], Vec::as_slice);
+    let list = spec["topologySpreadConstraints"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
     let mut lines: Vec<String> = list
         .iter()
         .map(|c| {
@@ -325,15 +488,34 @@ pub fn spread(spec: &Value, lead: &str) -> String {
         })
         .collect();
     k8s_model::sort::sort(&mut lines);
-    if lines.is_empty() { String::new() } else { format!("{lead}Topology Spread Constraints:\t{}\n", lines.join("\n\t")) }
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "{lead}Topology Spread Constraints:\t{}\n",
+            lines.join("\n\t")
+        )
+    }
 }
 
 /// Node selector and tolerations.
 pub fn placement(spec: &Value, lead: &str) -> String {
-    let selector = indent(&pairs("Node-Selectors", &spec["nodeSelector"], '='), lead.len());
-    let mut all: Vec<String> = spec["tolerations"].as_array().into_iter().flatten().map(toleration).collect();
+    let selector = indent(
+        &pairs("Node-Selectors", &spec["nodeSelector"], '='),
+        lead.len(),
+    );
+    let mut all: Vec<String> = spec["tolerations"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(toleration)
+        .collect();
     k8s_model::sort::sort(&mut all);
-    let all = if all.is_empty() { "<none>".to_owned() } else { all.join("\n\t") };
+    let all = if all.is_empty() {
+        "<none>".to_owned()
+    } else {
+        all.join("\n\t")
+    };
     format!("{selector}{lead}Tolerations:\t{all}\n")
 }
 

@@ -40,17 +40,31 @@ pub(super) struct Kustomization {
 
 impl Kustomization {
     pub(super) fn read(client: &Client<'_>, folder: &str) -> Result<Kustomization, Failure> {
-        let found = NAMES.iter().find_map(|name| client.file(&joined(folder, name)));
+        let found = NAMES
+            .iter()
+            .find_map(|name| client.file(&joined(folder, name)));
         let text = found.ok_or_else(|| {
             let all = format!("'{}', '{}' or '{}'", NAMES[0], NAMES[1], NAMES[2]);
-            Failure::error(format!("unable to find one of {all} in directory '{folder}'"))
+            Failure::error(format!(
+                "unable to find one of {all} in directory '{folder}'"
+            ))
         })?;
         // It is no API object: its kind need not be there.
-        let value: Value = manifest::value(&text).map_err(|problem| Failure::error(format!("invalid Kustomization: {problem}")))?;
-        let unknown = value.as_object().into_iter().flat_map(Map::keys).find(|field| !FIELDS.contains(&field.as_str()));
+        let value: Value = manifest::value(&text)
+            .map_err(|problem| Failure::error(format!("invalid Kustomization: {problem}")))?;
+        let unknown = value
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+            .find(|field| !FIELDS.contains(&field.as_str()));
         match unknown {
-            Some(field) => Err(Failure::error(format!("invalid Kustomization: {field} is not simulated here, or is no field"))),
-            None => Ok(Kustomization { folder: folder.to_owned(), value }),
+            Some(field) => Err(Failure::error(format!(
+                "invalid Kustomization: {field} is not simulated here, or is no field"
+            ))),
+            None => Ok(Kustomization {
+                folder: folder.to_owned(),
+                value,
+            }),
         }
     }
 
@@ -66,6 +80,8 @@ impl Kustomization {
     /// A file beside it.
     pub(super) fn file(&self, client: &Client<'_>, path: &str) -> Result<String, Failure> {
         let whole = joined(&self.folder, path);
-        client.file(&whole).ok_or_else(|| Failure::error(format!("open {whole}: no such file or directory")))
+        client
+            .file(&whole)
+            .ok_or_else(|| Failure::error(format!("open {whole}: no such file or directory")))
     }
 }

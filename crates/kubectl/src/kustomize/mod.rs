@@ -19,8 +19,7 @@ use cluster::disk::joined;
 use file::{Kustomization, NAMES};
 use resource::Resource;
 
-const FLAGS: &str =
-    "output/o= !enable-helm !enable-alpha-plugins !network ~load-restrictor= ~reorder= !as-current-user !env/e= !helm-command= !mount=";
+const FLAGS: &str = "output/o= !enable-helm !enable-alpha-plugins !network ~load-restrictor= ~reorder= !as-current-user !env/e= !helm-command= !mount=";
 /// Kustomizations within kustomizations.
 const MAX_DEPTH: usize = 16;
 /// `kubectl kustomize`.
@@ -36,12 +35,18 @@ pub const VERB: Verb = Verb {
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("kustomize", FLAGS, words)?;
     if args.get("output").is_some() {
-        return Err(Failure::error("there is no folder here to write to: redirect the output to a file"));
+        return Err(Failure::error(
+            "there is no folder here to write to: redirect the output to a file",
+        ));
     }
     let folder = match &args.words[..] {
         [] => ".",
         [folder] => folder.as_str(),
-        _ => return Err(Failure::error("specify one path to a kustomization directory")),
+        _ => {
+            return Err(Failure::error(
+                "specify one path to a kustomization directory",
+            ));
+        }
     };
     let text = text(client, folder)?;
     client.out.push_str(&text);
@@ -51,17 +56,26 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 /// What a kustomization makes, as one text.
 pub fn text(client: &Client<'_>, folder: &str) -> Result<String, Failure> {
     let objects = build(client, folder, 0)?;
-    let documents: Vec<String> = order::sorted(objects).iter().map(|resource| yaml::print(&resource.object)).collect();
+    let documents: Vec<String> = order::sorted(objects)
+        .iter()
+        .map(|resource| yaml::print(&resource.object))
+        .collect();
     Ok(documents.join("---\n"))
 }
 
 fn build(client: &Client<'_>, folder: &str, depth: usize) -> Result<Vec<Resource>, Failure> {
     if depth > MAX_DEPTH {
-        return Err(Failure::error(format!("cycle detected: kustomizations within kustomizations at '{folder}'")));
+        return Err(Failure::error(format!(
+            "cycle detected: kustomizations within kustomizations at '{folder}'"
+        )));
     }
     let kustomization = Kustomization::read(client, folder)?;
     let mut all = Vec::new();
-    for entry in kustomization.list("resources").iter().chain(kustomization.list("bases")) {
+    for entry in kustomization
+        .list("resources")
+        .iter()
+        .chain(kustomization.list("bases"))
+    {
         let path = entry.as_str().unwrap_or("");
         all.extend(accumulate(client, &kustomization, path, depth)?);
     }
@@ -74,13 +88,23 @@ fn build(client: &Client<'_>, folder: &str, depth: usize) -> Result<Vec<Resource
 }
 
 /// The objects of a file, or of a folder with a kustomization.
-fn accumulate(client: &Client<'_>, kustomization: &Kustomization, path: &str, depth: usize) -> Result<Vec<Resource>, Failure> {
+fn accumulate(
+    client: &Client<'_>,
+    kustomization: &Kustomization,
+    path: &str,
+    depth: usize,
+) -> Result<Vec<Resource>, Failure> {
     if path.contains("://") || path.starts_with("github.com/") {
-        return Err(Failure::error(format!("accumulating resources: '{path}': nothing is fetched from the network")));
+        return Err(Failure::error(format!(
+            "accumulating resources: '{path}': nothing is fetched from the network"
+        )));
     }
     let whole = joined(&kustomization.folder, path);
     let Some(text) = client.file(&whole) else {
-        if NAMES.iter().any(|name| client.file(&joined(&whole, name)).is_some()) {
+        if NAMES
+            .iter()
+            .any(|name| client.file(&joined(&whole, name)).is_some())
+        {
             return build(client, &whole, depth + 1);
         }
         return Err(Failure::error(format!(
@@ -89,9 +113,14 @@ fn accumulate(client: &Client<'_>, kustomization: &Kustomization, path: &str, de
     };
     let parsed = manifest::parse(text.as_bytes());
     match parsed.diagnostics.first() {
-        Some(wrong) => {
-            Err(Failure::error(format!("accumulating resources: accumulation err='accumulating resources from '{path}': {}'", wrong.fault)))
-        }
-        None => Ok(parsed.documents.into_iter().map(|document| Resource::new(document.value)).collect()),
+        Some(wrong) => Err(Failure::error(format!(
+            "accumulating resources: accumulation err='accumulating resources from '{path}': {}'",
+            wrong.fault
+        ))),
+        None => Ok(parsed
+            .documents
+            .into_iter()
+            .map(|document| Resource::new(document.value))
+            .collect()),
     }
 }

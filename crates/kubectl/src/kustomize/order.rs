@@ -28,12 +28,17 @@ const FIRST: [&str; 22] = [
     "CronJob",
     "PodDisruptionBudget",
 ];
-const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+const LAST: [&str; 2] = [
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+];
 
 fn rank(kind: &str) -> usize {
     let first = FIRST.iter().position(|first| *first == kind);
     let last = LAST.iter().position(|last| *last == kind);
-    first.or(last.map(|at| FIRST.len() + 1 + at)).unwrap_or(FIRST.len())
+    first
+        .or(last.map(|at| FIRST.len() + 1 + at))
+        .unwrap_or(FIRST.len())
 }
 
 pub(super) fn sorted(mut all: Vec<Resource>) -> Vec<Resource> {

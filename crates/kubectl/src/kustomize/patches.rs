@@ -11,7 +11,11 @@ use k8s_model::Kind;
 use k8s_model::go_regex::GoRegex;
 use serde_json::Value;
 
-pub(super) fn run(client: &Client<'_>, of: &Kustomization, all: &mut Vec<Resource>) -> Result<(), Failure> {
+pub(super) fn run(
+    client: &Client<'_>,
+    of: &Kustomization,
+    all: &mut Vec<Resource>,
+) -> Result<(), Failure> {
     for entry in of.list("patchesStrategicMerge") {
         let text = entry.as_str().unwrap_or("");
         // An entry is a file, or the patch itself.
@@ -26,7 +30,8 @@ pub(super) fn run(client: &Client<'_>, of: &Kustomization, all: &mut Vec<Resourc
             (None, Some(text)) => text.to_owned(),
             _ => return Err(Failure::error("patches: specify either patch or path")),
         };
-        let patch = manifest::value(&text).map_err(|problem| Failure::error(format!("unable to parse patch: {problem}")))?;
+        let patch = manifest::value(&text)
+            .map_err(|problem| Failure::error(format!("unable to parse patch: {problem}")))?;
         match patch {
             Value::Array(_) => {
                 let target = &entry["target"];
@@ -46,8 +51,13 @@ fn merge(all: &mut Vec<Resource>, target: &Value, patch: &Value) -> Result<(), F
     let own = target.is_null();
     let mut found = matching(all, if own { &named } else { target })?;
     if own && found.is_empty() {
-        let (kind, name) = (patch["kind"].as_str().unwrap_or(""), patch["metadata"]["name"].as_str().unwrap_or(""));
-        return Err(Failure::error(format!("no matches for Id {kind}/{name}; failed to find unique target for patch {kind}/{name}")));
+        let (kind, name) = (
+            patch["kind"].as_str().unwrap_or(""),
+            patch["metadata"]["name"].as_str().unwrap_or(""),
+        );
+        return Err(Failure::error(format!(
+            "no matches for Id {kind}/{name}; failed to find unique target for patch {kind}/{name}"
+        )));
     }
     if patch["$patch"] == "delete" {
         // From the last to the first, so that places stay.
@@ -61,7 +71,9 @@ fn merge(all: &mut Vec<Resource>, target: &Value, patch: &Value) -> Result<(), F
         metadata.remove("name");
         metadata.remove("namespace");
     }
-    found.into_iter().try_for_each(|at| apply(all, at, Patch::Strategic, &patch))
+    found
+        .into_iter()
+        .try_for_each(|at| apply(all, at, Patch::Strategic, &patch))
 }
 
 fn apply(all: &mut [Resource], at: usize, how: Patch, patch: &Value) -> Result<(), Failure> {
@@ -69,8 +81,20 @@ fn apply(all: &mut [Resource], at: usize, how: Patch, patch: &Value) -> Result<(
     let text = |field: &str| resource.object[field].as_str().unwrap_or("").to_owned();
     let kind = Kind::from_api(&text("apiVersion"), &text("kind"));
     // Without the types of a kind a list is replaced.
-    let (kind, how) = kind.map_or((Kind::ConfigMap, if how == Patch::Json { how } else { Patch::Merge }), |kind| (kind, how));
-    let patched = how.merged(kind, resource.object.clone(), patch).map_err(|error| Failure::error(error.message))?;
+    let (kind, how) = kind.map_or(
+        (
+            Kind::ConfigMap,
+            if how == Patch::Json {
+                how
+            } else {
+                Patch::Merge
+            },
+        ),
+        |kind| (kind, how),
+    );
+    let patched = how
+        .merged(kind, resource.object.clone(), patch)
+        .map_err(|error| Failure::error(error.message))?;
     resource.object = patched;
     Ok(())
 }
@@ -81,24 +105,40 @@ fn matching(all: &[Resource], target: &Value) -> Result<Vec<usize>, Failure> {
     let whole = |pattern: &str| GoRegex::new(&format!("^({pattern})$"));
     let (name, namespace) = (whole(text("name")), whole(text("namespace")));
     let (Ok(name), Ok(namespace)) = (name, namespace) else {
-        return Err(Failure::error(format!("invalid target: {} is no regular expression", text("name"))));
+        return Err(Failure::error(format!(
+            "invalid target: {} is no regular expression",
+            text("name")
+        )));
     };
     let labels = |selector: &str, labels: &Value| {
-        selector.split(',').filter(|pair| !pair.is_empty()).all(|pair| {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            labels[key.trim()].as_str().is_some_and(|own| !pair.contains('=') || own == value.trim_start_matches('=').trim())
-        })
+        selector
+            .split(',')
+            .filter(|pair| !pair.is_empty())
+            .all(|pair| {
+                let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+                labels[key.trim()].as_str().is_some_and(|own| {
+                    !pair.contains('=') || own == value.trim_start_matches('=').trim()
+                })
+            })
     };
     let fits = |resource: &Resource| {
-        let (group, version) = resource.object["apiVersion"].as_str().map_or(("", ""), |api| api.split_once('/').unwrap_or(("", api)));
+        let (group, version) = resource.object["apiVersion"]
+            .as_str()
+            .map_or(("", ""), |api| api.split_once('/').unwrap_or(("", api)));
         let metadata = &resource.object["metadata"];
         (text("kind").is_empty() || text("kind") == resource.kind())
             && (text("group").is_empty() || text("group") == group)
             && (text("version").is_empty() || text("version") == version)
             && (text("name").is_empty() || resource.names.iter().any(|own| name.is_match(own)))
-            && (text("namespace").is_empty() || namespace.is_match(metadata["namespace"].as_str().unwrap_or("default")))
+            && (text("namespace").is_empty()
+                || namespace.is_match(metadata["namespace"].as_str().unwrap_or("default")))
             && labels(text("labelSelector"), &metadata["labels"])
             && labels(text("annotationSelector"), &metadata["annotations"])
     };
-    Ok(all.iter().enumerate().filter(|(_, resource)| fits(resource)).map(|(at, _)| at).collect())
+    Ok(all
+        .iter()
+        .enumerate()
+        .filter(|(_, resource)| fits(resource))
+        .map(|(at, _)| at)
+        .collect())
 }

@@ -30,7 +30,10 @@ const REFERENCES: &[(&str, &[&str])] = &[
             "imagePullSecrets/[]/name",
         ],
     ),
-    ("PersistentVolumeClaim", &["volumes/[]/persistentVolumeClaim/claimName"]),
+    (
+        "PersistentVolumeClaim",
+        &["volumes/[]/persistentVolumeClaim/claimName"],
+    ),
     ("ServiceAccount", &["serviceAccountName"]),
     ("PriorityClass", &["priorityClassName"]),
 ];
@@ -38,12 +41,35 @@ const REFERENCES: &[(&str, &[&str])] = &[
 /// The same outside the specs of Pods.
 const OTHERS: &[(&str, &str, &[&str])] = &[
     ("StatefulSet", "Service", &["spec/serviceName"]),
-    ("Ingress", "Service", &["spec/defaultBackend/service/name", "spec/rules/[]/http/paths/[]/backend/service/name"]),
+    (
+        "Ingress",
+        "Service",
+        &[
+            "spec/defaultBackend/service/name",
+            "spec/rules/[]/http/paths/[]/backend/service/name",
+        ],
+    ),
     ("Ingress", "Secret", &["spec/tls/[]/secretName"]),
-    ("ServiceAccount", "Secret", &["imagePullSecrets/[]/name", "secrets/[]/name"]),
-    ("PersistentVolumeClaim", "PersistentVolume", &["spec/volumeName"]),
-    ("PersistentVolumeClaim", "StorageClass", &["spec/storageClassName"]),
-    ("PersistentVolume", "StorageClass", &["spec/storageClassName"]),
+    (
+        "ServiceAccount",
+        "Secret",
+        &["imagePullSecrets/[]/name", "secrets/[]/name"],
+    ),
+    (
+        "PersistentVolumeClaim",
+        "PersistentVolume",
+        &["spec/volumeName"],
+    ),
+    (
+        "PersistentVolumeClaim",
+        "StorageClass",
+        &["spec/storageClassName"],
+    ),
+    (
+        "PersistentVolume",
+        "StorageClass",
+        &["spec/storageClassName"],
+    ),
 ];
 
 /// Fields with a kind beside the name.
@@ -61,7 +87,12 @@ pub(super) fn pod_spec(kind: &str) -> Option<&'static str> {
     match kind {
         "Pod" => Some("spec"),
         "CronJob" => Some("spec/jobTemplate/spec/template/spec"),
-        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job" | "ReplicationController" => Some("spec/template/spec"),
+        "Deployment"
+        | "ReplicaSet"
+        | "StatefulSet"
+        | "DaemonSet"
+        | "Job"
+        | "ReplicationController" => Some("spec/template/spec"),
         _ => None,
     }
 }
@@ -69,7 +100,13 @@ pub(super) fn pod_spec(kind: &str) -> Option<&'static str> {
 /// Visits what stands under a path, if it is there.
 pub(super) fn visit(value: &mut Value, path: &str, change: &mut dyn FnMut(&mut Value)) {
     let (step, rest) = path.split_once('/').unwrap_or((path, ""));
-    let mut go_on = |next: &mut Value| if rest.is_empty() { change(next) } else { visit(next, rest, change) };
+    let mut go_on = |next: &mut Value| {
+        if rest.is_empty() {
+            change(next)
+        } else {
+            visit(next, rest, change)
+        }
+    };
     match (step, value) {
         ("[]", Value::Array(all)) => all.iter_mut().for_each(go_on),
         (name, Value::Object(map)) => {
@@ -87,7 +124,11 @@ pub(super) fn follow(all: &mut [Resource]) {
         .iter()
         .flat_map(|resource| {
             let now = resource.name().to_owned();
-            let old = resource.names.iter().filter(|name| **name != now).map(|old| (resource.kind().to_owned(), old.clone(), now.clone()));
+            let old = resource
+                .names
+                .iter()
+                .filter(|name| **name != now)
+                .map(|old| (resource.kind().to_owned(), old.clone(), now.clone()));
             old.collect::<Vec<_>>()
         })
         .collect();
@@ -95,7 +136,9 @@ pub(super) fn follow(all: &mut [Resource]) {
         return;
     }
     let rename = |of: &str, value: &mut Value| {
-        let found = renamed.iter().find(|(kind, old, _)| kind == of && value.as_str() == Some(old));
+        let found = renamed
+            .iter()
+            .find(|(kind, old, _)| kind == of && value.as_str() == Some(old));
         if let Some((_, _, now)) = found {
             *value = Value::from(now.clone());
         }
@@ -104,11 +147,19 @@ pub(super) fn follow(all: &mut [Resource]) {
         let kind = resource.kind().to_owned();
         if let Some(spec) = pod_spec(&kind) {
             for (of, paths) in REFERENCES {
-                paths.iter().for_each(|path| visit(&mut resource.object, &format!("{spec}/{path}"), &mut |value| rename(of, value)));
+                paths.iter().for_each(|path| {
+                    visit(
+                        &mut resource.object,
+                        &format!("{spec}/{path}"),
+                        &mut |value| rename(of, value),
+                    )
+                });
             }
         }
         for (_, of, paths) in OTHERS.iter().filter(|(at, ..)| *at == kind) {
-            paths.iter().for_each(|path| visit(&mut resource.object, path, &mut |value| rename(of, value)));
+            paths
+                .iter()
+                .for_each(|path| visit(&mut resource.object, path, &mut |value| rename(of, value)));
         }
         for (_, path) in TYPED.iter().filter(|(at, _)| *at == kind) {
             visit(&mut resource.object, path, &mut |reference| {

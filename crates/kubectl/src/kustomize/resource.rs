@@ -15,7 +15,11 @@ pub(super) struct Resource {
 impl Resource {
     pub(super) fn new(object: Value) -> Resource {
         let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
-        Resource { object, names: vec![name], hashed: false }
+        Resource {
+            object,
+            names: vec![name],
+            hashed: false,
+        }
     }
 
     pub(super) fn kind(&self) -> &str {
@@ -36,7 +40,10 @@ impl Resource {
         path.iter()
             .try_fold(&mut self.object, |at, field| {
                 let map = at.as_object_mut()?;
-                Some(map.entry(*field).or_insert_with(|| Value::Object(Map::new())))
+                Some(
+                    map.entry(*field)
+                        .or_insert_with(|| Value::Object(Map::new())),
+                )
             })?
             .as_object_mut()
     }

@@ -9,26 +9,38 @@ use k8s_model::Kind;
 use serde_json::{Map, Value};
 
 pub(super) fn run(of: &Kustomization, all: &mut [Resource]) {
-    all.iter_mut().for_each(|resource| namespace(resource, of.text("namespace")));
+    all.iter_mut()
+        .for_each(|resource| namespace(resource, of.text("namespace")));
     let affixes = (of.text("namePrefix"), of.text("nameSuffix"));
-    all.iter_mut().for_each(|resource| rename(resource, affixes));
+    all.iter_mut()
+        .for_each(|resource| rename(resource, affixes));
     let common = (&of.value["commonLabels"], true, true);
     let own = of.list("labels").iter().map(|entry| {
         let selectors = entry["includeSelectors"] == true;
-        (&entry["pairs"], selectors, selectors || entry["includeTemplates"] == true)
+        (
+            &entry["pairs"],
+            selectors,
+            selectors || entry["includeTemplates"] == true,
+        )
     });
     for (pairs, selectors, templates) in own.chain([common]) {
-        let Some(pairs) = pairs.as_object() else { continue };
-        all.iter_mut().for_each(|resource| labels(resource, pairs, selectors, templates));
+        let Some(pairs) = pairs.as_object() else {
+            continue;
+        };
+        all.iter_mut()
+            .for_each(|resource| labels(resource, pairs, selectors, templates));
     }
     if let Some(pairs) = of.value["commonAnnotations"].as_object() {
-        all.iter_mut().for_each(|resource| annotations(resource, pairs));
+        all.iter_mut()
+            .for_each(|resource| annotations(resource, pairs));
     }
     for entry in of.list("replicas") {
         let (name, count) = (entry["name"].as_str().unwrap_or(""), &entry["count"]);
         let scaled = |resource: &&mut Resource| {
-            matches!(resource.kind(), "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController")
-                && resource.names.iter().any(|own| own == name)
+            matches!(
+                resource.kind(),
+                "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController"
+            ) && resource.names.iter().any(|own| own == name)
         };
         for resource in all.iter_mut().filter(scaled) {
             if let Some(spec) = resource.map(&["spec"]) {
@@ -36,7 +48,9 @@ pub(super) fn run(of: &Kustomization, all: &mut [Resource]) {
             }
         }
     }
-    of.list("images").iter().for_each(|entry| all.iter_mut().for_each(|resource| image(resource, entry)));
+    of.list("images")
+        .iter()
+        .for_each(|entry| all.iter_mut().for_each(|resource| image(resource, entry)));
 }
 
 /// Whether objects of a kind are in a namespace; those of kinds that are not known are.
@@ -66,7 +80,12 @@ fn namespace(resource: &mut Resource, name: &str) {
 }
 
 fn rename(resource: &mut Resource, (prefix, suffix): (&str, &str)) {
-    if (prefix.is_empty() && suffix.is_empty()) || matches!(resource.kind(), "CustomResourceDefinition" | "APIService" | "Namespace") {
+    if (prefix.is_empty() && suffix.is_empty())
+        || matches!(
+            resource.kind(),
+            "CustomResourceDefinition" | "APIService" | "Namespace"
+        )
+    {
         return;
     }
     let name = format!("{prefix}{}{suffix}", resource.name());
@@ -93,12 +112,32 @@ fn labels(resource: &mut Resource, pairs: &Map<String, Value>, selectors: bool, 
     let kind = resource.kind().to_owned();
     if templates {
         match kind.as_str() {
-            "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job" | "ReplicationController" => {
+            "Deployment"
+            | "ReplicaSet"
+            | "StatefulSet"
+            | "DaemonSet"
+            | "Job"
+            | "ReplicationController" => {
                 extend(resource, &["spec", "template", "metadata", "labels"], pairs);
             }
             "CronJob" => {
-                extend(resource, &["spec", "jobTemplate", "metadata", "labels"], pairs);
-                extend(resource, &["spec", "jobTemplate", "spec", "template", "metadata", "labels"], pairs);
+                extend(
+                    resource,
+                    &["spec", "jobTemplate", "metadata", "labels"],
+                    pairs,
+                );
+                extend(
+                    resource,
+                    &[
+                        "spec",
+                        "jobTemplate",
+                        "spec",
+                        "template",
+                        "metadata",
+                        "labels",
+                    ],
+                    pairs,
+                );
             }
             _ => {}
         }
@@ -108,25 +147,55 @@ fn labels(resource: &mut Resource, pairs: &Map<String, Value>, selectors: bool, 
     }
     match kind.as_str() {
         "Service" | "ReplicationController" => extend(resource, &["spec", "selector"], pairs),
-        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => extend(resource, &["spec", "selector", "matchLabels"], pairs),
+        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => {
+            extend(resource, &["spec", "selector", "matchLabels"], pairs)
+        }
         "Job" | "PodDisruptionBudget" => extend_found(resource, "spec/selector/matchLabels", pairs),
         "NetworkPolicy" => extend_found(resource, "spec/podSelector/matchLabels", pairs),
         _ => {}
     }
     if let Some(spec) = pod_spec(&kind).filter(|_| kind == "Deployment" || kind == "StatefulSet") {
-        extend_found(resource, &format!("{spec}/topologySpreadConstraints/[]/labelSelector/matchLabels"), pairs);
+        extend_found(
+            resource,
+            &format!("{spec}/topologySpreadConstraints/[]/labelSelector/matchLabels"),
+            pairs,
+        );
     }
 }
 
 fn annotations(resource: &mut Resource, pairs: &Map<String, Value>) {
     extend(resource, &["metadata", "annotations"], pairs);
     match resource.kind() {
-        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job" | "ReplicationController" => {
-            extend(resource, &["spec", "template", "metadata", "annotations"], pairs);
+        "Deployment"
+        | "ReplicaSet"
+        | "StatefulSet"
+        | "DaemonSet"
+        | "Job"
+        | "ReplicationController" => {
+            extend(
+                resource,
+                &["spec", "template", "metadata", "annotations"],
+                pairs,
+            );
         }
         "CronJob" => {
-            extend(resource, &["spec", "jobTemplate", "metadata", "annotations"], pairs);
-            extend(resource, &["spec", "jobTemplate", "spec", "template", "metadata", "annotations"], pairs);
+            extend(
+                resource,
+                &["spec", "jobTemplate", "metadata", "annotations"],
+                pairs,
+            );
+            extend(
+                resource,
+                &[
+                    "spec",
+                    "jobTemplate",
+                    "spec",
+                    "template",
+                    "metadata",
+                    "annotations",
+                ],
+                pairs,
+            );
         }
         _ => {}
     }
@@ -134,7 +203,9 @@ fn annotations(resource: &mut Resource, pairs: &Map<String, Value>) {
 
 /// The parts of an image: name, tag, digest. A colon within the registry's address is no tag.
 fn parts(image: &str) -> (&str, Option<&str>, Option<&str>) {
-    let (rest, digest) = image.split_once('@').map_or((image, None), |(rest, digest)| (rest, Some(digest)));
+    let (rest, digest) = image
+        .split_once('@')
+        .map_or((image, None), |(rest, digest)| (rest, Some(digest)));
     match rest.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')) {
         Some((name, tag)) => (name, Some(tag), digest),
         None => (rest, None, digest),
@@ -142,27 +213,39 @@ fn parts(image: &str) -> (&str, Option<&str>, Option<&str>) {
 }
 
 fn image(resource: &mut Resource, entry: &Value) {
-    let Some(spec) = pod_spec(resource.kind()) else { return };
+    let Some(spec) = pod_spec(resource.kind()) else {
+        return;
+    };
     let text = |field: &str| entry[field].as_str().filter(|text| !text.is_empty());
     // A tag may be written as a number.
-    let tag = text("newTag").map(str::to_owned).or_else(|| entry["newTag"].is_number().then(|| entry["newTag"].to_string()));
+    let tag = text("newTag").map(str::to_owned).or_else(|| {
+        entry["newTag"]
+            .is_number()
+            .then(|| entry["newTag"].to_string())
+    });
     for containers in ["containers", "initContainers"] {
-        visit(&mut resource.object, &format!("{spec}/{containers}/[]/image"), &mut |image| {
-            let (name, old_tag, old_digest) = parts(image.as_str().unwrap_or(""));
-            if Some(name) != text("name") {
-                return;
-            }
-            let name = text("newName").unwrap_or(name);
-            let end = match (text("digest"), &tag) {
-                (Some(digest), Some(tag)) => format!(":{tag}@{digest}"),
-                (Some(digest), None) => format!("@{digest}"),
-                (None, Some(tag)) => format!(":{tag}"),
-                (None, None) => {
-                    let tag = old_tag.map(|tag| format!(":{tag}")).unwrap_or_default();
-                    tag + &old_digest.map(|digest| format!("@{digest}")).unwrap_or_default()
+        visit(
+            &mut resource.object,
+            &format!("{spec}/{containers}/[]/image"),
+            &mut |image| {
+                let (name, old_tag, old_digest) = parts(image.as_str().unwrap_or(""));
+                if Some(name) != text("name") {
+                    return;
                 }
-            };
-            *image = Value::from(format!("{name}{end}"));
-        });
+                let name = text("newName").unwrap_or(name);
+                let end = match (text("digest"), &tag) {
+                    (Some(digest), Some(tag)) => format!(":{tag}@{digest}"),
+                    (Some(digest), None) => format!("@{digest}"),
+                    (None, Some(tag)) => format!(":{tag}"),
+                    (None, None) => {
+                        let tag = old_tag.map(|tag| format!(":{tag}")).unwrap_or_default();
+                        tag + &old_digest
+                            .map(|digest| format!("@{digest}"))
+                            .unwrap_or_default()
+                    }
+                };
+                *image = Value::from(format!("{name}{end}"));
+            },
+        );
     }
 }

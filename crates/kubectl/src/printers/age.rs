@@ -36,11 +36,24 @@ pub fn human(seconds: i64) -> String {
 /// `Sat, 21 Nov 2026 06:23:33 +0000`
 pub fn long(time: &str) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let Some(moment) = Timestamp::parse(time) else { return "<unset>".to_owned() };
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let Some(moment) = Timestamp::parse(time) else {
+        return "<unset>".to_owned();
+    };
     let text = moment.rfc3339();
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or("");
     let day = DAYS[moment.seconds().div_euclid(86400).rem_euclid(7) as usize];
-    let month = part(5, 7).parse::<usize>().ok().and_then(|m| MONTHS.get(m.wrapping_sub(1))).unwrap_or(&"");
-    format!("{day}, {} {month} {} {} +0000", part(8, 10), part(0, 4), part(11, 19))
+    let month = part(5, 7)
+        .parse::<usize>()
+        .ok()
+        .and_then(|m| MONTHS.get(m.wrapping_sub(1)))
+        .unwrap_or(&"");
+    format!(
+        "{day}, {} {month} {} {} +0000",
+        part(8, 10),
+        part(0, 4),
+        part(11, 19)
+    )
 }

@@ -8,26 +8,55 @@ type Cells = fn(TableRow<'_>) -> Vec<String>;
 
 fn binding(row: TableRow<'_>) -> Vec<String> {
     let of = |kind: &str| -> String {
-        let subjects = row.list("/subjects").iter().filter(|subject| subject["kind"] == kind);
+        let subjects = row
+            .list("/subjects")
+            .iter()
+            .filter(|subject| subject["kind"] == kind);
         let name = |subject: &Value| {
             let name = subject["name"].as_str().unwrap_or("");
-            subject["namespace"].as_str().map_or(name.to_owned(), |namespace| format!("{namespace}/{name}"))
+            subject["namespace"]
+                .as_str()
+                .map_or(name.to_owned(), |namespace| format!("{namespace}/{name}"))
         };
         subjects.map(name).collect::<Vec<_>>().join(", ")
     };
-    let role = format!("{}/{}", row.text("/roleRef/kind"), row.text("/roleRef/name"));
-    vec![row.name(), role, row.created(), of("User"), of("Group"), of("ServiceAccount")]
+    let role = format!(
+        "{}/{}",
+        row.text("/roleRef/kind"),
+        row.text("/roleRef/name")
+    );
+    vec![
+        row.name(),
+        role,
+        row.created(),
+        of("User"),
+        of("Group"),
+        of("ServiceAccount"),
+    ]
 }
 
 fn component(row: TableRow<'_>) -> Vec<String> {
-    let healthy = row.list("/conditions").iter().find(|condition| condition["type"] == "Healthy");
-    let text = |key: &str| healthy.and_then(|condition| condition[key].as_str()).unwrap_or("").to_owned();
+    let healthy = row
+        .list("/conditions")
+        .iter()
+        .find(|condition| condition["type"] == "Healthy");
+    let text = |key: &str| {
+        healthy
+            .and_then(|condition| condition[key].as_str())
+            .unwrap_or("")
+            .to_owned()
+    };
     let status = match text("status").as_str() {
         "True" => "Healthy",
         "False" => "Unhealthy",
         _ => "Unknown",
     };
-    vec![row.name(), status.to_owned(), text("message"), text("error")]
+    vec![
+        row.name(),
+        status.to_owned(),
+        text("message"),
+        text("error"),
+    ]
 }
 
 pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
@@ -55,43 +84,116 @@ pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
         ("COUNT", true),
         ("NAME", true),
     ];
-    const BUDGET: TableColumns =
-        &[("NAME", false), ("MIN AVAILABLE", false), ("MAX UNAVAILABLE", false), ("ALLOWED DISRUPTIONS", false), ("AGE", false)];
-    const QUOTA: TableColumns = &[("NAME", false), ("REQUEST", false), ("LIMIT", false), ("AGE", false)];
-    const PRIORITY: TableColumns =
-        &[("NAME", false), ("VALUE", false), ("GLOBAL-DEFAULT", false), ("AGE", false), ("PREEMPTIONPOLICY", false)];
-    const BINDING: TableColumns =
-        &[("NAME", false), ("ROLE", false), ("AGE", false), ("USERS", true), ("GROUPS", true), ("SERVICEACCOUNTS", true)];
-    const REQUEST: TableColumns =
-        &[("NAME", false), ("AGE", false), ("SIGNERNAME", false), ("REQUESTOR", false), ("REQUESTEDDURATION", false), ("CONDITION", false)];
-    const COMPONENT: TableColumns = &[("NAME", false), ("STATUS", false), ("MESSAGE", false), ("ERROR", false)];
+    const BUDGET: TableColumns = &[
+        ("NAME", false),
+        ("MIN AVAILABLE", false),
+        ("MAX UNAVAILABLE", false),
+        ("ALLOWED DISRUPTIONS", false),
+        ("AGE", false),
+    ];
+    const QUOTA: TableColumns = &[
+        ("NAME", false),
+        ("REQUEST", false),
+        ("LIMIT", false),
+        ("AGE", false),
+    ];
+    const PRIORITY: TableColumns = &[
+        ("NAME", false),
+        ("VALUE", false),
+        ("GLOBAL-DEFAULT", false),
+        ("AGE", false),
+        ("PREEMPTIONPOLICY", false),
+    ];
+    const BINDING: TableColumns = &[
+        ("NAME", false),
+        ("ROLE", false),
+        ("AGE", false),
+        ("USERS", true),
+        ("GROUPS", true),
+        ("SERVICEACCOUNTS", true),
+    ];
+    const REQUEST: TableColumns = &[
+        ("NAME", false),
+        ("AGE", false),
+        ("SIGNERNAME", false),
+        ("REQUESTOR", false),
+        ("REQUESTEDDURATION", false),
+        ("CONDITION", false),
+    ];
+    const COMPONENT: TableColumns = &[
+        ("NAME", false),
+        ("STATUS", false),
+        ("MESSAGE", false),
+        ("ERROR", false),
+    ];
     Some(match kind {
         "ComponentStatus" => (COMPONENT, component),
         "CertificateSigningRequest" => (REQUEST, certificate_request),
         "Node" => (NODE, node as Cells),
-        "Namespace" => (&[("NAME", false), ("STATUS", false), ("AGE", false)], |row| {
-            vec![row.name(), row.text("/status/phase").to_owned(), row.created()]
-        }),
+        "Namespace" => (
+            &[("NAME", false), ("STATUS", false), ("AGE", false)],
+            |row| {
+                vec![
+                    row.name(),
+                    row.text("/status/phase").to_owned(),
+                    row.created(),
+                ]
+            },
+        ),
         "Event" => (EVENT, event),
         "ConfigMap" => (&[("NAME", false), ("DATA", false), ("AGE", false)], |row| {
-            vec![row.name(), (entries(row.at("/data")) + entries(row.at("/binaryData"))).to_string(), row.created()]
+            vec![
+                row.name(),
+                (entries(row.at("/data")) + entries(row.at("/binaryData"))).to_string(),
+                row.created(),
+            ]
         }),
-        "Secret" => (&[("NAME", false), ("TYPE", false), ("DATA", false), ("AGE", false)], |row| {
-            vec![row.name(), row.text("/type").to_owned(), entries(row.at("/data")).to_string(), row.created()]
+        "Secret" => (
+            &[
+                ("NAME", false),
+                ("TYPE", false),
+                ("DATA", false),
+                ("AGE", false),
+            ],
+            |row| {
+                vec![
+                    row.name(),
+                    row.text("/type").to_owned(),
+                    entries(row.at("/data")).to_string(),
+                    row.created(),
+                ]
+            },
+        ),
+        "ServiceAccount" => (&[("NAME", false), ("AGE", false)], |row| {
+            vec![row.name(), row.created()]
         }),
-        "ServiceAccount" => (&[("NAME", false), ("AGE", false)], |row| vec![row.name(), row.created()]),
         "PodDisruptionBudget" => (BUDGET, budget),
         "ResourceQuota" => (QUOTA, quota),
-        "LimitRange" => {
-            (&[("NAME", false), ("CREATED AT", false)], |row| vec![row.name(), row.text("/metadata/creationTimestamp").to_owned()])
-        }
-        "PriorityClass" => (PRIORITY, priority),
-        "Lease" => (&[("NAME", false), ("HOLDER", false), ("AGE", false)], |row| {
-            vec![row.name(), row.text("/spec/holderIdentity").to_owned(), row.created()]
+        "LimitRange" => (&[("NAME", false), ("CREATED AT", false)], |row| {
+            vec![
+                row.name(),
+                row.text("/metadata/creationTimestamp").to_owned(),
+            ]
         }),
+        "PriorityClass" => (PRIORITY, priority),
+        "Lease" => (
+            &[("NAME", false), ("HOLDER", false), ("AGE", false)],
+            |row| {
+                vec![
+                    row.name(),
+                    row.text("/spec/holderIdentity").to_owned(),
+                    row.created(),
+                ]
+            },
+        ),
         "RoleBinding" | "ClusterRoleBinding" => (BINDING, binding),
         "CustomResourceDefinition" | "Role" | "ClusterRole" => {
-            (&[("NAME", false), ("CREATED AT", false)], |row| vec![row.name(), row.text("/metadata/creationTimestamp").to_owned()])
+            (&[("NAME", false), ("CREATED AT", false)], |row| {
+                vec![
+                    row.name(),
+                    row.text("/metadata/creationTimestamp").to_owned(),
+                ]
+            })
         }
         _ => return None,
     })
@@ -99,7 +201,11 @@ pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
 
 /// `Approved,Issued`: what was decided about a request, and what came of it.
 pub fn certificate_state(row: TableRow<'_>) -> String {
-    let has = |kind: &str| row.list("/status/conditions").iter().any(|condition| condition["type"] == kind);
+    let has = |kind: &str| {
+        row.list("/status/conditions")
+            .iter()
+            .any(|condition| condition["type"] == kind)
+    };
     let decided = if has("Denied") {
         "Denied"
     } else if has("Approved") {
@@ -108,14 +214,28 @@ pub fn certificate_state(row: TableRow<'_>) -> String {
         "Pending"
     };
     let failed = if has("Failed") { ",Failed" } else { "" };
-    let issued = if row.text("/status/certificate").is_empty() { "" } else { ",Issued" };
+    let issued = if row.text("/status/certificate").is_empty() {
+        ""
+    } else {
+        ",Issued"
+    };
     format!("{decided}{failed}{issued}")
 }
 
 fn certificate_request(row: TableRow<'_>) -> Vec<String> {
-    let duration = row.at("/spec/expirationSeconds").as_i64().map_or_else(|| "<none>".to_owned(), super::age::human);
+    let duration = row
+        .at("/spec/expirationSeconds")
+        .as_i64()
+        .map_or_else(|| "<none>".to_owned(), super::age::human);
     let text = |path: &str| row.text(path).to_owned();
-    vec![row.name(), row.created(), text("/spec/signerName"), text("/spec/username"), duration, certificate_state(row)]
+    vec![
+        row.name(),
+        row.created(),
+        text("/spec/signerName"),
+        text("/spec/username"),
+        duration,
+        certificate_state(row),
+    ]
 }
 
 fn entries(map: &Value) -> usize {
@@ -123,16 +243,31 @@ fn entries(map: &Value) -> usize {
 }
 
 fn node(row: TableRow<'_>) -> Vec<String> {
-    let ready = row.list("/status/conditions").iter().find(|c| c["type"] == "Ready").map_or("Unknown", |c| match c["status"].as_str() {
-        Some("True") => "Ready",
-        Some("False") => "NotReady",
-        _ => "NotReady",
-    });
-    let cordoned = if row.at("/spec/unschedulable") == true { ",SchedulingDisabled" } else { "" };
+    let ready = row
+        .list("/status/conditions")
+        .iter()
+        .find(|c| c["type"] == "Ready")
+        .map_or("Unknown", |c| match c["status"].as_str() {
+            Some("True") => "Ready",
+            Some("False") => "NotReady",
+            _ => "NotReady",
+        });
+    let cordoned = if row.at("/spec/unschedulable") == true {
+        ",SchedulingDisabled"
+    } else {
+        ""
+    };
     let roles = row.at("/metadata/labels").as_object().into_iter().flatten();
-    let roles: Vec<&str> = roles.filter_map(|(key, _)| key.strip_prefix("node-role.kubernetes.io/")).collect();
+    let roles: Vec<&str> = roles
+        .filter_map(|(key, _)| key.strip_prefix("node-role.kubernetes.io/"))
+        .collect();
     let address = |kind: &str| {
-        row.list("/status/addresses").iter().find(|a| a["type"] == kind).and_then(|a| a["address"].as_str()).unwrap_or("").to_owned()
+        row.list("/status/addresses")
+            .iter()
+            .find(|a| a["type"] == kind)
+            .and_then(|a| a["address"].as_str())
+            .unwrap_or("")
+            .to_owned()
     };
     let info = |name: &str| row.text(&format!("/status/nodeInfo/{name}"));
     vec![
@@ -151,27 +286,55 @@ fn node(row: TableRow<'_>) -> Vec<String> {
 
 /// When an event was seen last, in seconds since 1970.
 pub fn last_seen(event: &Value) -> i64 {
-    let at = |value: &Value| value.as_str().and_then(Timestamp::parse).map(|t| t.seconds());
-    [&event["series"]["lastObservedTime"], &event["lastTimestamp"], &event["eventTime"], &event["metadata"]["creationTimestamp"]]
-        .into_iter()
-        .find_map(at)
-        .unwrap_or(0)
+    let at = |value: &Value| {
+        value
+            .as_str()
+            .and_then(Timestamp::parse)
+            .map(|t| t.seconds())
+    };
+    [
+        &event["series"]["lastObservedTime"],
+        &event["lastTimestamp"],
+        &event["eventTime"],
+        &event["metadata"]["creationTimestamp"],
+    ]
+    .into_iter()
+    .find_map(at)
+    .unwrap_or(0)
 }
 
 /// When an event was seen first.
 pub fn first_seen(event: &Value) -> i64 {
-    let at = |value: &Value| value.as_str().and_then(Timestamp::parse).map(|t| t.seconds());
-    [&event["firstTimestamp"], &event["eventTime"], &event["metadata"]["creationTimestamp"]].into_iter().find_map(at).unwrap_or(0)
+    let at = |value: &Value| {
+        value
+            .as_str()
+            .and_then(Timestamp::parse)
+            .map(|t| t.seconds())
+    };
+    [
+        &event["firstTimestamp"],
+        &event["eventTime"],
+        &event["metadata"]["creationTimestamp"],
+    ]
+    .into_iter()
+    .find_map(at)
+    .unwrap_or(0)
 }
 
 /// How often an event came.
 pub fn count(event: &Value) -> i64 {
-    event["series"]["count"].as_i64().or(event["count"].as_i64()).unwrap_or(1).max(1)
+    event["series"]["count"]
+        .as_i64()
+        .or(event["count"].as_i64())
+        .unwrap_or(1)
+        .max(1)
 }
 
 /// Which component says it.
 pub fn source(event: &Value) -> &str {
-    let of = |value: &'_ Value| -> Option<String> { value.as_str().filter(|s| !s.is_empty()).map(str::to_owned) };
+    let of = |value: &'_ Value| -> Option<String> {
+        value.as_str().filter(|s| !s.is_empty()).map(str::to_owned)
+    };
     if of(&event["source"]["component"]).is_some() {
         event["source"]["component"].as_str().unwrap_or("")
     } else {
@@ -203,20 +366,43 @@ fn budget(row: TableRow<'_>) -> Vec<String> {
         other => other.to_string(),
     };
     let allowed = row.number("/status/disruptionsAllowed").to_string();
-    vec![row.name(), amount("/spec/minAvailable"), amount("/spec/maxUnavailable"), allowed, row.created()]
+    vec![
+        row.name(),
+        amount("/spec/minAvailable"),
+        amount("/spec/maxUnavailable"),
+        allowed,
+        row.created(),
+    ]
 }
 
 fn quota(row: TableRow<'_>) -> Vec<String> {
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for (name, hard) in row.at("/status/hard").as_object().into_iter().flatten() {
-        let used = row.at("/status/used")[name.as_str()].as_str().unwrap_or("0");
+        let used = row.at("/status/used")[name.as_str()]
+            .as_str()
+            .unwrap_or("0");
         let shown = format!("{name}: {used}/{}", hard.as_str().unwrap_or(""));
-        if name.starts_with("limits.") { limits.push(shown) } else { requests.push(shown) }
+        if name.starts_with("limits.") {
+            limits.push(shown)
+        } else {
+            requests.push(shown)
+        }
     }
-    vec![row.name(), requests.join(", "), limits.join(", "), row.created()]
+    vec![
+        row.name(),
+        requests.join(", "),
+        limits.join(", "),
+        row.created(),
+    ]
 }
 
 fn priority(row: TableRow<'_>) -> Vec<String> {
     let default = row.at("/globalDefault") == true;
-    vec![row.name(), row.number("/value").to_string(), default.to_string(), row.created(), row.text("/preemptionPolicy").to_owned()]
+    vec![
+        row.name(),
+        row.number("/value").to_string(),
+        default.to_string(),
+        row.created(),
+        row.text("/preemptionPolicy").to_owned(),
+    ]
 }

@@ -37,12 +37,20 @@ fn go_syntax(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".to_owned(),
         Value::String(text) => format!("{text:?}"),
-        Value::Array(items) => format!("[]interface {{}}{{{}}}", items.iter().map(go_syntax).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!(
+            "[]interface {{}}{{{}}}",
+            items.iter().map(go_syntax).collect::<Vec<_>>().join(", ")
+        ),
         Value::Object(map) => {
             let mut text = String::from("map[string]interface {}{");
             for (index, (key, value)) in map.iter().enumerate() {
                 // Writing to a String cannot fail.
-                let _ = write!(text, "{}{key:?}:{}", if index > 0 { ", " } else { "" }, go_syntax(value));
+                let _ = write!(
+                    text,
+                    "{}{key:?}:{}",
+                    if index > 0 { ", " } else { "" },
+                    go_syntax(value)
+                );
             }
             text + "}"
         }
@@ -61,7 +69,11 @@ pub fn print(template: &str, value: &Value) -> Result<String, JsonPathError> {
 /// The values at one path such as `.spec.replicas` or `{.spec.replicas}`.
 pub fn values<'a>(path: &str, value: &'a Value) -> Result<Vec<&'a Value>, JsonPathError> {
     let path = path.trim().trim_start_matches('{').trim_end_matches('}');
-    let path = if path.starts_with(['.', '[', '$', '@']) { path.to_owned() } else { format!(".{path}") };
+    let path = if path.starts_with(['.', '[', '$', '@']) {
+        path.to_owned()
+    } else {
+        format!(".{path}")
+    };
     find(&path, value, value)
 }
 
@@ -78,7 +90,9 @@ fn pieces(template: &str) -> Result<Vec<Piece>, JsonPathError> {
             pieces.push(Piece::Text(rest[..open].to_owned()));
         }
         let close = closing(&rest[open + 1..]).ok_or("unclosed action")?;
-        pieces.push(Piece::Expression(rest[open + 1..open + 1 + close].trim().to_owned()));
+        pieces.push(Piece::Expression(
+            rest[open + 1..open + 1 + close].trim().to_owned(),
+        ));
         rest = &rest[open + close + 2..];
     }
     if !rest.is_empty() {
@@ -103,7 +117,13 @@ fn closing(text: &str) -> Option<usize> {
 
 const DEPTH: usize = 20;
 
-fn run(pieces: &[Piece], root: &Value, value: &Value, out: &mut String, depth: usize) -> Result<(), JsonPathError> {
+fn run(
+    pieces: &[Piece],
+    root: &Value,
+    value: &Value,
+    out: &mut String,
+    depth: usize,
+) -> Result<(), JsonPathError> {
     if depth > DEPTH {
         return Err("ranges are nested too deeply".into());
     }
@@ -111,7 +131,9 @@ fn run(pieces: &[Piece], root: &Value, value: &Value, out: &mut String, depth: u
     while index < pieces.len() {
         match &pieces[index] {
             Piece::Text(text) => out.push_str(text),
-            Piece::Expression(text) if text == "end" => return Err("not in range, nothing to end".into()),
+            Piece::Expression(text) if text == "end" => {
+                return Err("not in range, nothing to end".into());
+            }
             Piece::Expression(text) => match text.strip_prefix("range ") {
                 Some(path) => {
                     let end = end_of(&pieces[index + 1..]).ok_or("unexpected end of range")?;
@@ -144,7 +166,10 @@ fn end_of(pieces: &[Piece]) -> Option<usize> {
 
 fn expression(text: &str, root: &Value, value: &Value) -> Result<String, JsonPathError> {
     if let Some(quoted) = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
-        return Ok(quoted.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\""));
+        return Ok(quoted
+            .replace("\\n", "\n")
+            .replace("\\t", "\t")
+            .replace("\\\"", "\""));
     }
     if let Some(quoted) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
         return Ok(quoted.to_owned());
@@ -161,14 +186,20 @@ pub fn show(value: &Value) -> String {
     }
 }
 
-fn find<'a>(path: &str, root: &'a Value, value: &'a Value) -> Result<Vec<&'a Value>, JsonPathError> {
+fn find<'a>(
+    path: &str,
+    root: &'a Value,
+    value: &'a Value,
+) -> Result<Vec<&'a Value>, JsonPathError> {
     let mut current = vec![if path.starts_with('$') { root } else { value }];
     let mut rest = path.strip_prefix(['$', '@']).unwrap_or(path);
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix("..") {
             let (name, tail) = name(after);
             let mut found = Vec::new();
-            current.iter().for_each(|v| descend(v, &name, &mut found, 0));
+            current
+                .iter()
+                .for_each(|v| descend(v, &name, &mut found, 0));
             (current, rest) = (found, tail);
         } else if let Some(after) = rest.strip_prefix('.') {
             let (name, tail) = name(after);
@@ -183,7 +214,10 @@ fn find<'a>(path: &str, root: &'a Value, value: &'a Value) -> Result<Vec<&'a Val
             current = select(&after[..close], root, current)?;
             rest = &after[close + 1..];
         } else {
-            return Err(JsonPathError::Parse(format!("unrecognized character in action: {:?}", rest.chars().next().unwrap_or(' '))));
+            return Err(JsonPathError::Parse(format!(
+                "unrecognized character in action: {:?}",
+                rest.chars().next().unwrap_or(' ')
+            )));
         }
     }
     Ok(current)
@@ -234,16 +268,28 @@ fn descend<'a>(value: &'a Value, name: &str, found: &mut Vec<&'a Value>, depth: 
         return;
     }
     found.extend(value.get(name));
-    children(value).into_iter().for_each(|child| descend(child, name, found, depth + 1));
+    children(value)
+        .into_iter()
+        .for_each(|child| descend(child, name, found, depth + 1));
 }
 
-fn select<'a>(inside: &str, root: &'a Value, current: Vec<&'a Value>) -> Result<Vec<&'a Value>, JsonPathError> {
+fn select<'a>(
+    inside: &str,
+    root: &'a Value,
+    current: Vec<&'a Value>,
+) -> Result<Vec<&'a Value>, JsonPathError> {
     if inside == "*" {
         return Ok(current.into_iter().flat_map(children).collect());
     }
     if let Some(filter) = inside.strip_prefix("?(").and_then(|f| f.strip_suffix(')')) {
         let all = current.into_iter().flat_map(children);
-        return all.filter_map(|item| matches(filter, root, item).map(|good| good.then_some(item)).transpose()).collect();
+        return all
+            .filter_map(|item| {
+                matches(filter, root, item)
+                    .map(|good| good.then_some(item))
+                    .transpose()
+            })
+            .collect();
     }
     let parts = union(inside);
     let mut found = Vec::new();
@@ -268,26 +314,52 @@ fn union(inside: &str) -> Vec<&str> {
 
 /// What a name in quotes, an index or a slice selects.
 fn one<'a>(part: &str, value: &'a Value, found: &mut Vec<&'a Value>) -> Result<(), JsonPathError> {
-    if let Some(name) = part.strip_prefix('\'').and_then(|part| part.strip_suffix('\'')) {
+    if let Some(name) = part
+        .strip_prefix('\'')
+        .and_then(|part| part.strip_suffix('\''))
+    {
         found.extend(value.get(name.replace('\\', "")));
         return Ok(());
     }
     let invalid = || JsonPathError::Parse(format!("invalid array index {part}"));
-    let number = |text: &str| if text.is_empty() { Ok(None) } else { text.trim().parse::<i64>().map(Some).map_err(|_| invalid()) };
+    let number = |text: &str| {
+        if text.is_empty() {
+            Ok(None)
+        } else {
+            text.trim().parse::<i64>().map(Some).map_err(|_| invalid())
+        }
+    };
     let bounds = part.split(':').map(number).collect::<Result<Vec<_>, _>>()?;
-    let Some(items) = value.as_array() else { return Ok(()) };
+    let Some(items) = value.as_array() else {
+        return Ok(());
+    };
     let length = items.len() as i64;
     let place = |n: i64| if n < 0 { n + length } else { n };
     match bounds[..] {
         [Some(index)] => {
-            let item = usize::try_from(place(index)).ok().and_then(|at| items.get(at));
-            let outside = || JsonPathError::Execute(format!("array index out of bounds: index {index}, length {length}"));
+            let item = usize::try_from(place(index))
+                .ok()
+                .and_then(|at| items.get(at));
+            let outside = || {
+                JsonPathError::Execute(format!(
+                    "array index out of bounds: index {index}, length {length}"
+                ))
+            };
             found.push(item.ok_or_else(outside)?);
         }
         [from, to] | [from, to, _] => {
-            let (from, to) = (place(from.unwrap_or(0)).clamp(0, length), place(to.unwrap_or(length)).clamp(0, length));
+            let (from, to) = (
+                place(from.unwrap_or(0)).clamp(0, length),
+                place(to.unwrap_or(length)).clamp(0, length),
+            );
             let step = bounds.get(2).copied().flatten().unwrap_or(1).max(1);
-            found.extend(items.iter().skip(from as usize).take((to - from).max(0) as usize).step_by(step as usize));
+            found.extend(
+                items
+                    .iter()
+                    .skip(from as usize)
+                    .take((to - from).max(0) as usize)
+                    .step_by(step as usize),
+            );
         }
         _ => return Err(invalid()),
     }
@@ -297,7 +369,10 @@ fn one<'a>(part: &str, value: &'a Value, found: &mut Vec<&'a Value>) -> Result<(
 const OPERATORS: [&str; 6] = ["==", "!=", ">=", "<=", ">", "<"];
 
 fn matches(filter: &str, root: &Value, item: &Value) -> Result<bool, JsonPathError> {
-    let Some((at, operator)) = OPERATORS.iter().find_map(|op| filter.find(op).map(|at| (at, *op))) else {
+    let Some((at, operator)) = OPERATORS
+        .iter()
+        .find_map(|op| filter.find(op).map(|at| (at, *op)))
+    else {
         return Ok(!find(filter.trim(), root, item)?.is_empty());
     };
     let (left, right) = (filter[..at].trim(), filter[at + operator.len()..].trim());
@@ -310,7 +385,9 @@ fn matches(filter: &str, root: &Value, item: &Value) -> Result<bool, JsonPathErr
         }
         Ok(Some(side.to_owned()))
     };
-    let (Some(left), Some(right)) = (text(left)?, text(right)?) else { return Ok(operator == "!=") };
+    let (Some(left), Some(right)) = (text(left)?, text(right)?) else {
+        return Ok(operator == "!=");
+    };
     let order = match (left.parse::<f64>(), right.parse::<f64>()) {
         (Ok(a), Ok(b)) => a.partial_cmp(&b),
         _ => Some(left.cmp(&right)),

@@ -73,7 +73,11 @@ fn text(out: &mut String, text: &str, indent: Option<usize>) {
     for c in text.chars() {
         if begins {
             out.push_str(&lead);
-            out.push(if c.is_whitespace() && c != '\n' { '\\' } else { ' ' });
+            out.push(if c.is_whitespace() && c != '\n' {
+                '\\'
+            } else {
+                ' '
+            });
         }
         begins = c == '\n' && folded.is_some();
         match c {
@@ -97,16 +101,27 @@ fn text(out: &mut String, text: &str, indent: Option<usize>) {
 
 /// Whether a key is read as text without quotes.
 fn is_plain(key: &str) -> bool {
-    const WORDS: [&str; 13] = ["null", "~", "true", "t", "y", "yes", "on", "false", "f", "n", "no", "off", "nan"];
+    const WORDS: [&str; 13] = [
+        "null", "~", "true", "t", "y", "yes", "on", "false", "f", "n", "no", "off", "nan",
+    ];
     let last = key.chars().count().saturating_sub(1);
-    let fits = |(at, c): (usize, char)| c.is_alphanumeric() || c == '_' || (0 < at && at < last && matches!(c, '-' | '.' | '/'));
+    let fits = |(at, c): (usize, char)| {
+        c.is_alphanumeric() || c == '_' || (0 < at && at < last && matches!(c, '-' | '.' | '/'))
+    };
     let number = || {
         let plain = key.replace('_', "");
-        let based = ["0x", "0o", "0b"].iter().any(|base| plain.to_ascii_lowercase().starts_with(base));
-        let date = plain.len() >= 8 && plain.as_bytes()[..4].iter().all(u8::is_ascii_digit) && plain.as_bytes()[4] == b'-';
+        let based = ["0x", "0o", "0b"]
+            .iter()
+            .any(|base| plain.to_ascii_lowercase().starts_with(base));
+        let date = plain.len() >= 8
+            && plain.as_bytes()[..4].iter().all(u8::is_ascii_digit)
+            && plain.as_bytes()[4] == b'-';
         plain.parse::<f64>().is_ok() || based || date
     };
-    !key.is_empty() && !WORDS.contains(&key.to_ascii_lowercase().as_str()) && key.chars().enumerate().all(fits) && !number()
+    !key.is_empty()
+        && !WORDS.contains(&key.to_ascii_lowercase().as_str())
+        && key.chars().enumerate().all(fits)
+        && !number()
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ mod network;
 mod pods;
 mod row;
 mod storage;
+pub mod table;
 pub mod tabs;
 pub mod template;
-pub mod table;
 mod workloads;
 pub mod yaml;
 
@@ -37,12 +37,18 @@ pub fn columns(kind: &str) -> (TableColumns, fn(TableRow<'_>) -> Vec<String>) {
 
 /// What the column STATUS says of a Pod.
 pub fn pod_status(pod: &Value) -> String {
-    pods::Summary::of(TableRow { object: pod, now: 0 }).reason
+    pods::Summary::of(TableRow {
+        object: pod,
+        now: 0,
+    })
+    .reason
 }
 
 /// Events in the order in which they came; those of one second by when they were written.
 pub fn event_order(event: &Value) -> (i64, u64) {
-    let version = event["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok());
+    let version = event["metadata"]["resourceVersion"]
+        .as_str()
+        .and_then(|text| text.parse().ok());
     (last_seen(event), version.unwrap_or(0))
 }
 
@@ -51,7 +57,10 @@ pub fn event_age(event: &Value, now: i64) -> String {
     let last = age::human(now - last_seen(event));
     match count(event) {
         1 => age::human(now - first_seen(event)),
-        count => format!("{last} (x{count} over {})", age::human(now - first_seen(event))),
+        count => format!(
+            "{last} (x{count} over {})",
+            age::human(now - first_seen(event))
+        ),
     }
 }
 

@@ -40,12 +40,21 @@ fn pod(row: TableRow<'_>) -> Vec<String> {
 
 fn gates(row: TableRow<'_>) -> String {
     let all = row.list("/spec/readinessGates");
-    let met = all.iter().filter(|gate| is_true(row, gate["conditionType"].as_str().unwrap_or(""))).count();
-    if all.is_empty() { "<none>".to_owned() } else { format!("{met}/{}", all.len()) }
+    let met = all
+        .iter()
+        .filter(|gate| is_true(row, gate["conditionType"].as_str().unwrap_or("")))
+        .count();
+    if all.is_empty() {
+        "<none>".to_owned()
+    } else {
+        format!("{met}/{}", all.len())
+    }
 }
 
 fn is_true(row: TableRow<'_>, kind: &str) -> bool {
-    row.list("/status/conditions").iter().any(|c| c["type"] == kind && c["status"] == "True")
+    row.list("/status/conditions")
+        .iter()
+        .any(|c| c["type"] == kind && c["status"] == "True")
 }
 
 /// What the columns of a Pod say.
@@ -63,7 +72,12 @@ impl Summary {
         let mut summary = Summary {
             ready: 0,
             total: row.list("/spec/containers").len(),
-            reason: if row.text("/status/reason").is_empty() { phase } else { row.text("/status/reason") }.to_owned(),
+            reason: if row.text("/status/reason").is_empty() {
+                phase
+            } else {
+                row.text("/status/reason")
+            }
+            .to_owned(),
             restarts: 0,
             last_restart: String::new(),
         };
@@ -87,7 +101,11 @@ impl Summary {
 
     fn restarts(&self, now: i64) -> String {
         if self.restarts != 0 && !self.last_restart.is_empty() {
-            format!("{} ({} ago)", self.restarts, age::since(&self.last_restart, now))
+            format!(
+                "{} ({} ago)",
+                self.restarts,
+                age::since(&self.last_restart, now)
+            )
         } else {
             self.restarts.to_string()
         }
@@ -95,7 +113,9 @@ impl Summary {
 
     fn count(&mut self, status: &Value) {
         self.restarts += status["restartCount"].as_i64().unwrap_or(0);
-        let ended = status["lastState"]["terminated"]["finishedAt"].as_str().unwrap_or("");
+        let ended = status["lastState"]["terminated"]["finishedAt"]
+            .as_str()
+            .unwrap_or("");
         if ended > self.last_restart.as_str() {
             self.last_restart = ended.to_owned();
         }
@@ -104,8 +124,15 @@ impl Summary {
     /// Looks at the init containers; `true` if one of them is still at work.
     fn init_containers(&mut self, row: TableRow<'_>) -> bool {
         let specs = row.list("/spec/initContainers");
-        let sidecar = |name: &Value| specs.iter().any(|s| s["name"] == *name && s["restartPolicy"] == "Always");
-        self.total += specs.iter().filter(|s| s["restartPolicy"] == "Always").count();
+        let sidecar = |name: &Value| {
+            specs
+                .iter()
+                .any(|s| s["name"] == *name && s["restartPolicy"] == "Always")
+        };
+        self.total += specs
+            .iter()
+            .filter(|s| s["restartPolicy"] == "Always")
+            .count();
         for (index, status) in row.list("/status/initContainerStatuses").iter().enumerate() {
             let state = &status["state"];
             self.count(status);
@@ -130,7 +157,11 @@ impl Summary {
     }
 
     fn containers(&mut self, row: TableRow<'_>) {
-        if row.list("/spec/initContainers").iter().all(|s| s["restartPolicy"] != "Always") {
+        if row
+            .list("/spec/initContainers")
+            .iter()
+            .all(|s| s["restartPolicy"] != "Always")
+        {
             self.restarts = 0;
         }
         let mut running = false;
@@ -148,7 +179,12 @@ impl Summary {
             }
         }
         if self.reason == "Completed" && running {
-            self.reason = if is_true(row, "Ready") { "Running" } else { "NotReady" }.to_owned();
+            self.reason = if is_true(row, "Ready") {
+                "Running"
+            } else {
+                "NotReady"
+            }
+            .to_owned();
         }
     }
 }

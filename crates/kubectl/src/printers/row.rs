@@ -57,12 +57,20 @@ impl<'a> TableRow<'a> {
 
 /// Text, or `<none>` for none.
 pub fn or_none(text: &str) -> String {
-    if text.is_empty() { "<none>".to_owned() } else { text.to_owned() }
+    if text.is_empty() {
+        "<none>".to_owned()
+    } else {
+        text.to_owned()
+    }
 }
 
 /// `a=b,c=d`, or `<none>`.
 pub fn pairs(map: &Value) -> String {
-    let all = map.as_object().into_iter().flatten().map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or("")));
+    let all = map
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or("")));
     or_none(&all.collect::<Vec<_>>().join(","))
 }
 
@@ -73,9 +81,18 @@ pub fn selector(selector: &Value) -> String {
     if labels != "<none>" {
         parts.push(labels);
     }
-    for expression in selector["matchExpressions"].as_array().into_iter().flatten() {
+    for expression in selector["matchExpressions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
         let key = expression["key"].as_str().unwrap_or("");
-        let values: Vec<&str> = expression["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let values: Vec<&str> = expression["values"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         let values = values.join(",");
         parts.push(match expression["operator"].as_str().unwrap_or("") {
             "In" => format!("{key} in ({values})"),
@@ -90,6 +107,11 @@ pub fn selector(selector: &Value) -> String {
 /// Names and images of a template's containers.
 pub(super) fn containers(row: TableRow<'_>, path: &str) -> (String, String) {
     let all = row.list(path);
-    let join = |name: &str| all.iter().map(|c| c[name].as_str().unwrap_or("")).collect::<Vec<_>>().join(",");
+    let join = |name: &str| {
+        all.iter()
+            .map(|c| c[name].as_str().unwrap_or(""))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
     (join("name"), join("image"))
 }

@@ -62,7 +62,12 @@ pub fn modes(modes: &Value) -> String {
 }
 
 fn phase(row: TableRow<'_>) -> String {
-    if row.at("/metadata/deletionTimestamp").is_null() { row.text("/status/phase") } else { "Terminating" }.to_owned()
+    if row.at("/metadata/deletionTimestamp").is_null() {
+        row.text("/status/phase")
+    } else {
+        "Terminating"
+    }
+    .to_owned()
 }
 
 fn attributes(row: TableRow<'_>) -> String {
@@ -73,13 +78,21 @@ fn attributes(row: TableRow<'_>) -> String {
 fn claim(row: TableRow<'_>) -> Vec<String> {
     let bound = !row.text("/spec/volumeName").is_empty();
     // Between naming the volume and being bound a claim has a volume of size 0.
-    let capacity = if bound { row.at("/status/capacity/storage").as_str().unwrap_or("0") } else { "" };
+    let capacity = if bound {
+        row.at("/status/capacity/storage").as_str().unwrap_or("0")
+    } else {
+        ""
+    };
     vec![
         row.name(),
         phase(row),
         row.text("/spec/volumeName").to_owned(),
         capacity.to_owned(),
-        if bound { modes(row.at("/status/accessModes")) } else { String::new() },
+        if bound {
+            modes(row.at("/status/accessModes"))
+        } else {
+            String::new()
+        },
         row.text("/spec/storageClassName").to_owned(),
         attributes(row),
         row.created(),
@@ -88,7 +101,10 @@ fn claim(row: TableRow<'_>) -> Vec<String> {
 }
 
 fn volume(row: TableRow<'_>) -> Vec<String> {
-    let claim = match (row.text("/spec/claimRef/namespace"), row.text("/spec/claimRef/name")) {
+    let claim = match (
+        row.text("/spec/claimRef/namespace"),
+        row.text("/spec/claimRef/name"),
+    ) {
         (_, "") => String::new(),
         (namespace, name) => format!("{namespace}/{name}"),
     };
@@ -108,7 +124,10 @@ fn volume(row: TableRow<'_>) -> Vec<String> {
 }
 
 fn class(row: TableRow<'_>) -> Vec<String> {
-    let default = row.at("/metadata/annotations").get("storageclass.kubernetes.io/is-default-class").is_some_and(|v| v == "true");
+    let default = row
+        .at("/metadata/annotations")
+        .get("storageclass.kubernetes.io/is-default-class")
+        .is_some_and(|v| v == "true");
     vec![
         format!("{}{}", row.name(), if default { " (default)" } else { "" }),
         row.text("/provisioner").to_owned(),

@@ -11,7 +11,10 @@ pub fn align(text: &str) -> String {
 
 /// The same with another padding.
 pub fn align_with(text: &str, padding: usize) -> String {
-    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split('\t').collect())
+        .collect();
     let mut out = String::with_capacity(text.len() * 2);
     block(&mut out, &lines, &mut Vec::new(), padding);
     out
@@ -28,9 +31,16 @@ fn block(out: &mut String, lines: &[Vec<&str>], widths: &mut Vec<usize>, padding
             start += 1;
             continue;
         }
-        let length = lines[start..].iter().take_while(|line| ends_in_tab(line)).count();
+        let length = lines[start..]
+            .iter()
+            .take_while(|line| ends_in_tab(line))
+            .count();
         let cells = &lines[start..start + length];
-        let width = cells.iter().map(|line| line[column].chars().count() + padding).max().unwrap_or(0);
+        let width = cells
+            .iter()
+            .map(|line| line[column].chars().count() + padding)
+            .max()
+            .unwrap_or(0);
         widths.push(width);
         block(out, cells, widths, padding);
         widths.pop();
@@ -42,7 +52,10 @@ fn print(out: &mut String, line: &[&str], widths: &[usize]) {
     for (index, cell) in line.iter().enumerate() {
         out.push_str(cell);
         if let Some(width) = widths.get(index).filter(|_| index + 1 < line.len()) {
-            out.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count())));
+            out.extend(std::iter::repeat_n(
+                ' ',
+                width.saturating_sub(cell.chars().count()),
+            ));
         }
     }
     out.push('\n');

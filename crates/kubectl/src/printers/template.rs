@@ -44,11 +44,18 @@ const GROUPS: usize = 100;
 impl Template {
     /// Parses a text.
     pub fn parse(text: &str) -> Result<Template, String> {
-        let failed = |error: String| format!("error parsing template {text}, template: output:1: {error}");
-        let mut parser = Parser { rest: text, depth: 0 };
+        let failed =
+            |error: String| format!("error parsing template {text}, template: output:1: {error}");
+        let mut parser = Parser {
+            rest: text,
+            depth: 0,
+        };
         let (nodes, end) = parser.nodes().map_err(failed)?;
         match end.as_str() {
-            "" => Ok(Template { text: text.to_owned(), nodes }),
+            "" => Ok(Template {
+                text: text.to_owned(),
+                nodes,
+            }),
             end => Err(failed(format!("unexpected {{{{{end}}}}}"))),
         }
     }
@@ -60,9 +67,16 @@ impl Template {
 
     /// The text for an object.
     pub fn print(&self, value: &Value) -> Result<String, String> {
-        let mut run = Run { out: String::new(), names: BTreeMap::from([(String::new(), Some(value.clone()))]) };
-        run.nodes(&self.nodes, Some(value))
-            .map_err(|error| format!("error executing template {:?}: template: output:1: {error}", self.text))?;
+        let mut run = Run {
+            out: String::new(),
+            names: BTreeMap::from([(String::new(), Some(value.clone()))]),
+        };
+        run.nodes(&self.nodes, Some(value)).map_err(|error| {
+            format!(
+                "error executing template {:?}: template: output:1: {error}",
+                self.text
+            )
+        })?;
         Ok(run.out)
     }
 }
@@ -81,9 +95,17 @@ impl Parser<'_> {
             let close = closing(after).ok_or("unclosed action")?;
             let (inner, rest) = (&after[..close], &after[close + 2..]);
             let inner_text = inner.strip_prefix("- ").unwrap_or(inner);
-            let before = if inner_text.len() < inner.len() { before.trim_end() } else { before };
+            let before = if inner_text.len() < inner.len() {
+                before.trim_end()
+            } else {
+                before
+            };
             let trimmed = inner_text.strip_suffix(" -").unwrap_or(inner_text);
-            self.rest = if trimmed.len() < inner_text.len() { rest.trim_start() } else { rest };
+            self.rest = if trimmed.len() < inner_text.len() {
+                rest.trim_start()
+            } else {
+                rest
+            };
             if !before.is_empty() {
                 nodes.push(Node::Text(before.to_owned()));
             }
@@ -108,7 +130,10 @@ impl Parser<'_> {
         if self.depth > DEPTH {
             return Err("blocks are nested too deeply".to_owned());
         }
-        let kind = ["if", "range", "with"].into_iter().find(|kind| *kind == word).unwrap_or("if");
+        let kind = ["if", "range", "with"]
+            .into_iter()
+            .find(|kind| *kind == word)
+            .unwrap_or("if");
         if condition.trim().is_empty() {
             return Err(format!("missing value for {word}"));
         }
@@ -130,13 +155,19 @@ impl Parser<'_> {
             None => end,
         };
         self.depth -= 1;
-        if end == "end" { Ok(Node::Block(kind, condition, then, other)) } else { Err("unexpected EOF".to_owned()) }
+        if end == "end" {
+            Ok(Node::Block(kind, condition, then, other))
+        } else {
+            Err("unexpected EOF".to_owned())
+        }
     }
 }
 
 /// The word that an action begins with, and what follows: `range.items` has no space between them.
 fn keyword(action: &str) -> (&str, &str) {
-    let end = action.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(action.len());
+    let end = action
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(action.len());
     action.split_at(end)
 }
 
@@ -159,9 +190,13 @@ fn pipe(text: &str, depth: usize) -> Result<Pipe, String> {
         return Err("parentheses are nested too deeply".to_owned());
     }
     let (names, body) = match text.split_once(":=") {
-        Some((names, body)) if names.trim_start().starts_with('$') => {
-            (names.split(',').map(|name| name.trim().trim_start_matches('$').to_owned()).collect(), body)
-        }
+        Some((names, body)) if names.trim_start().starts_with('$') => (
+            names
+                .split(',')
+                .map(|name| name.trim().trim_start_matches('$').to_owned())
+                .collect(),
+            body,
+        ),
         _ => (Vec::new(), text),
     };
     let mut commands = vec![Vec::new()];
@@ -173,12 +208,20 @@ fn pipe(text: &str, depth: usize) -> Result<Pipe, String> {
                 rest = rest[1..].trim_start();
                 continue;
             }
-            '"' | '`' => rest[1..].find(first).map(|end| end + 2).ok_or("unterminated quoted string")?,
+            '"' | '`' => rest[1..]
+                .find(first)
+                .map(|end| end + 2)
+                .ok_or("unterminated quoted string")?,
             '(' => {
                 let end = group_end(rest).ok_or("unclosed left paren")?;
-                end + rest[end..].find([' ', '\t', '\n', '|', ')']).unwrap_or(rest.len() - end)
+                end + rest[end..]
+                    .find([' ', '\t', '\n', '|', ')'])
+                    .unwrap_or(rest.len() - end)
             }
-            _ => rest.find([' ', '\t', '\n', '|', ')']).unwrap_or(rest.len()).max(1),
+            _ => rest
+                .find([' ', '\t', '\n', '|', ')'])
+                .unwrap_or(rest.len())
+                .max(1),
         };
         if let Some(command) = commands.last_mut() {
             command.push(term(&rest[..length], depth)?);
@@ -200,14 +243,34 @@ fn group_end(text: &str) -> Option<usize> {
 }
 
 fn term(word: &str, depth: usize) -> Result<Term, String> {
-    if let Some(inner) = word.strip_prefix('"').and_then(|word| word.strip_suffix('"')) {
-        return Ok(Term::Literal(inner.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\"").into()));
+    if let Some(inner) = word
+        .strip_prefix('"')
+        .and_then(|word| word.strip_suffix('"'))
+    {
+        return Ok(Term::Literal(
+            inner
+                .replace("\\n", "\n")
+                .replace("\\t", "\t")
+                .replace("\\\"", "\"")
+                .into(),
+        ));
     }
-    if let Some(inner) = word.strip_prefix('`').and_then(|word| word.strip_suffix('`')) {
+    if let Some(inner) = word
+        .strip_prefix('`')
+        .and_then(|word| word.strip_suffix('`'))
+    {
         return Ok(Term::Literal(inner.into()));
     }
-    let fields = |path: &str| path.split('.').filter(|field| !field.is_empty()).map(str::to_owned).collect();
-    if let Some((inner, path)) = word.strip_prefix('(').and_then(|word| word.rsplit_once(')')) {
+    let fields = |path: &str| {
+        path.split('.')
+            .filter(|field| !field.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    if let Some((inner, path)) = word
+        .strip_prefix('(')
+        .and_then(|word| word.rsplit_once(')'))
+    {
         return Ok(Term::Group(pipe(inner, depth + 1)?, fields(path)));
     }
     if let Some(path) = word.strip_prefix('.') {
@@ -225,9 +288,29 @@ fn term(word: &str, depth: usize) -> Result<Term, String> {
     if let Ok(number) = word.parse::<i64>() {
         return Ok(Term::Literal(number.into()));
     }
-    const FUNCTIONS: &[&str] =
-        &["len", "index", "print", "printf", "println", "eq", "ne", "lt", "gt", "le", "ge", "not", "and", "or", "base64decode", "exists"];
-    if FUNCTIONS.contains(&word) { Ok(Term::Function(word.to_owned())) } else { Err(format!("function {word:?} not defined")) }
+    const FUNCTIONS: &[&str] = &[
+        "len",
+        "index",
+        "print",
+        "printf",
+        "println",
+        "eq",
+        "ne",
+        "lt",
+        "gt",
+        "le",
+        "ge",
+        "not",
+        "and",
+        "or",
+        "base64decode",
+        "exists",
+    ];
+    if FUNCTIONS.contains(&word) {
+        Ok(Term::Function(word.to_owned()))
+    } else {
+        Err(format!("function {word:?} not defined"))
+    }
 }
 
 struct Run {
@@ -244,16 +327,26 @@ impl Run {
                     let value = self.pipe(pipe, dot)?;
                     match pipe.names.first() {
                         Some(name) => drop(self.names.insert(name.clone(), value)),
-                        None => self.out.push_str(&value.map_or_else(|| "<no value>".to_owned(), |value| go(&value))),
+                        None => self.out.push_str(
+                            &value.map_or_else(|| "<no value>".to_owned(), |value| go(&value)),
+                        ),
                     }
                 }
-                Node::Block(kind, condition, then, other) => self.block(kind, condition, (then, other), dot)?,
+                Node::Block(kind, condition, then, other) => {
+                    self.block(kind, condition, (then, other), dot)?
+                }
             }
         }
         Ok(())
     }
 
-    fn block(&mut self, kind: &str, condition: &Pipe, (then, other): (&[Node], &[Node]), dot: Option<&Value>) -> Result<(), String> {
+    fn block(
+        &mut self,
+        kind: &str,
+        condition: &Pipe,
+        (then, other): (&[Node], &[Node]),
+        dot: Option<&Value>,
+    ) -> Result<(), String> {
         let value = self.pipe(condition, dot)?;
         if !truth(value.as_ref()) {
             return self.nodes(other, dot);
@@ -319,7 +412,11 @@ impl Run {
             Term::Function(name) => call(name, &[])?,
             Term::Path(name, fields) => {
                 let from = match name {
-                    Some(name) => self.names.get(name).ok_or_else(|| format!("undefined variable \"${name}\""))?.as_ref(),
+                    Some(name) => self
+                        .names
+                        .get(name)
+                        .ok_or_else(|| format!("undefined variable \"${name}\""))?
+                        .as_ref(),
                     None => dot,
                 };
                 along(from, fields)
@@ -329,7 +426,10 @@ impl Run {
 }
 
 fn along(from: Option<&Value>, fields: &[String]) -> Option<Value> {
-    fields.iter().try_fold(from?, |value, field| value.get(field.as_str())).cloned()
+    fields
+        .iter()
+        .try_fold(from?, |value, field| value.get(field.as_str()))
+        .cloned()
 }
 
 fn truth(value: Option<&Value>) -> bool {
@@ -345,10 +445,17 @@ fn truth(value: Option<&Value>) -> bool {
 
 fn call(name: &str, arguments: &[Option<Value>]) -> Result<Option<Value>, String> {
     let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "<no value>".to_owned(), go);
-    let all = |arguments: &[Option<Value>], between: &str| arguments.iter().map(text).collect::<Vec<_>>().join(between);
+    let all = |arguments: &[Option<Value>], between: &str| {
+        arguments.iter().map(text).collect::<Vec<_>>().join(between)
+    };
     let wrong = || format!("wrong number of args for {name}");
     let first = arguments.first().and_then(Option::as_ref);
-    let number = |at: usize| arguments.get(at).and_then(Option::as_ref).and_then(Value::as_f64);
+    let number = |at: usize| {
+        arguments
+            .get(at)
+            .and_then(Option::as_ref)
+            .and_then(Value::as_f64)
+    };
     Ok(Some(match name {
         "len" => match first {
             Some(Value::String(text)) => text.len().into(),
@@ -366,7 +473,12 @@ fn call(name: &str, arguments: &[Option<Value>]) -> Result<Option<Value>, String
         }
         "exists" => {
             let keys = arguments.get(1..).unwrap_or_default();
-            let found = keys.iter().try_fold(first, |value, key| value?.get(key.as_ref()?.as_str()?).map(Some)).flatten();
+            let found = keys
+                .iter()
+                .try_fold(first, |value, key| {
+                    value?.get(key.as_ref()?.as_str()?).map(Some)
+                })
+                .flatten();
             found.is_some().into()
         }
         "print" => all(arguments, "").into(),
@@ -388,15 +500,33 @@ fn call(name: &str, arguments: &[Option<Value>]) -> Result<Option<Value>, String
             }
             out.into()
         }
-        "eq" => arguments.iter().skip(1).any(|other| text(other) == arguments.first().map(text).unwrap_or_default()).into(),
+        "eq" => arguments
+            .iter()
+            .skip(1)
+            .any(|other| text(other) == arguments.first().map(text).unwrap_or_default())
+            .into(),
         "ne" => (arguments.first().map(text) != arguments.get(1).map(text)).into(),
         "lt" => (number(0) < number(1)).into(),
         "gt" => (number(0) > number(1)).into(),
         "le" => (number(0) <= number(1)).into(),
         "ge" => (number(0) >= number(1)).into(),
         "not" => (!truth(first)).into(),
-        "and" => return Ok(arguments.iter().find(|value| !truth(value.as_ref())).or(arguments.last()).cloned().flatten()),
-        "or" => return Ok(arguments.iter().find(|value| truth(value.as_ref())).or(arguments.last()).cloned().flatten()),
+        "and" => {
+            return Ok(arguments
+                .iter()
+                .find(|value| !truth(value.as_ref()))
+                .or(arguments.last())
+                .cloned()
+                .flatten());
+        }
+        "or" => {
+            return Ok(arguments
+                .iter()
+                .find(|value| truth(value.as_ref()))
+                .or(arguments.last())
+                .cloned()
+                .flatten());
+        }
         _ => k8s_model::base64::decoded(&text(arguments.first().ok_or_else(wrong)?)).into(),
     }))
 }
@@ -412,19 +542,36 @@ mod tests {
         for (template, text) in [
             ("{{range .a.b}}{{.n}}:{{len .n}} {{end}}", "x:1 yy:2 "),
             ("{{.a.c.d}}", "<no value>"),
-            ("{{range $i, $e := .a.b}}{{$i}}={{$e.n}}{{\"\\n\"}}{{end}}", "0=x\n1=yy\n"),
+            (
+                "{{range $i, $e := .a.b}}{{$i}}={{$e.n}}{{\"\\n\"}}{{end}}",
+                "0=x\n1=yy\n",
+            ),
             ("{{if eq .m.k \"v\"}}yes{{else}}no{{end}}", "yes"),
             ("{{if .m.z}}a{{else if .m.k}}b{{else}}c{{end}}", "b"),
             ("{{ index .m \"k\" | printf \"<%s>\" }}", "<v>"),
-            ("{{range.a.b}}{{.n}}{{end}}{{if(eq .m.k \"v\")}}!{{end}}", "xyy!"),
+            (
+                "{{range.a.b}}{{.n}}{{end}}{{if(eq .m.k \"v\")}}!{{end}}",
+                "xyy!",
+            ),
             ("{{.m}} {{(index .a.b 1).v}}", "map[k:v] 2"),
         ] {
             let parsed = Template::parse(template);
-            assert_eq!(parsed.and_then(|t| t.print(&value)).as_deref(), Ok(text), "{template}");
+            assert_eq!(
+                parsed.and_then(|t| t.print(&value)).as_deref(),
+                Ok(text),
+                "{template}"
+            );
         }
         let nested = |depth: usize| format!("{{{{{}.m{}}}}}", "(".repeat(depth), ")".repeat(depth));
-        assert!(Template::parse(&nested(100)).and_then(|t| t.print(&value)).is_ok());
-        assert!(Template::parse(&nested(20_000)).is_err_and(|error| error.ends_with("nested too deeply")));
+        assert!(
+            Template::parse(&nested(100))
+                .and_then(|t| t.print(&value))
+                .is_ok()
+        );
+        assert!(
+            Template::parse(&nested(20_000))
+                .is_err_and(|error| error.ends_with("nested too deeply"))
+        );
         assert_eq!(
             Template::parse("{{.spec.replicas").unwrap_err(),
             "error parsing template {{.spec.replicas, template: output:1: unclosed action"

@@ -17,14 +17,22 @@ fn ages_have_two_units_at_most() {
     ] {
         assert_eq!(age::human(seconds), text);
     }
-    assert_eq!(age::long("2026-11-21T06:23:33Z"), "Sat, 21 Nov 2026 06:23:33 +0000");
+    assert_eq!(
+        age::long("2026-11-21T06:23:33Z"),
+        "Sat, 21 Nov 2026 06:23:33 +0000"
+    );
 }
 
 #[test]
 fn a_pod_that_has_ended_is_completed_and_one_on_its_way_out_terminating() {
     let mut pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]},
         "status": {"phase": "Running", "containerStatuses": [{"ready": true, "restartCount": 0, "state": {"running": {}}}]}});
-    let cells = |pod: &Value| columns("Pod").1(TableRow { object: pod, now: 0 });
+    let cells = |pod: &Value| {
+        columns("Pod").1(TableRow {
+            object: pod,
+            now: 0,
+        })
+    };
     assert_eq!(cells(&pod)[1..4], ["1/1", "Running", "0"]);
     pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T06:23:33Z");
     assert_eq!(cells(&pod)[2], "Terminating");
@@ -36,9 +44,18 @@ fn a_pod_that_has_ended_is_completed_and_one_on_its_way_out_terminating() {
 fn columns_are_aligned_and_remembered() {
     let mut widths = table::Widths::default();
     let row = |a: &str, b: &str, c: &str| vec![a.to_owned(), b.to_owned(), c.to_owned()];
-    assert_eq!(widths.print(&[row("NAME", "STATUS", "AGE"), row("a", "Pending", "0s")]), "NAME   STATUS    AGE\na      Pending   0s\n");
-    assert_eq!(widths.print(&[row("a", "ContainerCreating", "0s")]), "a      ContainerCreating   0s\n");
-    assert_eq!(widths.print(&[row("a", "Running", "1s")]), "a      Running             1s\n");
+    assert_eq!(
+        widths.print(&[row("NAME", "STATUS", "AGE"), row("a", "Pending", "0s")]),
+        "NAME   STATUS    AGE\na      Pending   0s\n"
+    );
+    assert_eq!(
+        widths.print(&[row("a", "ContainerCreating", "0s")]),
+        "a      ContainerCreating   0s\n"
+    );
+    assert_eq!(
+        widths.print(&[row("a", "Running", "1s")]),
+        "a      Running             1s\n"
+    );
 }
 
 #[test]
@@ -64,7 +81,10 @@ fn jsonpath_selects() {
         ("{.items[*].metadata.name}", "a b"),
         ("{.items[0].metadata.name}", "a"),
         ("{.items[-1:].metadata.name}", "b"),
-        ("{range .items[*]}{.metadata.name}={.n}{\"\\n\"}{end}", "a=1\nb=2\n"),
+        (
+            "{range .items[*]}{.metadata.name}={.n}{\"\\n\"}{end}",
+            "a=1\nb=2\n",
+        ),
         ("{.items[?(@.n==2)].metadata.name}", "b"),
         ("{.items[?(@.metadata.name==\"a\")].n}", "1"),
         ("{.items[0].metadata.labels.x\\.y}", "1"),
@@ -73,7 +93,11 @@ fn jsonpath_selects() {
         ("{.items[0].metadata.labels}", "{\"x.y\":\"1\"}"),
         ("{.nothing}", ""),
     ] {
-        assert_eq!(jsonpath::print(template, &value).as_deref(), Ok(text), "{template}");
+        assert_eq!(
+            jsonpath::print(template, &value).as_deref(),
+            Ok(text),
+            "{template}"
+        );
     }
     for bad in ["{.a", "{range .items[*]}", "{end}", "{.a[}"] {
         assert!(jsonpath::print(bad, &value).is_err(), "{bad}");

@@ -28,7 +28,13 @@ pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
         CONTAINERS[1],
         ("SELECTOR", true),
     ];
-    const STATEFUL: TableColumns = &[("NAME", false), ("READY", false), ("AGE", false), CONTAINERS[0], CONTAINERS[1]];
+    const STATEFUL: TableColumns = &[
+        ("NAME", false),
+        ("READY", false),
+        ("AGE", false),
+        CONTAINERS[0],
+        CONTAINERS[1],
+    ];
     const DAEMON: TableColumns = &[
         ("NAME", false),
         ("DESIRED", false),
@@ -73,7 +79,12 @@ pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
         ("REPLICAS", false),
         ("AGE", false),
     ];
-    const REVISION: TableColumns = &[("NAME", false), ("CONTROLLER", false), ("REVISION", false), ("AGE", false)];
+    const REVISION: TableColumns = &[
+        ("NAME", false),
+        ("CONTROLLER", false),
+        ("REVISION", false),
+        ("AGE", false),
+    ];
     Some(match kind {
         "Deployment" => (DEPLOYMENT, deployment as Cells),
         "ReplicaSet" | "ReplicationController" => (REPLICAS, replicas),
@@ -93,7 +104,11 @@ fn deployment(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, TEMPLATE);
     vec![
         row.name(),
-        format!("{}/{}", row.number("/status/readyReplicas"), row.number("/spec/replicas")),
+        format!(
+            "{}/{}",
+            row.number("/status/readyReplicas"),
+            row.number("/spec/replicas")
+        ),
         row.number("/status/updatedReplicas").to_string(),
         row.number("/status/availableReplicas").to_string(),
         row.created(),
@@ -115,40 +130,75 @@ fn replicas(row: TableRow<'_>) -> Vec<String> {
         row.created(),
         names,
         images,
-        if plain { pairs(chosen) } else { selector(chosen) },
+        if plain {
+            pairs(chosen)
+        } else {
+            selector(chosen)
+        },
     ]
 }
 
 fn stateful_set(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, TEMPLATE);
-    let ready = format!("{}/{}", row.number("/status/readyReplicas"), row.number("/spec/replicas"));
+    let ready = format!(
+        "{}/{}",
+        row.number("/status/readyReplicas"),
+        row.number("/spec/replicas")
+    );
     vec![row.name(), ready, row.created(), names, images]
 }
 
 fn daemon_set(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, TEMPLATE);
     let mut cells = vec![row.name()];
-    for field in ["desiredNumberScheduled", "currentNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable"] {
+    for field in [
+        "desiredNumberScheduled",
+        "currentNumberScheduled",
+        "numberReady",
+        "updatedNumberScheduled",
+        "numberAvailable",
+    ] {
         cells.push(row.number(&format!("/status/{field}")).to_string());
     }
     cells.push(pairs(row.at("/spec/template/spec/nodeSelector")));
-    cells.extend([row.created(), names, images, selector(row.at("/spec/selector"))]);
+    cells.extend([
+        row.created(),
+        names,
+        images,
+        selector(row.at("/spec/selector")),
+    ]);
     cells
 }
 
 fn job(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, TEMPLATE);
     let done = row.number("/status/succeeded");
-    let completions = match (row.at("/spec/completions").as_i64(), row.number("/spec/parallelism")) {
+    let completions = match (
+        row.at("/spec/completions").as_i64(),
+        row.number("/spec/parallelism"),
+    ) {
         (Some(wanted), _) => format!("{done}/{wanted}"),
         (None, parallel) if parallel > 1 => format!("{done}/1 of {parallel}"),
         (None, _) => format!("{done}/1"),
     };
-    vec![row.name(), job_status(row), completions, job_duration(row), row.created(), names, images, selector(row.at("/spec/selector"))]
+    vec![
+        row.name(),
+        job_status(row),
+        completions,
+        job_duration(row),
+        row.created(),
+        names,
+        images,
+        selector(row.at("/spec/selector")),
+    ]
 }
 
 fn job_status(row: TableRow<'_>) -> String {
-    let has = |kind: &str| row.list("/status/conditions").iter().any(|c| c["type"] == kind && c["status"] == "True");
+    let has = |kind: &str| {
+        row.list("/status/conditions")
+            .iter()
+            .any(|c| c["type"] == kind && c["status"] == "True")
+    };
     let known = [
         ("Complete", "Complete"),
         ("Failed", "Failed"),
@@ -159,7 +209,11 @@ fn job_status(row: TableRow<'_>) -> String {
     if !row.at("/metadata/deletionTimestamp").is_null() && !has("Complete") && !has("Failed") {
         return "Terminating".to_owned();
     }
-    known.iter().find(|(kind, _)| has(kind)).map_or("Running", |(_, shown)| shown).to_owned()
+    known
+        .iter()
+        .find(|(kind, _)| has(kind))
+        .map_or("Running", |(_, shown)| shown)
+        .to_owned()
 }
 
 fn job_duration(row: TableRow<'_>) -> String {
@@ -174,7 +228,11 @@ fn job_duration(row: TableRow<'_>) -> String {
 fn cron_job(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, "/spec/jobTemplate/spec/template/spec/containers");
     let suspended = row.at("/spec/suspend") == true;
-    let last = if row.text("/status/lastScheduleTime").is_empty() { "<none>".to_owned() } else { row.age("/status/lastScheduleTime") };
+    let last = if row.text("/status/lastScheduleTime").is_empty() {
+        "<none>".to_owned()
+    } else {
+        row.age("/status/lastScheduleTime")
+    };
     vec![
         row.name(),
         row.text("/spec/schedule").to_owned(),
@@ -190,12 +248,18 @@ fn cron_job(row: TableRow<'_>) -> Vec<String> {
 }
 
 fn autoscaler(row: TableRow<'_>) -> Vec<String> {
-    let target = format!("{}/{}", row.text("/spec/scaleTargetRef/kind"), row.text("/spec/scaleTargetRef/name"));
+    let target = format!(
+        "{}/{}",
+        row.text("/spec/scaleTargetRef/kind"),
+        row.text("/spec/scaleTargetRef/name")
+    );
     vec![
         row.name(),
         target,
         metrics(row),
-        row.at("/spec/minReplicas").as_i64().map_or("<unset>".to_owned(), |n| n.to_string()),
+        row.at("/spec/minReplicas")
+            .as_i64()
+            .map_or("<unset>".to_owned(), |n| n.to_string()),
         row.number("/spec/maxReplicas").to_string(),
         row.number("/status/currentReplicas").to_string(),
         row.created(),
@@ -204,8 +268,12 @@ fn autoscaler(row: TableRow<'_>) -> Vec<String> {
 
 fn metrics(row: TableRow<'_>) -> String {
     let current = row.list("/status/currentMetrics");
-    let shown: Vec<String> =
-        row.list("/spec/metrics").iter().enumerate().map(|(index, metric)| one_metric(metric, current.get(index))).collect();
+    let shown: Vec<String> = row
+        .list("/spec/metrics")
+        .iter()
+        .enumerate()
+        .map(|(index, metric)| one_metric(metric, current.get(index)))
+        .collect();
     match shown.len() {
         0 => "<none>".to_owned(),
         count if count > 2 => format!("{}, {} + {} more...", shown[0], shown[1], count - 2),
@@ -228,25 +296,57 @@ fn one_metric(metric: &Value, current: Option<&Value>) -> String {
     let field = metric_field(metric["type"].as_str().unwrap_or(""));
     let source = &metric[field];
     let now = current.map_or(&Value::Null, |c| &c[field]["current"]);
-    let name = source["name"].as_str().map_or(String::new(), |name| format!("{name}: "));
+    let name = source["name"]
+        .as_str()
+        .map_or(String::new(), |name| format!("{name}: "));
     if let Some(target) = source["target"]["averageUtilization"].as_i64() {
-        let value = now["averageUtilization"].as_i64().map_or("<unknown>".to_owned(), |n| format!("{n}%"));
+        let value = now["averageUtilization"]
+            .as_i64()
+            .map_or("<unknown>".to_owned(), |n| format!("{n}%"));
         return format!("{name}{value}/{target}%");
     }
     let average = source["target"]["averageValue"].as_str();
-    let path = if average.is_some() { "averageValue" } else { "value" };
-    let target = average.or(source["target"]["value"].as_str()).unwrap_or("<auto>");
-    let unit = if average.is_some() && matches!(field, "object" | "external") { " (avg)" } else { "" };
-    format!("{name}{}/{target}{unit}", now[path].as_str().unwrap_or("<unknown>"))
+    let path = if average.is_some() {
+        "averageValue"
+    } else {
+        "value"
+    };
+    let target = average
+        .or(source["target"]["value"].as_str())
+        .unwrap_or("<auto>");
+    let unit = if average.is_some() && matches!(field, "object" | "external") {
+        " (avg)"
+    } else {
+        ""
+    };
+    format!(
+        "{name}{}/{target}{unit}",
+        now[path].as_str().unwrap_or("<unknown>")
+    )
 }
 
 fn revision(row: TableRow<'_>) -> Vec<String> {
-    let owner = row.list("/metadata/ownerReferences").iter().find(|owner| owner["controller"] == true);
+    let owner = row
+        .list("/metadata/ownerReferences")
+        .iter()
+        .find(|owner| owner["controller"] == true);
     let controller = owner.map_or(String::new(), |owner| {
-        let group = owner["apiVersion"].as_str().unwrap_or("").split_once('/').map_or("", |(group, _)| group);
+        let group = owner["apiVersion"]
+            .as_str()
+            .unwrap_or("")
+            .split_once('/')
+            .map_or("", |(group, _)| group);
         let kind = owner["kind"].as_str().unwrap_or("").to_ascii_lowercase();
         let dot = if group.is_empty() { "" } else { "." };
-        format!("{kind}{dot}{group}/{}", owner["name"].as_str().unwrap_or(""))
+        format!(
+            "{kind}{dot}{group}/{}",
+            owner["name"].as_str().unwrap_or("")
+        )
     });
-    vec![row.name(), or_none(&controller), row.number("/revision").to_string(), row.created()]
+    vec![
+        row.name(),
+        or_none(&controller),
+        row.number("/revision").to_string(),
+        row.created(),
+    ]
 }

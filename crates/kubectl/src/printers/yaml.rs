@@ -87,8 +87,9 @@ fn scalar(out: &mut String, text: &str, indent: usize, key: bool) {
 /// Whether plain text would be read back as a boolean, a number, a time or nothing.
 fn looks_like_something_else(text: &str) -> bool {
     let known = [
-        "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "n", "N", "no", "No",
-        "NO", "false", "False", "FALSE", "off", "Off", "OFF", ".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "-.inf", "<<",
+        "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE",
+        "on", "On", "ON", "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off",
+        "OFF", ".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "-.inf", "<<",
     ];
     known.contains(&text) || is_number(text) || is_time(text)
 }
@@ -105,9 +106,14 @@ fn is_number(text: &str) -> bool {
     if let Some(small) = digits.strip_prefix("0o").or(digits.strip_prefix("0b")) {
         return !small.is_empty() && small.bytes().all(|b| b.is_ascii_digit());
     }
-    let exact = digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
+    let exact = digits
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
     // Numbers of base 60, such as `10:30`, were once read as numbers.
-    let sixty = digits.contains(':') && digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.'));
+    let sixty = digits.contains(':')
+        && digits
+            .bytes()
+            .all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.'));
     exact && digits.parse::<f64>().is_ok() || sixty && !digits.ends_with(':')
 }
 
@@ -116,20 +122,39 @@ fn is_time(text: &str) -> bool {
     bytes.len() >= 8
         && bytes[..4].iter().all(u8::is_ascii_digit)
         && bytes[4] == b'-'
-        && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b':' | b'.' | b'T' | b't' | b'Z' | b' ' | b'+'))
+        && text.bytes().all(|b| {
+            b.is_ascii_digit() || matches!(b, b'-' | b':' | b'.' | b'T' | b't' | b'Z' | b' ' | b'+')
+        })
         && text.matches('-').count() >= 2
 }
 
 fn has_specials(text: &str) -> bool {
-    text.chars().any(|c| c.is_control() && c != '\n' || matches!(c, '\u{85}' | '\u{a0}' | '\u{feff}'))
+    text.chars()
+        .any(|c| c.is_control() && c != '\n' || matches!(c, '\u{85}' | '\u{a0}' | '\u{feff}'))
         || text.starts_with('\n') && text.trim().is_empty()
 }
 
 fn plain_allowed(text: &str) -> bool {
     let first = text.chars().next().unwrap_or(' ');
     let follows = text.chars().nth(1).is_none_or(|c| c == ' ');
-    let bad_start = matches!(first, '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`')
-        || matches!(first, '-' | '?' | ':') && follows
+    let bad_start = matches!(
+        first,
+        '#' | ','
+            | '['
+            | ']'
+            | '{'
+            | '}'
+            | '&'
+            | '*'
+            | '!'
+            | '|'
+            | '>'
+            | '\''
+            | '"'
+            | '%'
+            | '@'
+            | '`'
+    ) || matches!(first, '-' | '?' | ':') && follows
         || text.starts_with("---")
         || text.starts_with("...");
     let bad_inside = text.contains(": ") || text.contains(" #") || text.ends_with(':');
@@ -145,7 +170,10 @@ fn folded(out: &mut String, text: &str, indent: usize, key: bool) {
     let mut column = out[start..].chars().count();
     let chars: Vec<char> = text.chars().collect();
     for (index, c) in chars.iter().enumerate() {
-        let lone = *c == ' ' && chars.get(index + 1).is_some_and(|next| *next != ' ') && index > 0 && chars[index - 1] != ' ';
+        let lone = *c == ' '
+            && chars.get(index + 1).is_some_and(|next| *next != ' ')
+            && index > 0
+            && chars[index - 1] != ' ';
         if lone && column > WIDTH {
             out.push('\n');
             out.extend(std::iter::repeat_n(' ', indent));

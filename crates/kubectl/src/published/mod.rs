@@ -5,12 +5,12 @@
 use std::cell::Cell;
 
 /// Where the releases of the Gateway API are. Whichever of v1 is named, the file is that of v1.6.1, which has the same kinds.
-const GATEWAY_RELEASES: &str = "https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.";
+const GATEWAY_RELEASES: &str =
+    "https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.";
 /// The file of a release that installs it.
 const GATEWAY_FILE: &str = "/standard-install.yaml";
 /// The command that installs the Gateway API.
-pub const GATEWAY_INSTALL: &str =
-    "kubectl apply -f https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.6.1/standard-install.yaml";
+pub const GATEWAY_INSTALL: &str = "kubectl apply -f https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.6.1/standard-install.yaml";
 
 thread_local! {
     static FILES: Cell<Option<&'static str>> = const { Cell::new(None) };
@@ -23,17 +23,24 @@ pub fn is_in(line: &str) -> bool {
 
 /// Whether an address is that of a file here, there or still to be loaded.
 pub fn is_known(address: &str) -> bool {
-    let version = address.strip_prefix(GATEWAY_RELEASES).and_then(|rest| rest.strip_suffix(GATEWAY_FILE));
+    let version = address
+        .strip_prefix(GATEWAY_RELEASES)
+        .and_then(|rest| rest.strip_suffix(GATEWAY_FILE));
     version.is_some_and(|version| {
         let (minor, patch) = version.split_once('.').unwrap_or((version, ""));
         let (patch, candidate) = patch.split_once("-rc.").unwrap_or((patch, "0"));
-        [minor, patch, candidate].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+        [minor, patch, candidate]
+            .iter()
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
     })
 }
 
 /// The text of the file at an address.
 pub fn text(address: &str) -> Option<&'static str> {
-    FILES.get().or_else(own).filter(|text| !text.is_empty() && is_known(address))
+    FILES
+        .get()
+        .or_else(own)
+        .filter(|text| !text.is_empty() && is_known(address))
 }
 
 /// Whether the files are there, or known not to be had.
@@ -64,10 +71,17 @@ mod tests {
 
     #[test]
     fn an_address_of_a_release_is_that_of_the_file() {
-        let address =
-            |version: &str, file: &str| format!("https://github.com/kubernetes-sigs/gateway-api/releases/download/{version}/{file}");
+        let address = |version: &str, file: &str| {
+            format!(
+                "https://github.com/kubernetes-sigs/gateway-api/releases/download/{version}/{file}"
+            )
+        };
         for version in ["v1.0.0", "v1.6.1", "v1.5.0-rc.2"] {
-            assert!(text(&address(version, "standard-install.yaml")).is_some_and(|text| text.contains("kind: HTTPRoute")), "{version}");
+            assert!(
+                text(&address(version, "standard-install.yaml"))
+                    .is_some_and(|text| text.contains("kind: HTTPRoute")),
+                "{version}"
+            );
         }
         for (version, file) in [
             ("v1.6.1", "experimental-install.yaml"),

@@ -18,15 +18,27 @@ pub struct StoredRevision {
 }
 
 /// The revisions of a workload, oldest first.
-pub fn revisions(client: &Client<'_>, kind: Kind, object: &Value, what: &str) -> Result<Vec<StoredRevision>, Failure> {
+pub fn revisions(
+    client: &Client<'_>,
+    kind: Kind,
+    object: &Value,
+    what: &str,
+) -> Result<Vec<StoredRevision>, Failure> {
     let (held, number): (Kind, fn(&Value) -> i64) = match kind {
-        Kind::Deployment => {
-            (Kind::ReplicaSet, |set| set["metadata"]["annotations"][REVISION].as_str().and_then(|text| text.parse().ok()).unwrap_or(0))
-        }
-        Kind::StatefulSet | Kind::DaemonSet => (Kind::ControllerRevision, |revision| revision["revision"].as_i64().unwrap_or(0)),
+        Kind::Deployment => (Kind::ReplicaSet, |set| {
+            set["metadata"]["annotations"][REVISION]
+                .as_str()
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(0)
+        }),
+        Kind::StatefulSet | Kind::DaemonSet => (Kind::ControllerRevision, |revision| {
+            revision["revision"].as_i64().unwrap_or(0)
+        }),
         _ => {
             let (group, name) = (kind.info().group, kind.name());
-            return Err(Failure::error(format!("error retrieving {what} for {name:?}, no visitor method exists for {{{group} {name}}}")));
+            return Err(Failure::error(format!(
+                "error retrieving {what} for {name:?}, no visitor method exists for {{{group} {name}}}"
+            )));
         }
     };
     let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
@@ -34,11 +46,20 @@ pub fn revisions(client: &Client<'_>, kind: Kind, object: &Value, what: &str) ->
     let owned = |held: &Value| {
         held["metadata"]["ownerReferences"]
             .as_array()
-            .is_some_and(|owners| owners.iter().any(|o| o["uid"] == *uid && o["controller"] == true))
+            .is_some_and(|owners| {
+                owners
+                    .iter()
+                    .any(|o| o["uid"] == *uid && o["controller"] == true)
+            })
     };
     let all = client.list(held, namespace).into_iter().filter(owned);
-    let mut all: Vec<StoredRevision> =
-        all.map(|object| StoredRevision { number: number(&object), object }).filter(|r| r.number > 0).collect();
+    let mut all: Vec<StoredRevision> = all
+        .map(|object| StoredRevision {
+            number: number(&object),
+            object,
+        })
+        .filter(|r| r.number > 0)
+        .collect();
     k8s_model::sort::sort_by_key(&mut all, |revision| revision.number);
     Ok(all)
 }
@@ -56,7 +77,12 @@ pub fn template_of(kind: Kind, revision: &StoredRevision) -> Value {
     template
 }
 
-pub fn print(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) -> Result<(), Failure> {
+pub fn print(
+    client: &mut Client<'_>,
+    args: &Args,
+    kind: Kind,
+    object: &Value,
+) -> Result<(), Failure> {
     let wanted = args.number("revision")?.unwrap_or(0);
     let revisions = revisions(client, kind, object, "history")?;
     let name = label(kind, name_of(object));
@@ -89,9 +115,17 @@ pub fn print(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) -
     }
     let mut text = String::from("REVISION\tCHANGE-CAUSE\n");
     for revision in &revisions {
-        let cause = revision.object["metadata"]["annotations"][CHANGE_CAUSE].as_str().unwrap_or("");
-        text.push_str(&format!("{}\t{}\n", revision.number, printers::or_none(cause)));
+        let cause = revision.object["metadata"]["annotations"][CHANGE_CAUSE]
+            .as_str()
+            .unwrap_or("");
+        text.push_str(&format!(
+            "{}\t{}\n",
+            revision.number,
+            printers::or_none(cause)
+        ));
     }
-    client.out.push_str(&format!("{name} \n{}\n", printers::tabs::align(&text)));
+    client
+        .out
+        .push_str(&format!("{name} \n{}\n", printers::tabs::align(&text)));
     Ok(())
 }

@@ -18,7 +18,9 @@ fn flags(topic: &str) -> &'static str {
     match topic {
         "status" => "revision= watch/w timeout= selector/l= @filename/f= kustomize/k= recursive/R",
         "history" => "revision= selector/l= @filename/f= kustomize/k= output/o= recursive/R",
-        "undo" => "to-revision= dry-run?unchanged selector/l= @filename/f= kustomize/k= output/o= recursive/R",
+        "undo" => {
+            "to-revision= dry-run?unchanged selector/l= @filename/f= kustomize/k= output/o= recursive/R"
+        }
         _ => "selector/l= @filename/f= kustomize/k= output/o= recursive/R",
     }
 }
@@ -35,10 +37,18 @@ pub const VERB: Verb = Verb {
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let Some((topic, rest)) = words.split_first() else {
-        return Err(Failure::error("must specify one of: history, pause, restart, resume, status, undo"));
+        return Err(Failure::error(
+            "must specify one of: history, pause, restart, resume, status, undo",
+        ));
     };
-    if !matches!(topic.as_str(), "status" | "history" | "undo" | "pause" | "resume" | "restart") {
-        return Err(Failure::usage("rollout", format!("unknown command {:?}", words.join(" "))));
+    if !matches!(
+        topic.as_str(),
+        "status" | "history" | "undo" | "pause" | "resume" | "restart"
+    ) {
+        return Err(Failure::usage(
+            "rollout",
+            format!("unknown command {:?}", words.join(" ")),
+        ));
     }
     let args = Args::parse(&format!("rollout {topic}"), flags(topic), rest)?;
     client.use_flags(&args)?;
@@ -71,32 +81,54 @@ fn quoted(kind: Kind, object: &Value) -> String {
 fn pause(client: &mut Client<'_>, kind: Kind, object: &Value, on: bool) -> Result<(), Failure> {
     if kind != Kind::Deployment {
         let word = if on { "pausing" } else { "resuming" };
-        return Err(Failure::error(format!("{} {word} is not supported", quoted(kind, object))));
+        return Err(Failure::error(format!(
+            "{} {word} is not supported",
+            quoted(kind, object)
+        )));
     }
     if (object["spec"]["paused"] == true) == on {
         let word = if on { "already paused" } else { "not paused" };
-        return Err(Failure::error(format!("{} is {word}", quoted(kind, object))));
+        return Err(Failure::error(format!(
+            "{} is {word}",
+            quoted(kind, object)
+        )));
     }
     let mut edited = object.clone();
     edited["spec"]["paused"] = if on { json!(true) } else { Value::Null };
-    let edited = client.update(edited).map_err(|error| Failure::error(format!("failed to patch: {}", error.message)))?;
+    let edited = client
+        .update(edited)
+        .map_err(|error| Failure::error(format!("failed to patch: {}", error.message)))?;
     client.report(kind, &edited, if on { "paused" } else { "resumed" })
 }
 
 fn restart(client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Failure> {
     if !matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
-        return Err(Failure::error(format!("{} restarting is not supported", quoted(kind, object))));
+        return Err(Failure::error(format!(
+            "{} restarting is not supported",
+            quoted(kind, object)
+        )));
     }
     if object["spec"]["paused"] == true {
-        return Err(Failure::error(format!("{} can't restart paused deployment (run rollout resume first)", quoted(kind, object))));
+        return Err(Failure::error(format!(
+            "{} can't restart paused deployment (run rollout resume first)",
+            quoted(kind, object)
+        )));
     }
     let mut edited = object.clone();
     let now = Timestamp::new(client.wall()).rfc3339();
-    if object["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] == now.as_str() {
+    if object["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"]
+        == now.as_str()
+    {
         let again = "if restart has already been triggered within the past second, please wait before attempting to trigger another";
-        return Err(Failure::error(format!("failed to create patch for {}: {again}", name_of(object))));
+        return Err(Failure::error(format!(
+            "failed to create patch for {}: {again}",
+            name_of(object)
+        )));
     }
-    edited["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = Value::from(now);
-    let edited = client.update(edited).map_err(|error| Failure::error(format!("failed to patch: {}", error.message)))?;
+    edited["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] =
+        Value::from(now);
+    let edited = client
+        .update(edited)
+        .map_err(|error| Failure::error(format!("failed to patch: {}", error.message)))?;
     client.report(kind, &edited, "restarted")
 }

@@ -22,14 +22,21 @@ pub struct FollowRollout {
     pub deadline: Option<Time>,
 }
 
-pub fn start(client: &mut Client<'_>, args: &Args, targets: Vec<(Kind, Value)>) -> Result<Outcome, Failure> {
+pub fn start(
+    client: &mut Client<'_>,
+    args: &Args,
+    targets: Vec<(Kind, Value)>,
+) -> Result<Outcome, Failure> {
     if targets.is_empty() {
         return Ok(Outcome::Done);
     }
     let mut keys = Vec::new();
     for (kind, object) in &targets {
         if !matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
-            return Err(Failure::error(format!("no status viewer has been implemented for {}", kind.name())));
+            return Err(Failure::error(format!(
+                "no status viewer has been implemented for {}",
+                kind.name()
+            )));
         }
         keys.push(key_of(*kind, object));
     }
@@ -78,7 +85,9 @@ impl PendingCommand for FollowRollout {
         while let Some(key) = self.keys.first().cloned() {
             if !self.follow(client, &key)? {
                 return match self.deadline {
-                    Some(deadline) if client.sim().now() >= deadline => Err(Failure::error("timed out waiting for the condition")),
+                    Some(deadline) if client.sim().now() >= deadline => {
+                        Err(Failure::error("timed out waiting for the condition"))
+                    }
                     _ => Ok(false),
                 };
             }
@@ -116,24 +125,50 @@ fn observed(object: &Value) -> bool {
 fn deployment(object: &Value) -> Result<(String, bool), Failure> {
     let name = name_of(object);
     if !observed(object) {
-        return Ok(("Waiting for deployment spec update to be observed...".to_owned(), false));
+        return Ok((
+            "Waiting for deployment spec update to be observed...".to_owned(),
+            false,
+        ));
     }
-    let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
-    if conditions.into_iter().any(|c| c["type"] == "Progressing" && c["reason"] == "ProgressDeadlineExceeded") {
-        return Err(Failure::error(format!("deployment \"{name}\" exceeded its progress deadline")));
+    let conditions = object["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    if conditions
+        .into_iter()
+        .any(|c| c["type"] == "Progressing" && c["reason"] == "ProgressDeadlineExceeded")
+    {
+        return Err(Failure::error(format!(
+            "deployment \"{name}\" exceeded its progress deadline"
+        )));
     }
     let wanted = number(object, "/spec/replicas");
-    let [updated, all, available] =
-        ["updatedReplicas", "replicas", "availableReplicas"].map(|field| number(object, &format!("/status/{field}")));
+    let [updated, all, available] = ["updatedReplicas", "replicas", "availableReplicas"]
+        .map(|field| number(object, &format!("/status/{field}")));
     let wait = format!("Waiting for deployment \"{name}\" rollout to finish:");
     Ok(if updated < wanted {
-        (format!("{wait} {updated} out of {wanted} new replicas have been updated..."), false)
+        (
+            format!("{wait} {updated} out of {wanted} new replicas have been updated..."),
+            false,
+        )
     } else if all > updated {
-        (format!("{wait} {} old replicas are pending termination...", all - updated), false)
+        (
+            format!(
+                "{wait} {} old replicas are pending termination...",
+                all - updated
+            ),
+            false,
+        )
     } else if available < updated {
-        (format!("{wait} {available} of {updated} updated replicas are available..."), false)
+        (
+            format!("{wait} {available} of {updated} updated replicas are available..."),
+            false,
+        )
     } else {
-        (format!("deployment \"{name}\" successfully rolled out"), true)
+        (
+            format!("deployment \"{name}\" successfully rolled out"),
+            true,
+        )
     })
 }
 
@@ -145,17 +180,33 @@ fn daemon_set(object: &Value) -> Result<(String, bool), Failure> {
         return Err(Failure::error(ONLY_ROLLING));
     }
     if !observed(object) {
-        return Ok(("Waiting for daemon set spec update to be observed...".to_owned(), false));
+        return Ok((
+            "Waiting for daemon set spec update to be observed...".to_owned(),
+            false,
+        ));
     }
-    let [updated, wanted, available] =
-        ["updatedNumberScheduled", "desiredNumberScheduled", "numberAvailable"].map(|field| number(object, &format!("/status/{field}")));
+    let [updated, wanted, available] = [
+        "updatedNumberScheduled",
+        "desiredNumberScheduled",
+        "numberAvailable",
+    ]
+    .map(|field| number(object, &format!("/status/{field}")));
     let wait = format!("Waiting for daemon set \"{name}\" rollout to finish:");
     Ok(if updated < wanted {
-        (format!("{wait} {updated} out of {wanted} new pods have been updated..."), false)
+        (
+            format!("{wait} {updated} out of {wanted} new pods have been updated..."),
+            false,
+        )
     } else if available < wanted {
-        (format!("{wait} {available} of {wanted} updated pods are available..."), false)
+        (
+            format!("{wait} {available} of {wanted} updated pods are available..."),
+            false,
+        )
     } else {
-        (format!("daemon set \"{name}\" successfully rolled out"), true)
+        (
+            format!("daemon set \"{name}\" successfully rolled out"),
+            true,
+        )
     })
 }
 
@@ -164,27 +215,52 @@ fn stateful_set(object: &Value) -> Result<(String, bool), Failure> {
         return Err(Failure::error(ONLY_ROLLING));
     }
     if !observed(object) || number(object, "/status/observedGeneration") == 0 {
-        return Ok(("Waiting for statefulset spec update to be observed...".to_owned(), false));
+        return Ok((
+            "Waiting for statefulset spec update to be observed...".to_owned(),
+            false,
+        ));
     }
     let wanted = number(object, "/spec/replicas");
-    let [ready, updated, current] =
-        ["readyReplicas", "updatedReplicas", "currentReplicas"].map(|field| number(object, &format!("/status/{field}")));
+    let [ready, updated, current] = ["readyReplicas", "updatedReplicas", "currentReplicas"]
+        .map(|field| number(object, &format!("/status/{field}")));
     let revision = |name: &str| object["status"][name].as_str().unwrap_or("").to_owned();
     if ready < wanted {
-        return Ok((format!("Waiting for {} pods to be ready...", wanted - ready), false));
+        return Ok((
+            format!("Waiting for {} pods to be ready...", wanted - ready),
+            false,
+        ));
     }
-    if let Some(partition) = object.pointer("/spec/updateStrategy/rollingUpdate/partition").and_then(Value::as_i64) {
+    if let Some(partition) = object
+        .pointer("/spec/updateStrategy/rollingUpdate/partition")
+        .and_then(Value::as_i64)
+    {
         let goal = wanted - partition;
         return Ok(if updated < goal {
-            (format!("Waiting for partitioned roll out to finish: {updated} out of {goal} new pods have been updated..."), false)
+            (
+                format!(
+                    "Waiting for partitioned roll out to finish: {updated} out of {goal} new pods have been updated..."
+                ),
+                false,
+            )
         } else {
-            (format!("partitioned roll out complete: {updated} new pods have been updated..."), true)
+            (
+                format!("partitioned roll out complete: {updated} new pods have been updated..."),
+                true,
+            )
         });
     }
     let (update, now) = (revision("updateRevision"), revision("currentRevision"));
     Ok(if update == now {
-        (format!("statefulset rolling update complete {current} pods at revision {now}..."), true)
+        (
+            format!("statefulset rolling update complete {current} pods at revision {now}..."),
+            true,
+        )
     } else {
-        (format!("waiting for statefulset rolling update to complete {updated} pods at revision {update}..."), false)
+        (
+            format!(
+                "waiting for statefulset rolling update to complete {updated} pods at revision {update}..."
+            ),
+            false,
+        )
     })
 }

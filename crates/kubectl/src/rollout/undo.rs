@@ -26,10 +26,18 @@ const NOT_OF_A_REVISION: [&str; 6] = [
     "deprecated.deployment.rollback.to",
 ];
 
-pub fn undo(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) -> Result<(), Failure> {
+pub fn undo(
+    client: &mut Client<'_>,
+    args: &Args,
+    kind: Kind,
+    object: &Value,
+) -> Result<(), Failure> {
     let wanted = args.number("to-revision")?.unwrap_or(0);
     let name = name_of(object).to_owned();
-    if object["metadata"]["annotations"].get(LAST_APPLIED).is_some() {
+    if object["metadata"]["annotations"]
+        .get(LAST_APPLIED)
+        .is_some()
+    {
         client.warn(format!(
             "Warning: resource {}/{name} was previously managed with 'kubectl apply'. Rolling back will not update the {LAST_APPLIED} \
              annotation, which may cause unexpected behavior on future 'kubectl apply' operations. Consider using 'kubectl apply' with \
@@ -43,15 +51,27 @@ pub fn undo(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) ->
         return client.report(kind, object, &describe(&history::template_of(kind, target)));
     }
     if kind == Kind::Deployment && object["spec"]["paused"] == true {
-        return Err(Failure::error("you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"));
+        return Err(Failure::error(
+            "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again",
+        ));
     }
     let mut template = history::template_of(kind, target);
-    if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+    if let Some(labels) = template
+        .pointer_mut("/metadata/labels")
+        .and_then(Value::as_object_mut)
+    {
         labels.remove("pod-template-hash");
     }
     let key = key_of(kind, object);
     if template == object["spec"]["template"] {
-        return client.report(kind, object, &format!("skipped rollback (current template already matches revision {})", target.number));
+        return client.report(
+            kind,
+            object,
+            &format!(
+                "skipped rollback (current template already matches revision {})",
+                target.number
+            ),
+        );
     }
     let (how, change) = if kind == Kind::Deployment {
         let annotations = annotations(object, &target.object);
@@ -62,25 +82,48 @@ pub fn undo(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) ->
         template["$patch"] = json!("replace");
         (Patch::Strategic, json!({"spec": {"template": template}}))
     };
-    client.patch(&key, Subresource::Main, how, &change).map_err(|error| server_error(&error))?;
+    client
+        .patch(&key, Subresource::Main, how, &change)
+        .map_err(|error| server_error(&error))?;
     client.report(kind, object, "rolled back")
 }
 
-fn choose<'a>(revisions: &'a [StoredRevision], wanted: i64, kind: Kind, name: &str) -> Result<&'a StoredRevision, Failure> {
+fn choose<'a>(
+    revisions: &'a [StoredRevision],
+    wanted: i64,
+    kind: Kind,
+    name: &str,
+) -> Result<&'a StoredRevision, Failure> {
     if wanted > 0 {
-        let missing = || Failure::error(format!("unable to find specified revision {wanted} in history"));
-        return revisions.iter().find(|revision| revision.number == wanted).ok_or_else(missing);
+        let missing = || {
+            Failure::error(format!(
+                "unable to find specified revision {wanted} in history"
+            ))
+        };
+        return revisions
+            .iter()
+            .find(|revision| revision.number == wanted)
+            .ok_or_else(missing);
     }
     let none = if kind == Kind::Deployment {
         format!("no rollout history found for deployment \"{name}\"")
     } else {
         "no last revision to roll back to".to_owned()
     };
-    revisions.iter().rev().nth(1).ok_or_else(|| Failure::error(none))
+    revisions
+        .iter()
+        .rev()
+        .nth(1)
+        .ok_or_else(|| Failure::error(none))
 }
 
 fn annotations(object: &Value, set: &Value) -> Map<String, Value> {
-    let of = |value: &Value| value["metadata"]["annotations"].as_object().cloned().unwrap_or_default();
+    let of = |value: &Value| {
+        value["metadata"]["annotations"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default()
+    };
     let special = |key: &String| NOT_OF_A_REVISION.contains(&key.as_str());
     let own = of(object).into_iter().filter(|(key, _)| special(key));
     k8s_model::sort::map(own.chain(of(set).into_iter().filter(|(key, _)| !special(key))))

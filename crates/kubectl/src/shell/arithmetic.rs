@@ -9,13 +9,24 @@ use crate::client::Client;
 const DEEPEST: usize = 32;
 
 /// Operators of two operands, from those that bind least.
-const LEVELS: [&[&str]; 10] =
-    [&["||"], &["&&"], &["|"], &["^"], &["&"], &["==", "!="], &["<=", ">=", "<", ">"], &["<<", ">>"], &["+", "-"], &["*", "/", "%"]];
+const LEVELS: [&[&str]; 10] = [
+    &["||"],
+    &["&&"],
+    &["|"],
+    &["^"],
+    &["&"],
+    &["==", "!="],
+    &["<=", ">=", "<", ">"],
+    &["<<", ">>"],
+    &["+", "-"],
+    &["*", "/", "%"],
+];
 
 /// Operators, the longest first.
 const SIGNS: [&str; 37] = [
-    "<<=", ">>=", "||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "|", "^",
-    "&", "<", ">", "+", "-", "*", "/", "%", "=", "!", "~", "(", ")", "?", ":",
+    "<<=", ">>=", "||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "++", "--", "+=", "-=", "*=",
+    "/=", "%=", "&=", "|=", "^=", "|", "^", "&", "<", ">", "+", "-", "*", "/", "%", "=", "!", "~",
+    "(", ")", "?", ":",
 ];
 
 const BAD: &str = "arithmetic syntax error";
@@ -38,20 +49,37 @@ struct Sum<'m, 'k, 'c> {
 }
 
 /// The value of a sum.
-pub(super) fn value(machine: &mut Machine, client: &mut Client<'_>, text: &str) -> Result<i64, String> {
-    let mut sum = Sum { machine, client, tokens: tokens(text)?, at: 0, depth: 0, idle: 0 };
+pub(super) fn value(
+    machine: &mut Machine,
+    client: &mut Client<'_>,
+    text: &str,
+) -> Result<i64, String> {
+    let mut sum = Sum {
+        machine,
+        client,
+        tokens: tokens(text)?,
+        at: 0,
+        depth: 0,
+        idle: 0,
+    };
     if sum.tokens.is_empty() {
         return Ok(0);
     }
     let value = sum.choice()?;
-    if sum.at == sum.tokens.len() { Ok(value) } else { Err(BAD.to_owned()) }
+    if sum.at == sum.tokens.len() {
+        Ok(value)
+    } else {
+        Err(BAD.to_owned())
+    }
 }
 
 fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let (mut tokens, mut rest) = (Vec::new(), text.trim_start());
     while let Some(c) = rest.chars().next() {
         let length = if c.is_ascii_alphanumeric() || c == '_' {
-            let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let length = rest
+                .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .unwrap_or(rest.len());
             let word = &rest[..length];
             tokens.push(match c.is_ascii_digit() {
                 true => Token::Number(number(word).ok_or(BAD)?),
@@ -59,7 +87,10 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
             });
             length
         } else {
-            let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign)).ok_or(BAD)?;
+            let sign = SIGNS
+                .into_iter()
+                .find(|sign| rest.starts_with(sign))
+                .ok_or(BAD)?;
             tokens.push(Token::Sign(sign));
             sign.len()
         };
@@ -82,7 +113,11 @@ impl Sum<'_, '_, '_> {
     fn variable(&mut self, name: &str) -> Result<i64, String> {
         let text = self.machine.variable(self.client, name).unwrap_or_default();
         let text = text.trim();
-        if text.is_empty() { Ok(0) } else { number(text).ok_or_else(|| BAD.to_owned()) }
+        if text.is_empty() {
+            Ok(0)
+        } else {
+            number(text).ok_or_else(|| BAD.to_owned())
+        }
     }
 
     fn assign(&mut self, name: &str, value: i64) {
@@ -98,7 +133,9 @@ impl Sum<'_, '_, '_> {
             return Err(BAD.to_owned());
         }
         let value = match self.tokens.get(self.at..self.at + 2) {
-            Some([Token::Name(name), Token::Sign(sign)]) if sign.ends_with('=') && !matches!(*sign, "==" | "!=" | "<=" | ">=") => {
+            Some([Token::Name(name), Token::Sign(sign)])
+                if sign.ends_with('=') && !matches!(*sign, "==" | "!=" | "<=" | ">=") =>
+            {
                 let (name, sign) = (name.clone(), *sign);
                 self.at += 2;
                 let right = self.choice()?;
@@ -129,7 +166,11 @@ impl Sum<'_, '_, '_> {
     }
 
     /// A part that counts, or does not.
-    fn side(&mut self, idle: bool, part: impl FnOnce(&mut Self) -> Result<i64, String>) -> Result<i64, String> {
+    fn side(
+        &mut self,
+        idle: bool,
+        part: impl FnOnce(&mut Self) -> Result<i64, String>,
+    ) -> Result<i64, String> {
         self.idle += usize::from(idle);
         let value = part(self);
         self.idle -= usize::from(idle);
@@ -137,7 +178,9 @@ impl Sum<'_, '_, '_> {
     }
 
     fn level(&mut self, level: usize) -> Result<i64, String> {
-        let Some(signs) = LEVELS.get(level) else { return self.operand() };
+        let Some(signs) = LEVELS.get(level) else {
+            return self.operand();
+        };
         let mut left = self.level(level + 1)?;
         while let Some(sign) = self.take(signs) {
             let idle = sign == "||" && left != 0 || sign == "&&" && left == 0;
@@ -182,7 +225,9 @@ impl Sum<'_, '_, '_> {
                 continue;
             }
             match self.take(&["++", "--"]) {
-                Some(sign) if matches!(self.tokens.get(self.at), Some(Token::Name(_))) => steps = if sign == "++" { 1 } else { -1 },
+                Some(sign) if matches!(self.tokens.get(self.at), Some(Token::Name(_))) => {
+                    steps = if sign == "++" { 1 } else { -1 }
+                }
                 Some("--") => before.extend(["-", "-"]),
                 Some(_) => {}
                 None => break,

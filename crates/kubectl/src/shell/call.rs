@@ -18,7 +18,10 @@ pub(super) const RUNS_WORDS: [&str; 3] = ["exec", "time", "command"];
 
 /// The words that `watch` runs: those after its own flags.
 pub(super) fn watched(words: &[String]) -> &[String] {
-    let own = words.iter().take_while(|word| word.starts_with('-') || word.parse::<f64>().is_ok()).count();
+    let own = words
+        .iter()
+        .take_while(|word| word.starts_with('-') || word.parse::<f64>().is_ok())
+        .count();
     &words[own..]
 }
 
@@ -29,7 +32,14 @@ fn most_out(input: usize) -> usize {
 
 impl Machine {
     /// Runs a command given as words. `calls`: whether it may go on as a script of its own, and wait.
-    pub(super) fn call(&mut self, client: &mut Client<'_>, name: &str, rest: &[String], input: Option<String>, calls: bool) -> Flow {
+    pub(super) fn call(
+        &mut self,
+        client: &mut Client<'_>,
+        name: &str,
+        rest: &[String],
+        input: Option<String>,
+        calls: bool,
+    ) -> Flow {
         let (mut name, mut rest) = (name, rest);
         let short = loop {
             let short = name.rsplit('/').next().unwrap_or(name);
@@ -39,10 +49,21 @@ impl Machine {
             }
         };
         if let Some(script) = self.functions.get(name).cloned() {
-            let args = std::iter::once(name).chain(rest.iter().map(String::as_str)).map(str::to_owned).collect();
+            let args = std::iter::once(name)
+                .chain(rest.iter().map(String::as_str))
+                .map(str::to_owned)
+                .collect();
             let stdin = input.as_deref().map(Input::new);
-            let frame = ScriptFrame { args: Some(args), stdin, ..ScriptFrame::new(FrameKind::Function, script) };
-            return if calls { Flow::Calls(Box::new(frame)) } else { Flow::Done(self.at_once(client, frame, input.is_some())) };
+            let frame = ScriptFrame {
+                args: Some(args),
+                stdin,
+                ..ScriptFrame::new(FrameKind::Function, script)
+            };
+            return if calls {
+                Flow::Calls(Box::new(frame))
+            } else {
+                Flow::Done(self.at_once(client, frame, input.is_some()))
+            };
         }
         if let Some(flow) = builtins::call(self, client, short, rest, input.as_deref(), calls) {
             return flow;
@@ -51,7 +72,11 @@ impl Machine {
         match short {
             "sleep" => {
                 let span = rest.first().map_or("", String::as_str);
-                let text = if span.ends_with(|c: char| c.is_ascii_digit()) { format!("{span}s") } else { span.to_owned() };
+                let text = if span.ends_with(|c: char| c.is_ascii_digit()) {
+                    format!("{span}s")
+                } else {
+                    span.to_owned()
+                };
                 return match k8s_model::time::duration(&text) {
                     Some(span) if self.rehearsed.is_some() => {
                         let (now, end) = self.rehearsed.unwrap_or_default();
@@ -62,7 +87,9 @@ impl Machine {
                     }
                     Some(span) if calls => Flow::Sleeps(client.sim().now().after(span)),
                     Some(_) => Flow::Done(Done::default()),
-                    None => Flow::Done(Done::failed(format!("sleep: invalid number '{span}'\n"), 1)),
+                    None => {
+                        Flow::Done(Done::failed(format!("sleep: invalid number '{span}'\n"), 1))
+                    }
                 };
             }
             "sh" | "bash" | "ash" => return self.script(client, rest, &input, calls),
@@ -81,30 +108,60 @@ impl Machine {
         }
         if let Some(tool) = tools::find(short) {
             let mut room = self.room(client);
-            let done = (tool.run)(&mut ToolCall { room: &mut room, name: short, words: rest, stdin: &input });
+            let done = (tool.run)(&mut ToolCall {
+                room: &mut room,
+                name: short,
+                words: rest,
+                stdin: &input,
+            });
             if done.out.len() > most_out(input.len()) {
                 // A long file may be shown as it is.
-                let longest = rest.iter().take(64).filter_map(|file| room.read(file)).map(|text| text.len()).max();
+                let longest = rest
+                    .iter()
+                    .take(64)
+                    .filter_map(|file| room.read(file))
+                    .map(|text| text.len())
+                    .max();
                 self.full |= done.out.len() > most_out(input.len().max(longest.unwrap_or(0)));
             }
             return Flow::Done(done);
         }
         if self.kubectl.is_some_and(|kubectl| (kubectl.is_verb)(short)) {
-            let words: Vec<String> = std::iter::once(name.to_owned()).chain(rest.iter().cloned()).collect();
+            let words: Vec<String> = std::iter::once(name.to_owned())
+                .chain(rest.iter().cloned())
+                .collect();
             return self.kubectl(client, &words, &input);
         }
         Flow::Done(Done::failed(format!("sh: {name}: not found\n"), 127))
     }
 
     /// `sh -c TEXT`, `sh FILE`.
-    fn script(&mut self, client: &mut Client<'_>, rest: &[String], input: &str, calls: bool) -> Flow {
+    fn script(
+        &mut self,
+        client: &mut Client<'_>,
+        rest: &[String],
+        input: &str,
+        calls: bool,
+    ) -> Flow {
         let option = |word: &String| word.starts_with('-') && word.ends_with('c');
-        let (text, args) = match rest.iter().take_while(|word| word.starts_with('-')).position(option) {
-            Some(at) => (rest.get(at + 1).cloned().unwrap_or_default(), rest.get(at + 2..).unwrap_or_default()),
+        let (text, args) = match rest
+            .iter()
+            .take_while(|word| word.starts_with('-'))
+            .position(option)
+        {
+            Some(at) => (
+                rest.get(at + 1).cloned().unwrap_or_default(),
+                rest.get(at + 2..).unwrap_or_default(),
+            ),
             None => match rest.iter().position(|word| !word.starts_with('-')) {
                 Some(at) => match self.room(client).read(&rest[at]) {
                     Some(text) => (text, &rest[at..]),
-                    None => return Flow::Done(Done::failed(format!("sh: can't open '{}'\n", rest[at]), 2)),
+                    None => {
+                        return Flow::Done(Done::failed(
+                            format!("sh: can't open '{}'\n", rest[at]),
+                            2,
+                        ));
+                    }
                 },
                 None => (input.to_owned(), &rest[..0]),
             },
@@ -112,16 +169,29 @@ impl Machine {
         match parse::parse(&text) {
             Err(fault) => Flow::Done(Done::failed(format!("sh: {fault}\n"), 2)),
             Ok(script) => {
-                let args = if args.is_empty() { vec!["sh".to_owned()] } else { args.to_vec() };
-                let frame = ScriptFrame { args: Some(args), ..self.block(&Rc::new(script), true, None) };
-                if calls { Flow::Calls(Box::new(frame)) } else { Flow::Done(self.at_once(client, frame, true)) }
+                let args = if args.is_empty() {
+                    vec!["sh".to_owned()]
+                } else {
+                    args.to_vec()
+                };
+                let frame = ScriptFrame {
+                    args: Some(args),
+                    ..self.block(&Rc::new(script), true, None)
+                };
+                if calls {
+                    Flow::Calls(Box::new(frame))
+                } else {
+                    Flow::Done(self.at_once(client, frame, true))
+                }
             }
         }
     }
 
     /// A kubectl command.
     fn kubectl(&self, client: &mut Client<'_>, words: &[String], input: &str) -> Flow {
-        let Some(kubectl) = self.kubectl else { return Flow::Done(Done::default()) };
+        let Some(kubectl) = self.kubectl else {
+            return Flow::Done(Done::default());
+        };
         let printed = client.printed();
         // Flags of one command are not those of the next.
         client.mode = Default::default();
@@ -159,12 +229,19 @@ fn fail(client: &mut Client<'_>, done: &mut Done, failure: Failure) {
 }
 
 /// Lets a command look; whether it has ended, and what it printed.
-pub(super) fn polled(client: &mut Client<'_>, command: &mut Box<dyn PendingCommand>) -> (bool, Done) {
+pub(super) fn polled(
+    client: &mut Client<'_>,
+    command: &mut Box<dyn PendingCommand>,
+) -> (bool, Done) {
     let printed = client.printed();
     let result = command.poll(client);
     client.tell_failures();
     let (out, err) = client.take_printed(printed);
-    let mut done = Done { out, err, code: i32::from(client.failure.is_some()) };
+    let mut done = Done {
+        out,
+        err,
+        code: i32::from(client.failure.is_some()),
+    };
     let ended = match result {
         Ok(ended) => ended,
         Err(failure) => {

@@ -31,7 +31,11 @@ impl Fields {
     fn add(&mut self, text: &str, quoted: bool) {
         let field = self.open.get_or_insert_default();
         field.text.push_str(text);
-        field.pattern.push_str(&if quoted { escaped(text) } else { text.to_owned() });
+        field.pattern.push_str(&if quoted {
+            escaped(text)
+        } else {
+            text.to_owned()
+        });
         self.blank = false;
     }
 
@@ -41,7 +45,9 @@ impl Fields {
 
     /// What is put in without quotes.
     fn split(&mut self, text: &str) {
-        let Some(letters) = self.splits.clone() else { return self.add(text, false) };
+        let Some(letters) = self.splits.clone() else {
+            return self.add(text, false);
+        };
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             let length = rest.find(|c| letters.contains(c)).unwrap_or(rest.len());
@@ -65,13 +71,22 @@ impl Fields {
 
 impl Machine {
     /// Runs a script to its end without letting time pass, for what stands in a word or a pipe. `own`: what it sets ends with it.
-    pub(super) fn at_once(&mut self, client: &mut Client<'_>, frame: ScriptFrame, own: bool) -> Done {
+    pub(super) fn at_once(
+        &mut self,
+        client: &mut Client<'_>,
+        frame: ScriptFrame,
+        own: bool,
+    ) -> Done {
         if self.depth >= DEEPEST {
             return Done::failed("sh: too deeply nested\n", 2);
         }
         let printed = client.printed();
         let args = self.args().to_vec();
-        let stdin = self.frames.iter().rev().find_map(|frame| frame.stdin.clone());
+        let stdin = self
+            .frames
+            .iter()
+            .rev()
+            .find_map(|frame| frame.stdin.clone());
         let mut inner = Machine {
             depth: self.depth + 1,
             captured: true,
@@ -85,7 +100,14 @@ impl Machine {
             kubectl: self.kubectl,
             ..Machine::new(self.place.clone(), ShellScript::default())
         };
-        inner.frames = vec![ScriptFrame { args: Some(args), stdin, ..ScriptFrame::new(FrameKind::Block, Rc::default()) }, frame];
+        inner.frames = vec![
+            ScriptFrame {
+                args: Some(args),
+                stdin,
+                ..ScriptFrame::new(FrameKind::Block, Rc::default())
+            },
+            frame,
+        ];
         // A command that waits gets no time here.
         let mut ended = inner.run(client);
         while !ended && inner.goes_on() {
@@ -102,13 +124,24 @@ impl Machine {
         self.paused |= inner.paused;
         self.lost |= inner.paused || inner.lost;
         let (out, err) = client.take_printed(printed);
-        Done { out, err, code: if ended { inner.code } else { 1 } }
+        Done {
+            out,
+            err,
+            code: if ended { inner.code } else { 1 },
+        }
     }
 
     /// The words that a word becomes: what is put in without quotes is split, and a pattern becomes the names of files that fit it.
     pub(super) fn expand(&mut self, client: &mut Client<'_>, word: &[Piece]) -> Vec<String> {
-        let letters = self.vars.get("IFS").cloned().unwrap_or_else(|| " \t\n".to_owned());
-        let mut fields = Fields { splits: Some(letters), ..Fields::default() };
+        let letters = self
+            .vars
+            .get("IFS")
+            .cloned()
+            .unwrap_or_else(|| " \t\n".to_owned());
+        let mut fields = Fields {
+            splits: Some(letters),
+            ..Fields::default()
+        };
         self.put(client, word, &mut fields);
         fields.end();
         let mut words = Vec::new();
@@ -134,24 +167,43 @@ impl Machine {
     fn field(&mut self, client: &mut Client<'_>, word: &[Piece]) -> Field {
         let mut fields = Fields::default();
         self.put(client, word, &mut fields);
-        if self.full { Field::default() } else { fields.open.unwrap_or_default() }
+        if self.full {
+            Field::default()
+        } else {
+            fields.open.unwrap_or_default()
+        }
     }
 
     /// The files that fit a pattern in the last part of a path, or the word itself.
     fn files(&mut self, client: &mut Client<'_>, field: Field) -> Vec<String> {
-        let (folder, last) = field.pattern.rsplit_once('/').unwrap_or(("", &field.pattern));
+        let (folder, last) = field
+            .pattern
+            .rsplit_once('/')
+            .unwrap_or(("", &field.pattern));
         if is_pattern(folder) || !is_pattern(last) {
             return vec![field.text];
         }
-        let before = field.text.rfind('/').map_or(String::new(), |at| field.text[..=at].to_owned());
+        let before = field
+            .text
+            .rfind('/')
+            .map_or(String::new(), |at| field.text[..=at].to_owned());
         let mut pattern = Pattern::new(last);
-        let names = self.room(client).names(if before.is_empty() { "." } else { &before });
+        let names = self
+            .room(client)
+            .names(if before.is_empty() { "." } else { &before });
         let mut found: Vec<String> = Vec::new();
-        for name in names.into_iter().filter(|name| pattern.fits(&name.chars().collect::<Vec<_>>())) {
+        for name in names
+            .into_iter()
+            .filter(|name| pattern.fits(&name.chars().collect::<Vec<_>>()))
+        {
             self.grow(before.len() + name.len());
             found.push(format!("{before}{name}"));
         }
-        if found.is_empty() { vec![field.text] } else { found }
+        if found.is_empty() {
+            vec![field.text]
+        } else {
+            found
+        }
     }
 
     /// Counts what is put into the words of a command.
@@ -174,10 +226,12 @@ impl Machine {
                     fields.add(text, true);
                     continue;
                 }
-                Piece::Variable(parameter, quoted) => match self.parameter(client, parameter, *quoted, fields) {
-                    Some(text) => (text, *quoted),
-                    None => continue,
-                },
+                Piece::Variable(parameter, quoted) => {
+                    match self.parameter(client, parameter, *quoted, fields) {
+                        Some(text) => (text, *quoted),
+                        None => continue,
+                    }
+                }
                 Piece::Output(script, quoted) => {
                     let frame = ScriptFrame::new(FrameKind::Shell, script.clone());
                     let done = self.at_once(client, frame, true);
@@ -200,31 +254,59 @@ impl Machine {
             if self.full {
                 return;
             }
-            if quoted { fields.add(&text, true) } else { fields.split(&text) }
+            if quoted {
+                fields.add(&text, true)
+            } else {
+                fields.split(&text)
+            }
         }
     }
 
     /// The value of `${…}`; nothing if it has been put in already.
-    fn parameter(&mut self, client: &mut Client<'_>, parameter: &Parameter, quoted: bool, fields: &mut Fields) -> Option<String> {
+    fn parameter(
+        &mut self,
+        client: &mut Client<'_>,
+        parameter: &Parameter,
+        quoted: bool,
+        fields: &mut Fields,
+    ) -> Option<String> {
         let name = parameter.name.as_str();
-        if matches!(name, "@" | "*") && parameter.change == Expansion::None && fields.splits.is_some() && (name == "@" || !quoted) {
+        if matches!(name, "@" | "*")
+            && parameter.change == Expansion::None
+            && fields.splits.is_some()
+            && (name == "@" || !quoted)
+        {
             let args = self.args().to_vec();
             for (index, arg) in args.iter().skip(1).enumerate() {
                 if index > 0 {
                     fields.end();
                 }
                 self.grow(arg.len());
-                if quoted { fields.add(arg, true) } else { fields.split(arg) }
+                if quoted {
+                    fields.add(arg, true)
+                } else {
+                    fields.split(arg)
+                }
             }
             return None;
         }
         let value = self.variable(client, name);
-        let is_set = |colon: bool| value.as_ref().is_some_and(|value| !colon || !value.is_empty());
+        let is_set = |colon: bool| {
+            value
+                .as_ref()
+                .is_some_and(|value| !colon || !value.is_empty())
+        };
         let text = || value.clone().unwrap_or_default();
         Some(match &parameter.change {
             Expansion::None => text(),
             Expansion::Length => text().chars().count().to_string(),
-            Expansion::Default(colon, _) | Expansion::Assign(colon, _) | Expansion::Missing(colon, _) if is_set(*colon) => text(),
+            Expansion::Default(colon, _)
+            | Expansion::Assign(colon, _)
+            | Expansion::Missing(colon, _)
+                if is_set(*colon) =>
+            {
+                text()
+            }
             Expansion::Alternative(colon, _) if !is_set(*colon) => String::new(),
             Expansion::Default(_, word) | Expansion::Alternative(_, word) => {
                 self.put(client, word, fields);
@@ -237,11 +319,19 @@ impl Machine {
             }
             Expansion::Missing(_, word) => {
                 let said = self.text(client, word);
-                let said = if said.is_empty() { "parameter not set".to_owned() } else { said };
+                let said = if said.is_empty() {
+                    "parameter not set".to_owned()
+                } else {
+                    said
+                };
                 self.fault.get_or_insert(format!("{name}: {said}"));
                 return None;
             }
-            Expansion::Cut { end, longest, pattern } => self.pattern(client, pattern).cut(&text(), *end, *longest),
+            Expansion::Cut {
+                end,
+                longest,
+                pattern,
+            } => self.pattern(client, pattern).cut(&text(), *end, *longest),
             Expansion::Replace { all, pattern, with } => {
                 let with = self.text(client, with);
                 self.pattern(client, pattern).replaced(&text(), &with, *all)
@@ -254,13 +344,18 @@ impl Machine {
                 };
                 let chars: Vec<char> = text().chars().collect();
                 let length = chars.len() as i64;
-                let begin = if from < 0 { length.saturating_add(from) } else { from };
+                let begin = if from < 0 {
+                    length.saturating_add(from)
+                } else {
+                    from
+                };
                 let end = match count {
                     Some(count) if count < 0 => length.saturating_add(count),
                     Some(count) => begin.saturating_add(count),
                     None => length,
                 };
-                let part = begin.clamp(0, length) as usize..end.clamp(begin.clamp(0, length), length) as usize;
+                let part = begin.clamp(0, length) as usize
+                    ..end.clamp(begin.clamp(0, length), length) as usize;
                 chars[part].iter().collect()
             }
         })
@@ -279,7 +374,11 @@ impl Machine {
 
     /// `$0` and the positional parameters.
     pub(super) fn args(&self) -> &[String] {
-        self.frames.iter().rev().find_map(|frame| frame.args.as_deref()).unwrap_or(&self.args)
+        self.frames
+            .iter()
+            .rev()
+            .find_map(|frame| frame.args.as_deref())
+            .unwrap_or(&self.args)
     }
 
     /// The value of a variable, if it has one.
@@ -291,30 +390,59 @@ impl Machine {
             "$" => return Some("7".to_owned()),
             "!" => return None,
             name if name.starts_with(|c: char| c.is_ascii_digit()) => {
-                return name.parse::<usize>().ok().and_then(|at| self.args().get(at).cloned());
+                return name
+                    .parse::<usize>()
+                    .ok()
+                    .and_then(|at| self.args().get(at).cloned());
             }
             _ => {}
         }
         if let Some(value) = self.vars.get(name) {
             return Some(value.clone());
         }
-        self.room(client).env().into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
+        self.room(client)
+            .env()
+            .into_iter()
+            .rev()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value)
     }
 
     /// Reads a line of what the script reads; nothing at its end.
     pub(super) fn read_line(&mut self) -> Option<(String, bool)> {
-        let input = self.frames.iter_mut().rev().find_map(|frame| frame.stdin.as_mut())?;
+        let input = self
+            .frames
+            .iter_mut()
+            .rev()
+            .find_map(|frame| frame.stdin.as_mut())?;
         Some(input.line()).filter(|(line, whole)| *whole || !line.is_empty())
     }
 
     /// What the script could still read.
     pub(super) fn unread(&self) -> String {
-        self.frames.iter().rev().find_map(|frame| frame.stdin.as_ref()).map_or(String::new(), |input| input.rest().to_owned())
+        self.frames
+            .iter()
+            .rev()
+            .find_map(|frame| frame.stdin.as_ref())
+            .map_or(String::new(), |input| input.rest().to_owned())
     }
 
     /// A block of a pipe, or one with files of its own.
-    pub(super) fn block(&self, script: &Rc<ShellScript>, own: bool, stdin: Option<&str>) -> ScriptFrame {
-        let kind = if own { FrameKind::Shell } else { FrameKind::Block };
-        ScriptFrame { stdin: stdin.map(Input::new), saved: own.then(|| self.vars.clone()), ..ScriptFrame::new(kind, script.clone()) }
+    pub(super) fn block(
+        &self,
+        script: &Rc<ShellScript>,
+        own: bool,
+        stdin: Option<&str>,
+    ) -> ScriptFrame {
+        let kind = if own {
+            FrameKind::Shell
+        } else {
+            FrameKind::Block
+        };
+        ScriptFrame {
+            stdin: stdin.map(Input::new),
+            saved: own.then(|| self.vars.clone()),
+            ..ScriptFrame::new(kind, script.clone())
+        }
     }
 }

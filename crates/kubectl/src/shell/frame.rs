@@ -36,7 +36,17 @@ pub(super) struct ScriptFrame {
 
 impl ScriptFrame {
     pub fn new(kind: FrameKind, script: Rc<ShellScript>) -> ScriptFrame {
-        ScriptFrame { kind, script, at: 0, loops: Vec::new(), args: None, stdin: None, saved: None, locals: Vec::new(), turned: false }
+        ScriptFrame {
+            kind,
+            script,
+            at: 0,
+            loops: Vec::new(),
+            args: None,
+            stdin: None,
+            saved: None,
+            locals: Vec::new(),
+            turned: false,
+        }
     }
 }
 
@@ -49,7 +59,10 @@ pub(super) struct Input {
 
 impl Input {
     pub fn new(text: &str) -> Input {
-        Input { text: text.into(), at: 0 }
+        Input {
+            text: text.into(),
+            at: 0,
+        }
     }
 
     /// What has not been read.

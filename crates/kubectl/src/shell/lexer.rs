@@ -10,15 +10,19 @@ pub enum ShellToken {
     Sign(&'static str),
 }
 
-const SIGNS: [&str; 20] =
-    ["2>&1", "1>&2", ">&2", "2>>", "1>>", "&>>", "<<-", "2>", "1>", "&>", ">>", "<<", "&&", "||", ";;", ";", "|", "&", "<", ">"];
+const SIGNS: [&str; 20] = [
+    "2>&1", "1>&2", ">&2", "2>>", "1>>", "&>>", "<<-", "2>", "1>", "&>", ">>", "<<", "&&", "||",
+    ";;", ";", "|", "&", "<", ">",
+];
 
 /// What ends a word that is not quoted.
 const ENDS: &str = " \t\r\n;|&<>()";
 
 /// The words at which the here-documents of a line end, whose texts begin at the next line.
 pub fn here_words(line: &str) -> Vec<String> {
-    let Ok((tokens, _)) = Lexer::new(line, 0).scan() else { return Vec::new() };
+    let Ok((tokens, _)) = Lexer::new(line, 0).scan() else {
+        return Vec::new();
+    };
     let word_of = |pair: &[ShellToken]| match pair {
         [ShellToken::Sign("<<" | "<<-"), ShellToken::Word(word)] => literal(word),
         _ => None,
@@ -36,7 +40,11 @@ pub struct Lexer {
 impl Lexer {
     /// Of a text within so many others.
     pub fn new(text: &str, depth: usize) -> Lexer {
-        Lexer { chars: text.chars().collect(), at: 0, depth }
+        Lexer {
+            chars: text.chars().collect(),
+            at: 0,
+            depth,
+        }
     }
 
     /// Reads all of it.
@@ -101,7 +109,11 @@ impl Lexer {
 
     fn sign(&self) -> Option<&'static str> {
         let rest = &self.chars[self.at..];
-        SIGNS.into_iter().find(|sign| sign.chars().enumerate().all(|(i, c)| rest.get(i) == Some(&c)))
+        SIGNS.into_iter().find(|sign| {
+            sign.chars()
+                .enumerate()
+                .all(|(i, c)| rest.get(i) == Some(&c))
+        })
     }
 
     /// The lines up to the one that is the word; nothing is put into them if the word is quoted.
@@ -112,9 +124,16 @@ impl Lexer {
             if self.at >= self.chars.len() {
                 return Err("syntax error: the here-document has no end".to_owned());
             }
-            let line: String = self.chars[self.at..].iter().take_while(|c| **c != '\n').collect();
+            let line: String = self.chars[self.at..]
+                .iter()
+                .take_while(|c| **c != '\n')
+                .collect();
             self.at = (self.at + line.chars().count() + 1).min(self.chars.len());
-            let line = if tabs { line.trim_start_matches('\t') } else { &line };
+            let line = if tabs {
+                line.trim_start_matches('\t')
+            } else {
+                &line
+            };
             if line == end {
                 break;
             }
@@ -133,14 +152,21 @@ impl Lexer {
         let flush = |word: &mut ShellWord, text: &mut String| {
             if !text.is_empty() {
                 let text = std::mem::take(text);
-                word.push(if quoted { Piece::Quoted(text) } else { Piece::Text(text) });
+                word.push(if quoted {
+                    Piece::Quoted(text)
+                } else {
+                    Piece::Text(text)
+                });
             }
         };
         while let Some(c) = self.peek().filter(|c| !ends.contains(*c)) {
             match c {
                 '\'' if !quoted => {
                     flush(&mut word, &mut text);
-                    let inner: String = self.chars[self.at + 1..].iter().take_while(|c| **c != '\'').collect();
+                    let inner: String = self.chars[self.at + 1..]
+                        .iter()
+                        .take_while(|c| **c != '\'')
+                        .collect();
                     self.at += inner.chars().count() + 1;
                     word.push(Piece::Quoted(inner));
                     self.close('\'')?;
@@ -184,7 +210,10 @@ impl Lexer {
                 '`' => {
                     flush(&mut word, &mut text);
                     let inner = self.back_ticks()?;
-                    word.push(Piece::Output(Rc::new(script(&inner, self.depth + 1)?), quoted));
+                    word.push(Piece::Output(
+                        Rc::new(script(&inner, self.depth + 1)?),
+                        quoted,
+                    ));
                 }
                 c => {
                     text.push(c);
@@ -197,7 +226,11 @@ impl Lexer {
     }
 
     fn close(&mut self, c: char) -> Result<(), String> {
-        if self.take(c) { Ok(()) } else { Err("syntax error: unterminated quoted string".to_owned()) }
+        if self.take(c) {
+            Ok(())
+        } else {
+            Err("syntax error: unterminated quoted string".to_owned())
+        }
     }
 
     fn back_ticks(&mut self) -> Result<String, String> {
@@ -223,8 +256,13 @@ impl Lexer {
         Ok(Some(match self.peek() {
             Some('(') => {
                 let inner = self.parentheses(0)?;
-                match inner.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
-                    Some(sum) if self.depth < DEEPEST => Piece::Sum(Lexer::new(sum, self.depth + 1).pieces("", true)?, quoted),
+                match inner
+                    .strip_prefix('(')
+                    .and_then(|inner| inner.strip_suffix(')'))
+                {
+                    Some(sum) if self.depth < DEEPEST => {
+                        Piece::Sum(Lexer::new(sum, self.depth + 1).pieces("", true)?, quoted)
+                    }
                     Some(_) => return Err("syntax error: too deeply nested".to_owned()),
                     None => Piece::Output(Rc::new(script(&inner, self.depth + 1)?), quoted),
                 }
@@ -241,20 +279,35 @@ impl Lexer {
             }
             Some(c @ ('?' | '$' | '#' | '@' | '*' | '!' | '0'..='9')) => {
                 self.at += 1;
-                Piece::Variable(Rc::new(Parameter { name: c.to_string(), change: Expansion::None }), quoted)
+                Piece::Variable(
+                    Rc::new(Parameter {
+                        name: c.to_string(),
+                        change: Expansion::None,
+                    }),
+                    quoted,
+                )
             }
             _ => {
                 let name = self.name();
                 if name.is_empty() {
                     return Ok(None);
                 }
-                Piece::Variable(Rc::new(Parameter { name, change: Expansion::None }), quoted)
+                Piece::Variable(
+                    Rc::new(Parameter {
+                        name,
+                        change: Expansion::None,
+                    }),
+                    quoted,
+                )
             }
         }))
     }
 
     fn name(&mut self) -> String {
-        let name: String = self.chars[self.at..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect();
+        let name: String = self.chars[self.at..]
+            .iter()
+            .take_while(|c| c.is_ascii_alphanumeric() || **c == '_')
+            .collect();
         self.at += name.len();
         name
     }
@@ -262,19 +315,37 @@ impl Lexer {
     /// What stands in `${…}`.
     fn parameter(&mut self, quoted: bool) -> Result<Parameter, String> {
         let bad = || "syntax error: bad substitution".to_owned();
-        let length = self.peek() == Some('#') && !matches!(self.chars.get(self.at + 1), Some('}' | '#' | '%' | ':') | None);
+        let length = self.peek() == Some('#')
+            && !matches!(
+                self.chars.get(self.at + 1),
+                Some('}' | '#' | '%' | ':') | None
+            );
         self.at += usize::from(length);
         let mut name = self.name();
         if name.is_empty() {
-            name = self.peek().filter(|c| "?$#@*!".contains(*c)).ok_or_else(bad)?.to_string();
+            name = self
+                .peek()
+                .filter(|c| "?$#@*!".contains(*c))
+                .ok_or_else(bad)?
+                .to_string();
             self.at += 1;
         }
         let colon = !length && self.take(':');
         let sign = self.peek().ok_or_else(bad)?;
         self.at += 1;
         let change = match sign {
-            '}' if length => return Ok(Parameter { name, change: Expansion::Length }),
-            '}' if !colon => return Ok(Parameter { name, change: Expansion::None }),
+            '}' if length => {
+                return Ok(Parameter {
+                    name,
+                    change: Expansion::Length,
+                });
+            }
+            '}' if !colon => {
+                return Ok(Parameter {
+                    name,
+                    change: Expansion::None,
+                });
+            }
             _ if length => return Err(bad()),
             '-' => Expansion::Default(colon, self.pieces("}", quoted)?),
             '=' => Expansion::Assign(colon, self.pieces("}", quoted)?),
@@ -283,22 +354,38 @@ impl Lexer {
             _ if colon => {
                 self.at -= 1;
                 let from = self.pieces(":}", true)?;
-                let count = if self.take(':') { Some(self.pieces("}", true)?) } else { None };
+                let count = if self.take(':') {
+                    Some(self.pieces("}", true)?)
+                } else {
+                    None
+                };
                 Expansion::Slice(from, count)
             }
             '#' | '%' => {
                 let longest = self.take(sign);
-                Expansion::Cut { end: sign == '%', longest, pattern: self.pieces("}", false)? }
+                Expansion::Cut {
+                    end: sign == '%',
+                    longest,
+                    pattern: self.pieces("}", false)?,
+                }
             }
             '/' => {
                 let all = self.take('/');
                 let pattern = self.pieces("/}", false)?;
-                let with = if self.take('/') { self.pieces("}", quoted)? } else { Vec::new() };
+                let with = if self.take('/') {
+                    self.pieces("}", quoted)?
+                } else {
+                    Vec::new()
+                };
                 Expansion::Replace { all, pattern, with }
             }
             _ => return Err(bad()),
         };
-        if self.take('}') { Ok(Parameter { name, change }) } else { Err(bad()) }
+        if self.take('}') {
+            Ok(Parameter { name, change })
+        } else {
+            Err(bad())
+        }
     }
 
     /// The text from an opening parenthesis to the one that closes it, which may stand behind quotes and patterns of `case`.
@@ -306,7 +393,8 @@ impl Lexer {
         let begin = self.at + 1;
         let (mut depth, mut quote) = (0, None);
         // For each open `case`, at which depth a parenthesis ends a pattern; the word that is read, and whether it names a command.
-        let (mut cases, mut word, mut names): (Vec<usize>, String, bool) = (Vec::new(), String::new(), true);
+        let (mut cases, mut word, mut names): (Vec<usize>, String, bool) =
+            (Vec::new(), String::new(), true);
         while let Some(c) = self.peek() {
             let letter = c.is_ascii_alphanumeric() && quote.is_none();
             if letter {
@@ -317,7 +405,10 @@ impl Lexer {
                     "esac" => drop(cases.pop()),
                     _ => {}
                 }
-                names = matches!(word.as_str(), "do" | "then" | "else" | "elif" | "if" | "while" | "until");
+                names = matches!(
+                    word.as_str(),
+                    "do" | "then" | "else" | "elif" | "if" | "while" | "until"
+                );
                 word.clear();
             }
             match (quote, c) {

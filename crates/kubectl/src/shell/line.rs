@@ -24,7 +24,10 @@ impl PendingCommand for LineCommand {
         }
         match self.machine.code {
             0 => Ok(true),
-            code if self.remote => Err(Failure::exit(format!("command terminated with exit code {code}\n"), code)),
+            code if self.remote => Err(Failure::exit(
+                format!("command terminated with exit code {code}\n"),
+                code,
+            )),
             code => Err(Failure::exit("", code)),
         }
     }
@@ -49,11 +52,19 @@ impl PendingCommand for LineCommand {
     }
 
     fn takes_input(&self) -> bool {
-        self.machine.waits.as_ref().map_or(self.machine.takes_input(), |(command, _)| command.takes_input())
+        self.machine
+            .waits
+            .as_ref()
+            .map_or(self.machine.takes_input(), |(command, _)| {
+                command.takes_input()
+            })
     }
 
     fn edits(&self) -> Option<&str> {
-        self.machine.waits.as_ref().and_then(|(command, _)| command.edits())
+        self.machine
+            .waits
+            .as_ref()
+            .and_then(|(command, _)| command.edits())
     }
 
     fn copy(&self) -> Box<dyn PendingCommand> {

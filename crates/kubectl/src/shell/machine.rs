@@ -144,19 +144,37 @@ impl Machine {
 
     /// The terminal's shell, which has kubectl.
     pub fn terminal(script: ShellScript, kubectl: Kubectl) -> Machine {
-        Machine { kubectl: Some(kubectl), ..Machine::new(Place::Console, script) }
+        Machine {
+            kubectl: Some(kubectl),
+            ..Machine::new(Place::Console, script)
+        }
     }
 
     /// A shell that reads lines.
     pub fn interactive(place: Place) -> Machine {
-        Machine { interactive: true, frames: Vec::new(), ..Machine::new(place, ShellScript::default()) }
+        Machine {
+            interactive: true,
+            frames: Vec::new(),
+            ..Machine::new(place, ShellScript::default())
+        }
     }
 
     /// A shell that runs one command given as words.
     pub fn of_words(place: Place, words: &[String]) -> Machine {
-        let words = words.iter().map(|word| vec![Piece::Quoted(word.clone())]).collect();
-        let simple = Simple { words, ..Simple::default() };
-        Machine::new(place, ShellScript { steps: vec![Step::Pipeline(vec![simple], false)] })
+        let words = words
+            .iter()
+            .map(|word| vec![Piece::Quoted(word.clone())])
+            .collect();
+        let simple = Simple {
+            words,
+            ..Simple::default()
+        };
+        Machine::new(
+            place,
+            ShellScript {
+                steps: vec![Step::Pipeline(vec![simple], false)],
+            },
+        )
     }
 
     /// The same, with something to read.
@@ -176,7 +194,8 @@ impl Machine {
             None => self.ended = true,
             Some(Ok(script)) => {
                 self.last_step = self.steps + MOST_STEPS;
-                self.frames.push(ScriptFrame::new(FrameKind::Block, Rc::new(script)));
+                self.frames
+                    .push(ScriptFrame::new(FrameKind::Block, Rc::new(script)));
             }
             Some(Err(fault)) => {
                 client.warn(format!("sh: {fault}"));
@@ -202,7 +221,9 @@ impl Machine {
         self.run(client);
         let (mut text, complaints) = client.take_printed(printed);
         if self.full {
-            let end = (0..=MOST_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+            let end = (0..=MOST_BYTES.min(text.len()))
+                .rev()
+                .find(|end| text.is_char_boundary(*end));
             text.truncate(end.unwrap_or(0));
         }
         // A log has both streams.
@@ -222,17 +243,29 @@ impl Machine {
     /// How far it has come.
     pub fn progress(&self) -> usize {
         let pipe = self.pipe.as_ref().map_or(0, |pipe| pipe.at);
-        self.steps + pipe + self.waits.as_ref().map_or(0, |(command, _)| command.progress()) + usize::from(self.until.is_some())
+        self.steps
+            + pipe
+            + self
+                .waits
+                .as_ref()
+                .map_or(0, |(command, _)| command.progress())
+            + usize::from(self.until.is_some())
     }
 
     /// When it goes on by itself.
     pub fn deadline(&self) -> Option<Time> {
-        self.until.or_else(|| self.waits.as_ref().and_then(|(command, _)| command.deadline()))
+        self.until.or_else(|| {
+            self.waits
+                .as_ref()
+                .and_then(|(command, _)| command.deadline())
+        })
     }
 
     /// Whether it goes on without anything that happens.
     pub fn goes_on(&self) -> bool {
-        self.waits.as_ref().is_some_and(|(command, _)| command.goes_on())
+        self.waits
+            .as_ref()
+            .is_some_and(|(command, _)| command.goes_on())
     }
 
     /// Runs on until it waits or ends; true when it has ended.
@@ -258,7 +291,10 @@ impl Machine {
                 continue;
             }
             if let Place::Pod(..) = self.place
-                && self.place.pod(client).is_none_or(|pod| self.interactive && pod.pod().is_none_or(Pod::is_terminal))
+                && self
+                    .place
+                    .pod(client)
+                    .is_none_or(|pod| self.interactive && pod.pod().is_none_or(Pod::is_terminal))
             {
                 self.code = 137;
                 return true;
@@ -293,7 +329,9 @@ impl Machine {
             }
             match self.next_step() {
                 Some(step) => self.step(client, step),
-                None if self.watched.is_some() => self.until = Some(client.sim().now().after(WATCH_US)),
+                None if self.watched.is_some() => {
+                    self.until = Some(client.sim().now().after(WATCH_US))
+                }
                 None => return !self.interactive,
             }
         }
@@ -313,7 +351,9 @@ impl Machine {
 
     /// The innermost script has ended: what belongs to it alone goes.
     fn end_frame(&mut self) {
-        let Some(frame) = self.frames.pop() else { return };
+        let Some(frame) = self.frames.pop() else {
+            return;
+        };
         if let Some(vars) = frame.saved {
             self.vars = vars;
         }
@@ -344,7 +384,14 @@ impl Machine {
         }
         self.put_in = 0;
         match step {
-            Step::Pipeline(commands, turned) => self.pipe = Some(Pipe { commands, at: 0, input: String::new(), turned }),
+            Step::Pipeline(commands, turned) => {
+                self.pipe = Some(Pipe {
+                    commands,
+                    at: 0,
+                    input: String::new(),
+                    turned,
+                })
+            }
             Step::Jump(place) => self.jump(place),
             Step::JumpIf(good, place) if (self.code == 0) == good => self.jump(place),
             Step::JumpIf(..) => {}
@@ -356,7 +403,9 @@ impl Machine {
             }
             Step::Case(word, arms, end) => {
                 let text: Vec<char> = self.text(client, &word).chars().collect();
-                let arm = arms.iter().find(|(pattern, _)| self.pattern(client, pattern).fits(&text));
+                let arm = arms
+                    .iter()
+                    .find(|(pattern, _)| self.pattern(client, pattern).fits(&text));
                 self.code = 0;
                 self.jump(arm.map_or(end, |(_, place)| *place));
             }
@@ -371,7 +420,9 @@ impl Machine {
                 }
             }
             Step::Next(name, end) => {
-                let Some(frame) = self.frames.last_mut() else { return };
+                let Some(frame) = self.frames.last_mut() else {
+                    return;
+                };
                 match frame.loops.last_mut().and_then(VecDeque::pop_front) {
                     Some(word) => self.assign(&name, word),
                     None => {
@@ -399,7 +450,12 @@ impl Machine {
 
     /// Gives a variable its value.
     pub(super) fn assign(&mut self, name: &str, value: String) {
-        let others: usize = self.vars.iter().filter(|(known, _)| *known != name).map(|(name, value)| name.len() + value.len() + 64).sum();
+        let others: usize = self
+            .vars
+            .iter()
+            .filter(|(known, _)| *known != name)
+            .map(|(name, value)| name.len() + value.len() + 64)
+            .sum();
         self.full |= others + name.len() + value.len() > MOST_VARIABLES;
         if !self.full {
             self.vars.insert(name.to_owned(), value);
@@ -414,7 +470,9 @@ impl Machine {
 
     /// Begins the next command of the pipe.
     fn stage(&mut self, client: &mut Client<'_>) {
-        let Some(pipe) = self.pipe.as_mut() else { return };
+        let Some(pipe) = self.pipe.as_mut() else {
+            return;
+        };
         let Some(simple) = pipe.commands.get(pipe.at).cloned() else {
             let pipe = self.pipe.take();
             if pipe.is_some_and(|pipe| pipe.turned) {
@@ -456,7 +514,9 @@ impl Machine {
     /// Ends the innermost script of this kind and those within it; false if there is none.
     fn leaves(&mut self, kind: FrameKind, code: i32) -> bool {
         (self.code, self.pipe) = (code, None);
-        let Some(at) = self.frames.iter().rposition(|frame| frame.kind == kind) else { return false };
+        let Some(at) = self.frames.iter().rposition(|frame| frame.kind == kind) else {
+            return false;
+        };
         while self.frames.len() > at {
             self.end_frame();
         }
@@ -469,7 +529,12 @@ impl Machine {
             Place::Console => None,
             Place::Pod(_, _, container) => self.place.pod(client).map(|pod| (pod, container)),
         };
-        CommandRoom { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }
+        CommandRoom {
+            client,
+            pod,
+            vars: &self.vars,
+            rehearsed: self.rehearsed.map(|(now, _)| now),
+        }
     }
 }
 
@@ -489,12 +554,22 @@ mod tests {
     #[test]
     fn scripts_that_call_themselves_end() {
         let mut sim = Sim::new(ClusterConfig::default(), 1);
-        for text in ["echo 'echo x | sh f' > f; sh f", "echo 'x=$(sh f)' > f; sh f", "echo 'sh f' > f; sh f"] {
+        for text in [
+            "echo 'echo x | sh f' > f; sh f",
+            "echo 'x=$(sh f)' > f; sh f",
+            "echo 'sh f' > f; sh f",
+        ] {
             assert!(line(&mut sim, text).1.is_some(), "{text}");
         }
         let (shown, code) = line(&mut sim, "echo 'sh f' > f; sh f");
-        assert!(shown.contains("too deeply nested") && code == Some(2), "{shown} {code:?}");
-        let (shown, _) = line(&mut sim, &format!("true; {} echo a", "exec ".repeat(50_000)));
+        assert!(
+            shown.contains("too deeply nested") && code == Some(2),
+            "{shown} {code:?}"
+        );
+        let (shown, _) = line(
+            &mut sim,
+            &format!("true; {} echo a", "exec ".repeat(50_000)),
+        );
         assert_eq!(shown, "a\n");
     }
 
@@ -507,20 +582,38 @@ mod tests {
             "x=aaaaaaaa; echo $x | sed s/a/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/g | sed s/a/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/g | sed s/a/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/g",
         ] {
             let (shown, code) = line(&mut sim, text);
-            assert_eq!((shown.as_str(), code), ("sh: out of memory\n", Some(2)), "{text}");
+            assert_eq!(
+                (shown.as_str(), code),
+                ("sh: out of memory\n", Some(2)),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn a_loop_that_sleeps_goes_on() {
         let mut sim = Sim::new(ClusterConfig::default(), 1);
-        let mut session = Session::line(&mut sim, "while true; do true; true; true; sleep 1; done", usize::MAX);
+        let mut session = Session::line(
+            &mut sim,
+            "while true; do true; true; true; sleep 1; done",
+            usize::MAX,
+        );
         for _ in 0..5_000 {
             sim.advance(sim.now().after(1_000_000), usize::MAX);
             session.poll(&mut sim);
         }
         assert_eq!((session.exit, session.stderr.as_str()), (None, ""));
-        assert_eq!(line(&mut sim, "seq 5 | grep -A 18446744073709551615 -B 1 3 | tr '\\n' ' '").0, "2 3 4 5 ");
-        assert_eq!(line(&mut sim, "seq 9 | grep -A1 -B1 -e 2 -e 7 | tr '\\n' ' '").0, "1 2 3 -- 6 7 8 ");
+        assert_eq!(
+            line(
+                &mut sim,
+                "seq 5 | grep -A 18446744073709551615 -B 1 3 | tr '\\n' ' '"
+            )
+            .0,
+            "2 3 4 5 "
+        );
+        assert_eq!(
+            line(&mut sim, "seq 9 | grep -A1 -B1 -e 2 -e 7 | tr '\\n' ' '").0,
+            "1 2 3 -- 6 7 8 "
+        );
     }
 }

@@ -2,14 +2,21 @@
 
 /// A number as C writes it: `10`, `0x1f`, `017`.
 pub fn number(text: &str) -> Option<i64> {
-    let (sign, digits) = text.strip_prefix('-').map_or((1, text.strip_prefix('+').unwrap_or(text)), |rest| (-1, rest));
+    let (sign, digits) = text
+        .strip_prefix('-')
+        .map_or((1, text.strip_prefix('+').unwrap_or(text)), |rest| {
+            (-1, rest)
+        });
     let (digits, base) = match digits.as_bytes() {
         [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
         [b'0', _, ..] => (&digits[1..], 8),
         _ => (digits, 10),
     };
     let plain = digits.chars().all(|c| c.is_digit(base));
-    u64::from_str_radix(digits, base).ok().filter(|_| plain).map(|value| (value as i64).wrapping_mul(sign))
+    u64::from_str_radix(digits, base)
+        .ok()
+        .filter(|_| plain)
+        .map(|value| (value as i64).wrapping_mul(sign))
 }
 
 /// `\n`, `\t`, `\101`, `\x41`, `\\` as what they stand for.
@@ -39,7 +46,12 @@ pub fn unescaped(text: &str) -> String {
                 }
                 let mut value = 0;
                 for _ in 0..most {
-                    let Some(digit) = chars.next_if(|c| c.is_digit(base)).and_then(|c| c.to_digit(base)) else { break };
+                    let Some(digit) = chars
+                        .next_if(|c| c.is_digit(base))
+                        .and_then(|c| c.to_digit(base))
+                    else {
+                        break;
+                    };
                     value = value * base + digit;
                 }
                 out.push(char::from_u32(value & 0xff).unwrap_or('?'));

@@ -1,7 +1,10 @@
 //! The grammar of the shell: a text becomes a script, a flat list of steps.
 
 use super::lexer::{Lexer, ShellToken};
-use super::script::{Expansion, Parameter, Piece, Redirect, ScriptBlock, ShellScript, Simple, Step, assignment, is_name, literal};
+use super::script::{
+    Expansion, Parameter, Piece, Redirect, ScriptBlock, ShellScript, Simple, Step, assignment,
+    is_name, literal,
+};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -18,10 +21,19 @@ pub(super) fn script(text: &str, depth: usize) -> Result<ShellScript, String> {
         return Err("syntax error: too deeply nested".to_owned());
     }
     let tokens = Lexer::new(text, depth).tokens()?;
-    let mut parser = Parser { tokens, at: 0, steps: Vec::new(), depth, loops: Vec::new(), apart: BTreeSet::new() };
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        steps: Vec::new(),
+        depth,
+        loops: Vec::new(),
+        apart: BTreeSet::new(),
+    };
     parser.list(&[])?;
     match parser.peek() {
-        None => Ok(ShellScript { steps: parser.steps }),
+        None => Ok(ShellScript {
+            steps: parser.steps,
+        }),
         Some(token) => Err(unexpected(token)),
     }
 }
@@ -78,7 +90,10 @@ impl Parser {
     }
 
     fn refuse<T>(&self) -> Result<T, String> {
-        Err(self.peek().map_or_else(|| "syntax error: unexpected end of file".to_owned(), unexpected))
+        Err(self.peek().map_or_else(
+            || "syntax error: unexpected end of file".to_owned(),
+            unexpected,
+        ))
     }
 
     fn take_word(&mut self, name: &str) -> Result<(), String> {
@@ -111,7 +126,11 @@ impl Parser {
     fn list(&mut self, ends: &[&str]) -> Result<(), String> {
         loop {
             self.breaks();
-            if self.peek().is_none() || ends.contains(&self.keyword()) || self.is_sign(")") || self.is_sign(";;") {
+            if self.peek().is_none()
+                || ends.contains(&self.keyword())
+                || self.is_sign(")")
+                || self.is_sign(";;")
+            {
                 return Ok(());
             }
             self.chain()?;
@@ -160,13 +179,17 @@ impl Parser {
             let (begin, steps) = (self.at, self.steps.len());
             let leaves: Vec<usize> = self.loops.iter().map(|open| open.leaves.len()).collect();
             self.block()?;
-            if !matches!(self.peek(), Some(ShellToken::Sign(sign)) if *sign == "|" || sign.contains(['<', '>'])) {
+            if !matches!(self.peek(), Some(ShellToken::Sign(sign)) if *sign == "|" || sign.contains(['<', '>']))
+            {
                 return Ok(());
             }
             // It has a pipe or a file: it is read again as a script of its own.
             self.at = begin;
             self.steps.truncate(steps);
-            self.loops.iter_mut().zip(leaves).for_each(|(open, count)| open.leaves.truncate(count));
+            self.loops
+                .iter_mut()
+                .zip(leaves)
+                .for_each(|(open, count)| open.leaves.truncate(count));
             self.apart.insert(begin);
         }
         let mut commands = Vec::new();
@@ -183,7 +206,10 @@ impl Parser {
 
     /// The name of the function that is defined here.
     fn function(&self) -> Option<String> {
-        let defines = matches!(self.tokens.get(self.at + 1..self.at + 3), Some([ShellToken::Sign("("), ShellToken::Sign(")")]));
+        let defines = matches!(
+            self.tokens.get(self.at + 1..self.at + 3),
+            Some([ShellToken::Sign("("), ShellToken::Sign(")")])
+        );
         Some(self.keyword().to_owned()).filter(|name| defines && is_name(&name.replace('-', "_")))
     }
 
@@ -193,7 +219,10 @@ impl Parser {
             return self.simple();
         }
         let (script, subshell) = self.block_apart()?;
-        let mut simple = Simple { block: Some(ScriptBlock { script, subshell }), ..Simple::default() };
+        let mut simple = Simple {
+            block: Some(ScriptBlock { script, subshell }),
+            ..Simple::default()
+        };
         while let Some(redirect) = self.redirect()? {
             simple.redirects.push(redirect);
         }
@@ -202,7 +231,10 @@ impl Parser {
 
     /// A block as a script of its own, and whether it stands in parentheses.
     fn block_apart(&mut self) -> Result<(Rc<ShellScript>, bool), String> {
-        let (steps, loops) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.loops));
+        let (steps, loops) = (
+            std::mem::take(&mut self.steps),
+            std::mem::take(&mut self.loops),
+        );
         let subshell = self.take_sign("(");
         if subshell {
             self.deeper()?;
@@ -223,7 +255,11 @@ impl Parser {
 
     fn deeper(&mut self) -> Result<(), String> {
         self.depth += 1;
-        if self.depth > 2 * DEEPEST { Err("syntax error: too deeply nested".to_owned()) } else { Ok(()) }
+        if self.depth > 2 * DEEPEST {
+            Err("syntax error: too deeply nested".to_owned())
+        } else {
+            Ok(())
+        }
     }
 
     /// One of [`BLOCKS`].
@@ -252,7 +288,10 @@ impl Parser {
         let count = self.keyword().parse::<usize>().ok();
         self.at += usize::from(count.is_some());
         let of = self.loops.len().saturating_sub(count.unwrap_or(1).max(1));
-        let inside = self.loops[..of + usize::from(!breaks)].iter().filter(|open| open.words).count();
+        let inside = self.loops[..of + usize::from(!breaks)]
+            .iter()
+            .filter(|open| open.words)
+            .count();
         let jump = self.hole();
         self.steps[jump] = Step::Leave(inside, self.loops[of].begin);
         if breaks {
@@ -276,7 +315,13 @@ impl Parser {
                 self.at += 1;
             }
         } else {
-            words.push(vec![Piece::Variable(Rc::new(Parameter { name: "@".to_owned(), change: Expansion::None }), true)]);
+            words.push(vec![Piece::Variable(
+                Rc::new(Parameter {
+                    name: "@".to_owned(),
+                    change: Expansion::None,
+                }),
+                true,
+            )]);
         }
         self.breaks();
         self.steps.push(Step::For(words));
@@ -299,7 +344,11 @@ impl Parser {
     /// `do … done`, and back to the beginning.
     fn body(&mut self, begin: usize, words: bool) -> Result<(), String> {
         self.take_word("do")?;
-        self.loops.push(Loop { begin, words, leaves: Vec::new() });
+        self.loops.push(Loop {
+            begin,
+            words,
+            leaves: Vec::new(),
+        });
         self.list(&["done"])?;
         self.take_word("done")?;
         self.steps.push(Step::Jump(begin));
@@ -340,7 +389,9 @@ impl Parser {
     }
 
     fn case(&mut self) -> Result<(), String> {
-        let Some(ShellToken::Word(word)) = self.peek().cloned() else { return self.refuse() };
+        let Some(ShellToken::Word(word)) = self.peek().cloned() else {
+            return self.refuse();
+        };
         self.at += 1;
         self.lines();
         self.take_word("in")?;
@@ -353,7 +404,9 @@ impl Parser {
             }
             self.take_sign("(");
             loop {
-                let Some(ShellToken::Word(pattern)) = self.peek().cloned() else { return self.refuse() };
+                let Some(ShellToken::Word(pattern)) = self.peek().cloned() else {
+                    return self.refuse();
+                };
                 self.at += 1;
                 arms.push((pattern, self.steps.len()));
                 if !self.take_sign("|") {
@@ -379,7 +432,10 @@ impl Parser {
 
     fn simple(&mut self) -> Result<Simple, String> {
         let mut simple = Simple::default();
-        if matches!(self.keyword(), "do" | "done" | "then" | "else" | "elif" | "fi" | "esac" | "}") {
+        if matches!(
+            self.keyword(),
+            "do" | "done" | "then" | "else" | "elif" | "fi" | "esac" | "}"
+        ) {
             return self.refuse();
         }
         loop {
@@ -402,7 +458,9 @@ impl Parser {
     }
 
     fn redirect(&mut self) -> Result<Option<Redirect>, String> {
-        let Some(ShellToken::Sign(sign)) = self.peek().cloned() else { return Ok(None) };
+        let Some(ShellToken::Sign(sign)) = self.peek().cloned() else {
+            return Ok(None);
+        };
         if !sign.contains(['<', '>']) {
             return Ok(None);
         }
@@ -413,7 +471,9 @@ impl Parser {
             _ => {}
         }
         let Some(ShellToken::Word(file)) = self.peek().cloned() else {
-            return Err(self.peek().map_or_else(|| "syntax error: unexpected newline".to_owned(), unexpected));
+            return Err(self
+                .peek()
+                .map_or_else(|| "syntax error: unexpected newline".to_owned(), unexpected));
         };
         self.at += 1;
         let stream = match sign.as_bytes()[0] {
@@ -435,7 +495,18 @@ mod tests {
 
     #[test]
     fn what_is_no_script_is_refused() {
-        for text in ["'", "a |", "for x in a; do", "if a; fi", "$(", "a &&", "cat <<E\nx", "done", "a >", "(a"] {
+        for text in [
+            "'",
+            "a |",
+            "for x in a; do",
+            "if a; fi",
+            "$(",
+            "a &&",
+            "cat <<E\nx",
+            "done",
+            "a >",
+            "(a",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
         for text in [
@@ -451,6 +522,12 @@ mod tests {
             assert!(parse(text).is_ok(), "{text}: {:?}", parse(text));
         }
         // A long chain is no deep one.
-        assert!(parse(&format!("if a; then b; {}fi", "elif a; then b; ".repeat(20_000))).is_ok());
+        assert!(
+            parse(&format!(
+                "if a; then b; {}fi",
+                "elif a; then b; ".repeat(20_000)
+            ))
+            .is_ok()
+        );
     }
 }

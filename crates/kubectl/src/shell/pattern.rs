@@ -56,7 +56,10 @@ impl Pattern {
                 c => Part::Letter(c),
             });
         }
-        Pattern { parts, steps: MOST_STEPS }
+        Pattern {
+            parts,
+            steps: MOST_STEPS,
+        }
     }
 
     /// Whether it fits all of a text.
@@ -65,7 +68,9 @@ impl Pattern {
         // Where the last star stands, and how much of the text it has taken.
         let mut star: Option<(usize, usize)> = None;
         while at < text.len() {
-            let Some(left) = self.steps.checked_sub(1) else { return false };
+            let Some(left) = self.steps.checked_sub(1) else {
+                return false;
+            };
             self.steps = left;
             let fits = match self.parts.get(part) {
                 Some(Part::Any) => {
@@ -75,7 +80,12 @@ impl Pattern {
                 }
                 Some(Part::One) => true,
                 Some(Part::Letter(c)) => *c == text[at],
-                Some(Part::Of(not, letters)) => letters.iter().any(|(from, to)| (*from..=*to).contains(&text[at])) != *not,
+                Some(Part::Of(not, letters)) => {
+                    letters
+                        .iter()
+                        .any(|(from, to)| (*from..=*to).contains(&text[at]))
+                        != *not
+                }
                 None => false,
             };
             if fits {
@@ -87,15 +97,29 @@ impl Pattern {
                 return false;
             }
         }
-        self.parts[part..].iter().all(|part| matches!(part, Part::Any))
+        self.parts[part..]
+            .iter()
+            .all(|part| matches!(part, Part::Any))
     }
 
     /// The text without the part at its beginning (or end) that fits.
     pub fn cut(&mut self, text: &str, end: bool, longest: bool) -> String {
         let chars: Vec<char> = text.chars().collect();
         let count = chars.len();
-        let kept = |length: usize| if end { 0..count - length } else { length..count };
-        let part = |length: usize| if end { count - length..count } else { 0..length };
+        let kept = |length: usize| {
+            if end {
+                0..count - length
+            } else {
+                length..count
+            }
+        };
+        let part = |length: usize| {
+            if end {
+                count - length..count
+            } else {
+                0..length
+            }
+        };
         let found = (0..=count)
             .map(|length| if longest { count - length } else { length })
             .find(|length| self.steps > 0 && self.fits(&chars[part(*length)]));
@@ -110,7 +134,9 @@ impl Pattern {
         let chars: Vec<char> = text.chars().collect();
         let (mut out, mut at) = (String::new(), 0);
         while at < chars.len() && self.steps > 0 {
-            let end = (at + 1..=chars.len()).rev().find(|end| self.steps > 0 && self.fits(&chars[at..*end]));
+            let end = (at + 1..=chars.len())
+                .rev()
+                .find(|end| self.steps > 0 && self.fits(&chars[at..*end]));
             match end {
                 Some(end) => {
                     out.push_str(with);
@@ -180,10 +206,24 @@ mod tests {
             ("*a*b", "xaxxb", true),
             ("*.tar.*", "c.tar.gz", true),
         ] {
-            assert_eq!(Pattern::new(pattern).fits(&text.chars().collect::<Vec<_>>()), fits, "{pattern} {text}");
+            assert_eq!(
+                Pattern::new(pattern).fits(&text.chars().collect::<Vec<_>>()),
+                fits,
+                "{pattern} {text}"
+            );
         }
         // A long pattern on a long text is given up.
-        assert_eq!(Pattern::new(&"*a".repeat(2_000)).cut(&"a".repeat(60_000), true, true).len(), 60_000 - 60_000);
-        assert_eq!(Pattern::new("*b*c*d").replaced(&"a".repeat(60_000), "", true).len(), 60_000);
+        assert_eq!(
+            Pattern::new(&"*a".repeat(2_000))
+                .cut(&"a".repeat(60_000), true, true)
+                .len(),
+            60_000 - 60_000
+        );
+        assert_eq!(
+            Pattern::new("*b*c*d")
+                .replaced(&"a".repeat(60_000), "", true)
+                .len(),
+            60_000
+        );
     }
 }

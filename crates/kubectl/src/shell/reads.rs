@@ -14,7 +14,12 @@ pub fn only_reads(line: &str, kubectl: KubectlReads) -> bool {
     match parse::parse(line) {
         Ok(script) => !script.steps.is_empty() && reads(&script, kubectl),
         // Words that were joined without their quotes.
-        Err(_) => kubectl(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()),
+        Err(_) => kubectl(
+            &line
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        ),
     }
 }
 
@@ -22,7 +27,9 @@ fn reads(script: &ShellScript, kubectl: KubectlReads) -> bool {
     script.steps.iter().all(|step| match step {
         Step::Pipeline(commands, _) => commands.iter().all(|simple| simple_reads(simple, kubectl)),
         Step::For(words) => words.iter().all(|word| word_reads(word, kubectl)),
-        Step::Case(word, arms, _) => word_reads(word, kubectl) && arms.iter().all(|(word, _)| word_reads(word, kubectl)),
+        Step::Case(word, arms, _) => {
+            word_reads(word, kubectl) && arms.iter().all(|(word, _)| word_reads(word, kubectl))
+        }
         // What a function does is judged where it stands, and calling it adds nothing.
         Step::Define(_, script) => reads(script, kubectl),
         _ => true,
@@ -36,18 +43,28 @@ fn word_reads(word: &ShellWord, kubectl: KubectlReads) -> bool {
         Piece::Sum(word, _) => word_reads(word, kubectl),
         Piece::Variable(parameter, _) => match &parameter.change {
             Expansion::None | Expansion::Length => true,
-            Expansion::Default(_, word) | Expansion::Assign(_, word) | Expansion::Alternative(_, word) | Expansion::Missing(_, word) => {
-                word_reads(word, kubectl)
-            }
+            Expansion::Default(_, word)
+            | Expansion::Assign(_, word)
+            | Expansion::Alternative(_, word)
+            | Expansion::Missing(_, word) => word_reads(word, kubectl),
             Expansion::Cut { pattern, .. } => word_reads(pattern, kubectl),
-            Expansion::Replace { pattern, with, .. } => word_reads(pattern, kubectl) && word_reads(with, kubectl),
-            Expansion::Slice(from, count) => word_reads(from, kubectl) && count.as_ref().is_none_or(|word| word_reads(word, kubectl)),
+            Expansion::Replace { pattern, with, .. } => {
+                word_reads(pattern, kubectl) && word_reads(with, kubectl)
+            }
+            Expansion::Slice(from, count) => {
+                word_reads(from, kubectl)
+                    && count.as_ref().is_none_or(|word| word_reads(word, kubectl))
+            }
         },
     })
 }
 
 fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
-    let inner = simple.words.iter().chain(simple.assigns.iter().map(|(_, word)| word)).all(|word| word_reads(word, kubectl));
+    let inner = simple
+        .words
+        .iter()
+        .chain(simple.assigns.iter().map(|(_, word)| word))
+        .all(|word| word_reads(word, kubectl));
     let nowhere = |file: &ShellWord| literal(file).as_deref() == Some("/dev/null");
     let files = simple.redirects.iter().all(|redirect| match redirect {
         Redirect::To(_, _, file) => nowhere(file),
@@ -55,8 +72,18 @@ fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
         Redirect::Merge | Redirect::Complain => true,
     });
     // What is put in stands for a name, not for a verb.
-    let text = |piece: &Piece| if let Piece::Text(text) | Piece::Quoted(text) = piece { text.clone() } else { "x".to_owned() };
-    let words: Vec<String> = simple.words.iter().map(|word| word.iter().map(text).collect()).collect();
+    let text = |piece: &Piece| {
+        if let Piece::Text(text) | Piece::Quoted(text) = piece {
+            text.clone()
+        } else {
+            "x".to_owned()
+        }
+    };
+    let words: Vec<String> = simple
+        .words
+        .iter()
+        .map(|word| word.iter().map(text).collect())
+        .collect();
     if let Some(block) = &simple.block {
         return files && reads(&block.script, kubectl);
     }
@@ -64,7 +91,8 @@ fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
     let mut is_watched = false;
     // Commands that run the words after them are as harmless as those words.
     while let [name, rest @ ..] = words
-        && (matches!(name.as_str(), "watch" | "eval" | "xargs") || RUNS_WORDS.contains(&name.as_str()) && !rest.is_empty())
+        && (matches!(name.as_str(), "watch" | "eval" | "xargs")
+            || RUNS_WORDS.contains(&name.as_str()) && !rest.is_empty())
     {
         words = rest;
         match name.as_str() {
@@ -76,7 +104,9 @@ fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
     }
     if is_watched {
         // What is watched is a line of its own, which may stand in quotes.
-        return inner && files && parse::parse(&words.join(" ")).is_ok_and(|script| reads(&script, kubectl));
+        return inner
+            && files
+            && parse::parse(&words.join(" ")).is_ok_and(|script| reads(&script, kubectl));
     }
     let known = match words.split_first() {
         None => true,
@@ -105,7 +135,10 @@ mod tests {
             ("watch", true),
             ("kubectl get pods -o name | xargs kubectl delete", false),
             ("kubectl get pods -o name | xargs -n 1 kubectl get", true),
-            ("cat f | while read x; do kubectl delete pod $x; done", false),
+            (
+                "cat f | while read x; do kubectl delete pod $x; done",
+                false,
+            ),
             ("cat f | while read x; do kubectl get pod $x; done", true),
             ("{ kubectl get pods; } > f", false),
             ("(kubectl get pods) 2> /dev/null", true),

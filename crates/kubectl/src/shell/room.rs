@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// The folders that every image for Linux has.
-const ROOT: [&str; 11] = ["bin", "dev", "etc", "home", "lib", "proc", "root", "sys", "tmp", "usr", "var"];
+const ROOT: [&str; 11] = [
+    "bin", "dev", "etc", "home", "lib", "proc", "root", "sys", "tmp", "usr", "var",
+];
 
 /// Bytes that are put into the words of one command, that a command adds to its input, and that a captured script prints.
 pub const MOST_BYTES: usize = 64 * 1024;
@@ -32,8 +34,14 @@ pub enum Place {
 impl Place {
     /// The Pod, if it is still there.
     pub fn pod(&self, client: &Client<'_>) -> Option<Rc<Object>> {
-        let Place::Pod(key, uid, _) = self else { return None };
-        client.sim().get(key).filter(|pod| pod.meta.uid == *uid).cloned()
+        let Place::Pod(key, uid, _) = self else {
+            return None;
+        };
+        client
+            .sim()
+            .get(key)
+            .filter(|pod| pod.meta.uid == *uid)
+            .cloned()
     }
 }
 
@@ -47,11 +55,18 @@ pub struct Done {
 
 impl Done {
     pub fn said(out: impl Into<String>) -> Done {
-        Done { out: out.into(), ..Done::default() }
+        Done {
+            out: out.into(),
+            ..Done::default()
+        }
     }
 
     pub fn failed(err: impl Into<String>, code: i32) -> Done {
-        Done { err: err.into(), code, ..Done::default() }
+        Done {
+            err: err.into(),
+            code,
+            ..Done::default()
+        }
     }
 }
 
@@ -67,7 +82,9 @@ pub struct CommandRoom<'r, 'c> {
 
 impl CommandRoom<'_, '_> {
     fn home(&self) -> Option<(&Rc<Object>, &Pod, usize)> {
-        self.pod.as_ref().map(|(pod, container)| (pod, pod.body(), *container))
+        self.pod
+            .as_ref()
+            .map(|(pod, container)| (pod, pod.body(), *container))
     }
 
     /// The first component of the Pod's name in DNS.
@@ -82,8 +99,17 @@ impl CommandRoom<'_, '_> {
 
     /// The name under a headless Service, if the Pod has one.
     pub fn full_name(&self) -> String {
-        match self.home().filter(|(_, body, _)| !body.spec.subdomain.is_empty()) {
-            Some((pod, body, _)) => format!("{}.{}.{}.{}", self.hostname(), body.spec.subdomain, pod.meta.namespace, dns::ZONE),
+        match self
+            .home()
+            .filter(|(_, body, _)| !body.spec.subdomain.is_empty())
+        {
+            Some((pod, body, _)) => format!(
+                "{}.{}.{}.{}",
+                self.hostname(),
+                body.spec.subdomain,
+                pod.meta.namespace,
+                dns::ZONE
+            ),
             None => self.hostname(),
         }
     }
@@ -91,7 +117,10 @@ impl CommandRoom<'_, '_> {
     /// The environment, in the order of the spec.
     pub fn env(&self) -> Vec<(String, String)> {
         let text = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let mut env = vec![text("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")];
+        let mut env = vec![text(
+            "PATH",
+            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        )];
         env.push(("HOSTNAME".to_owned(), self.hostname()));
         let Some((pod, body, container)) = self.home() else {
             env.push(text("HOME", "/root"));
@@ -100,9 +129,18 @@ impl CommandRoom<'_, '_> {
         let container = body.spec.raw_container(container);
         for source in container["envFrom"].as_array().into_iter().flatten() {
             let prefix = source["prefix"].as_str().unwrap_or("");
-            for (field, kind) in [("configMapRef", Kind::ConfigMap), ("secretRef", Kind::Secret)] {
-                let all = source[field]["name"].as_str().map(|name| self.projected(kind, name, true)).unwrap_or_default();
-                env.extend(all.into_iter().map(|(key, value)| (format!("{prefix}{key}"), value)));
+            for (field, kind) in [
+                ("configMapRef", Kind::ConfigMap),
+                ("secretRef", Kind::Secret),
+            ] {
+                let all = source[field]["name"]
+                    .as_str()
+                    .map(|name| self.projected(kind, name, true))
+                    .unwrap_or_default();
+                env.extend(
+                    all.into_iter()
+                        .map(|(key, value)| (format!("{prefix}{key}"), value)),
+                );
             }
         }
         for entry in container["env"].as_array().into_iter().flatten() {
@@ -117,10 +155,15 @@ impl CommandRoom<'_, '_> {
                 Some(_) => String::new(),
                 None => {
                     let of = |field: &str, kind: Kind| {
-                        let (name, key) = (from[field]["name"].as_str()?, from[field]["key"].as_str()?);
-                        self.projected(kind, name, true).into_iter().find(|(known, _)| known == key).map(|(_, value)| value)
+                        let (name, key) =
+                            (from[field]["name"].as_str()?, from[field]["key"].as_str()?);
+                        self.projected(kind, name, true)
+                            .into_iter()
+                            .find(|(known, _)| known == key)
+                            .map(|(_, value)| value)
                     };
-                    let found = of("configMapKeyRef", Kind::ConfigMap).or_else(|| of("secretKeyRef", Kind::Secret));
+                    let found = of("configMapKeyRef", Kind::ConfigMap)
+                        .or_else(|| of("secretKeyRef", Kind::Secret));
                     found.unwrap_or_else(|| entry["value"].as_str().unwrap_or("").to_string())
                 }
             };
@@ -134,29 +177,47 @@ impl CommandRoom<'_, '_> {
 
     /// Where the Services are that there were when the container started, as `pkg/kubelet/envvars` has it, by name.
     fn service_links(&self) -> Vec<(String, String)> {
-        let Some((pod, body, container)) = self.home() else { return Vec::new() };
+        let Some((pod, body, container)) = self.home() else {
+            return Vec::new();
+        };
         let wanted = body.spec.raw["enableServiceLinks"] != false;
         let server = self.client.sim().server();
         let meant = |object: &&Rc<Object>| {
             let api = object.meta.namespace == "default" && object.meta.name == "kubernetes";
             api || wanted && object.meta.namespace == pod.meta.namespace
         };
-        let there = server.list(Kind::Service).filter(meant).filter_map(|now| mounted::at_start(server, pod, container, &now.key()));
+        let there = server
+            .list(Kind::Service)
+            .filter(meant)
+            .filter_map(|now| mounted::at_start(server, pod, container, &now.key()));
         let mut out = Vec::new();
         for object in there {
-            let Some(service) = object.get::<Service>() else { continue };
-            let (address, Some(first)) = (&service.spec.cluster_ip, service.spec.ports.first()) else { continue };
+            let Some(service) = object.get::<Service>() else {
+                continue;
+            };
+            let (address, Some(first)) = (&service.spec.cluster_ip, service.spec.ports.first())
+            else {
+                continue;
+            };
             if address.is_empty() || address == "None" {
                 continue;
             }
             let name = object.meta.name.to_ascii_uppercase().replace('-', "_");
             out.push((format!("{name}_SERVICE_HOST"), address.to_string()));
             out.push((format!("{name}_SERVICE_PORT"), first.port.to_string()));
-            let url = |protocol: &str, port: i32| format!("{}://{address}:{port}", protocol.to_ascii_lowercase());
+            let url = |protocol: &str, port: i32| {
+                format!("{}://{address}:{port}", protocol.to_ascii_lowercase())
+            };
             out.push((format!("{name}_PORT"), url(&first.protocol, first.port)));
             for port in &service.spec.ports {
                 if !port.name.is_empty() {
-                    out.push((format!("{name}_SERVICE_PORT_{}", port.name.to_ascii_uppercase().replace('-', "_")), port.port.to_string()));
+                    out.push((
+                        format!(
+                            "{name}_SERVICE_PORT_{}",
+                            port.name.to_ascii_uppercase().replace('-', "_")
+                        ),
+                        port.port.to_string(),
+                    ));
                 }
                 let of = format!("{name}_PORT_{}_{}", port.port, port.protocol);
                 out.push((of.clone(), url(&port.protocol, port.port)));
@@ -171,14 +232,32 @@ impl CommandRoom<'_, '_> {
 
     /// Keys and values of a ConfigMap or Secret as the container sees it; `fixed`: as it was when the container was started.
     fn projected(&self, kind: Kind, name: &str, fixed: bool) -> Vec<(String, String)> {
-        let Some((pod, _, container)) = self.home() else { return Vec::new() };
-        let (server, key) = (self.client.sim().server(), ObjectRef::new(kind, &pod.meta.namespace, name));
-        let object = if fixed { mounted::at_start(server, pod, container, &key) } else { mounted::at_sync(server, pod, &key) };
-        let Some(object) = object.map(|object| object.to_value()) else { return Vec::new() };
+        let Some((pod, _, container)) = self.home() else {
+            return Vec::new();
+        };
+        let (server, key) = (
+            self.client.sim().server(),
+            ObjectRef::new(kind, &pod.meta.namespace, name),
+        );
+        let object = if fixed {
+            mounted::at_start(server, pod, container, &key)
+        } else {
+            mounted::at_sync(server, pod, &key)
+        };
+        let Some(object) = object.map(|object| object.to_value()) else {
+            return Vec::new();
+        };
         let mut all = Vec::new();
         for (key, value) in object["data"].as_object().into_iter().flatten() {
             let text = value.as_str().unwrap_or("");
-            all.push((key.clone(), if kind == Kind::Secret { base64::decoded(text) } else { text.to_string() }));
+            all.push((
+                key.clone(),
+                if kind == Kind::Secret {
+                    base64::decoded(text)
+                } else {
+                    text.to_string()
+                },
+            ));
         }
         all
     }
@@ -191,9 +270,19 @@ impl CommandRoom<'_, '_> {
                 Projection::File { path, text } => files.push((path.clone(), text.clone())),
                 Projection::Keys { kind, name, items } => {
                     let all = self.projected(*kind, name, fixed);
-                    let at = |key: &str| items.iter().filter(|(of, _)| of == key).map(|(_, path)| path.clone()).collect::<Vec<_>>();
+                    let at = |key: &str| {
+                        items
+                            .iter()
+                            .filter(|(of, _)| of == key)
+                            .map(|(_, path)| path.clone())
+                            .collect::<Vec<_>>()
+                    };
                     for (key, text) in all {
-                        let paths = if items.is_empty() { vec![key] } else { at(&key) };
+                        let paths = if items.is_empty() {
+                            vec![key]
+                        } else {
+                            at(&key)
+                        };
                         files.extend(paths.into_iter().map(|path| (path, text.clone())));
                     }
                 }
@@ -212,7 +301,10 @@ impl CommandRoom<'_, '_> {
         let path = self.absolute(path);
         match &self.pod {
             Some((pod, container)) => place(self.client.sim().server(), pod, *container, &path),
-            None => FilePlace::Disk { disk: CONSOLE.to_owned(), path: path.trim_start_matches('/').to_owned() },
+            None => FilePlace::Disk {
+                disk: CONSOLE.to_owned(),
+                path: path.trim_start_matches('/').to_owned(),
+            },
         }
     }
 
@@ -251,9 +343,17 @@ impl CommandRoom<'_, '_> {
         match self.place(path) {
             FilePlace::Disk { disk, path: at } => {
                 let written = self.client.disks().write(&disk, &at, text);
-                if written { Ok(()) } else { Err(format!("sh: write error: {path}: No space left on device\n")) }
+                if written {
+                    Ok(())
+                } else {
+                    Err(format!(
+                        "sh: write error: {path}: No space left on device\n"
+                    ))
+                }
             }
-            FilePlace::Projected { .. } => Err(format!("sh: can't create {path}: Read-only file system\n")),
+            FilePlace::Projected { .. } => {
+                Err(format!("sh: can't create {path}: Read-only file system\n"))
+            }
         }
     }
 
@@ -274,24 +374,45 @@ impl CommandRoom<'_, '_> {
     /// The names in a folder.
     pub fn names(&self, path: &str) -> Vec<String> {
         let mut names: Vec<String> = match self.place(path) {
-            FilePlace::Projected { sources, path, fixed } => {
+            FilePlace::Projected {
+                sources,
+                path,
+                fixed,
+            } => {
                 let under = |file: &str| {
-                    let rest = if path.is_empty() { file } else { file.strip_prefix(&path)?.strip_prefix('/')? };
-                    rest.split('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
+                    let rest = if path.is_empty() {
+                        file
+                    } else {
+                        file.strip_prefix(&path)?.strip_prefix('/')?
+                    };
+                    rest.split('/')
+                        .next()
+                        .filter(|name| !name.is_empty())
+                        .map(str::to_owned)
                 };
-                self.files(&sources, fixed).iter().filter_map(|(file, _)| under(file)).collect()
+                self.files(&sources, fixed)
+                    .iter()
+                    .filter_map(|(file, _)| under(file))
+                    .collect()
             }
             FilePlace::Disk { disk, path } => {
                 let under = |file: &str| {
                     let of = path.trim_end_matches('/');
-                    let rest = file.strip_prefix(of).filter(|rest| of.is_empty() || rest.starts_with('/'))?;
+                    let rest = file
+                        .strip_prefix(of)
+                        .filter(|rest| of.is_empty() || rest.starts_with('/'))?;
                     rest.trim_start_matches('/')
                         .split('/')
                         .next()
                         .filter(|name| !name.is_empty() && !name.starts_with('.'))
                         .map(str::to_string)
                 };
-                self.client.sim().disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
+                self.client
+                    .sim()
+                    .disks
+                    .list(&disk)
+                    .filter_map(|(file, _)| under(file))
+                    .collect()
             }
         };
         names.extend(self.given(&self.absolute(path)));
@@ -310,13 +431,29 @@ impl CommandRoom<'_, '_> {
             "/etc" => &["hostname", "hosts", "resolv.conf"],
             _ => &[],
         };
-        let mounts = self.spec()["volumeMounts"].as_array().into_iter().flatten().filter_map(|mount| mount["mountPath"].as_str());
-        let next = mounts.filter_map(|path| path.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?.split('/').next());
-        own.iter().copied().chain(next).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+        let mounts = self.spec()["volumeMounts"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|mount| mount["mountPath"].as_str());
+        let next = mounts.filter_map(|path| {
+            path.strip_prefix(folder.trim_end_matches('/'))?
+                .strip_prefix('/')?
+                .split('/')
+                .next()
+        });
+        own.iter()
+            .copied()
+            .chain(next)
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect()
     }
 
     /// A field of the container's spec.
     pub fn spec(&self) -> &Value {
-        self.home().map_or(&Value::Null, |(_, body, container)| body.spec.raw_container(container))
+        self.home().map_or(&Value::Null, |(_, body, container)| {
+            body.spec.raw_container(container)
+        })
     }
 }

@@ -116,18 +116,32 @@ pub enum Expansion {
 
 /// The text of a word in which nothing is put in.
 pub fn literal(word: &[Piece]) -> Option<String> {
-    word.iter().map(|piece| if let Piece::Text(text) | Piece::Quoted(text) = piece { Some(text.as_str()) } else { None }).collect()
+    word.iter()
+        .map(|piece| {
+            if let Piece::Text(text) | Piece::Quoted(text) = piece {
+                Some(text.as_str())
+            } else {
+                None
+            }
+        })
+        .collect()
 }
 
 /// Whether it may name a variable.
 pub(super) fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit())
+    !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// `name=value`
 pub(super) fn assignment(word: &[Piece]) -> Option<(String, ShellWord)> {
-    let Some(Piece::Text(text)) = word.first() else { return None };
+    let Some(Piece::Text(text)) = word.first() else {
+        return None;
+    };
     let (name, value) = text.split_once('=')?;
-    let rest = [Piece::Text(value.to_owned())].into_iter().chain(word[1..].iter().cloned());
+    let rest = [Piece::Text(value.to_owned())]
+        .into_iter()
+        .chain(word[1..].iter().cloned());
     is_name(name).then(|| (name.to_owned(), rest.collect()))
 }

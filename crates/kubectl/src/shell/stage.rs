@@ -19,10 +19,16 @@ impl Machine {
         }
         client.err.push_str(&std::mem::take(&mut done.err));
         // A line that is not complete waits for its end.
-        let end = if rest.is_empty() { done.out.len() } else { done.out.rfind('\n').map_or(0, |end| end + 1) };
+        let end = if rest.is_empty() {
+            done.out.len()
+        } else {
+            done.out.rfind('\n').map_or(0, |end| end + 1)
+        };
         let mut text: String = done.out.drain(..end).collect();
         for simple in &rest {
-            if let Flow::Done(one) = self.simple(client, simple, Some(std::mem::take(&mut text)), false) {
+            if let Flow::Done(one) =
+                self.simple(client, simple, Some(std::mem::take(&mut text)), false)
+            {
                 client.err.push_str(&one.err);
                 text = one.out;
             }
@@ -32,9 +38,15 @@ impl Machine {
 
     /// A command of the pipe has ended: its files are written, the rest goes to the next command or is shown.
     pub(super) fn stage_done(&mut self, client: &mut Client<'_>, mut done: Done) {
-        let Some(pipe) = self.pipe.as_ref() else { return };
+        let Some(pipe) = self.pipe.as_ref() else {
+            return;
+        };
         let (at, count) = (pipe.at, pipe.commands.len());
-        let redirects = pipe.commands.get(at).map(|simple| simple.redirects.clone()).unwrap_or_default();
+        let redirects = pipe
+            .commands
+            .get(at)
+            .map(|simple| simple.redirects.clone())
+            .unwrap_or_default();
         self.redirect(client, &redirects, &mut done);
         self.code = done.code;
         client.err.push_str(&done.err);
@@ -46,7 +58,11 @@ impl Machine {
             pipe.at += 1;
         }
         // The log of a container goes on: it is cut, and its command isn't.
-        let most = if self.captured && self.rehearsed.is_none() { MOST_BYTES } else { MOST_SHOWN };
+        let most = if self.captured && self.rehearsed.is_none() {
+            MOST_BYTES
+        } else {
+            MOST_SHOWN
+        };
         self.full |= (client.out.len() + client.err.len()).saturating_sub(self.printed) > most;
     }
 
@@ -73,7 +89,11 @@ impl Machine {
                         continue;
                     }
                     let mut room = self.room(client);
-                    let old = if *append { room.read(&file).unwrap_or_default() } else { String::new() };
+                    let old = if *append {
+                        room.read(&file).unwrap_or_default()
+                    } else {
+                        String::new()
+                    };
                     if let Err(error) = room.write(&file, &(old + &text)) {
                         (done.err, done.code) = (done.err.clone() + &error, 1);
                     }
@@ -84,7 +104,13 @@ impl Machine {
     }
 
     /// Runs one command. `input`: what the command before it in the pipe has printed.
-    pub(super) fn simple(&mut self, client: &mut Client<'_>, simple: &Simple, input: Option<String>, last: bool) -> Flow {
+    pub(super) fn simple(
+        &mut self,
+        client: &mut Client<'_>,
+        simple: &Simple,
+        input: Option<String>,
+        last: bool,
+    ) -> Flow {
         (self.put_in, self.substituted) = (0, None);
         let (alone, mut input) = (last && input.is_none(), input);
         let mut words = Vec::new();
@@ -97,7 +123,12 @@ impl Machine {
                 match self.room(client).read(&file) {
                     Some(text) => input = Some(text),
                     None if file == "/dev/null" => input = Some(String::new()),
-                    None => return Flow::Done(Done::failed(format!("sh: can't open {file}: no such file\n"), 1)),
+                    None => {
+                        return Flow::Done(Done::failed(
+                            format!("sh: can't open {file}: no such file\n"),
+                            1,
+                        ));
+                    }
                 }
             } else if let Redirect::Here(word) = redirect {
                 input = Some(self.text(client, word));
@@ -115,7 +146,11 @@ impl Machine {
             return Flow::Done(Done::failed("", 2));
         }
         // What it prints goes nowhere else.
-        let calls = last && simple.redirects.iter().all(|redirect| matches!(redirect, Redirect::From(_) | Redirect::Here(_)));
+        let calls = last
+            && simple
+                .redirects
+                .iter()
+                .all(|redirect| matches!(redirect, Redirect::From(_) | Redirect::Here(_)));
         if let Some(block) = &simple.block {
             let frame = self.block(&block.script, block.subshell || !alone, input.as_deref());
             return match calls {
@@ -124,7 +159,10 @@ impl Machine {
             };
         }
         let Some((name, rest)) = words.split_first() else {
-            return Flow::Done(Done { code: self.substituted.unwrap_or(0), ..Done::default() });
+            return Flow::Done(Done {
+                code: self.substituted.unwrap_or(0),
+                ..Done::default()
+            });
         };
         let mut flow = self.call(client, name, rest, input, calls);
         match &mut flow {
@@ -137,7 +175,13 @@ impl Machine {
 
 /// Whether a command makes each line of its output from one line of its input.
 fn by_line(simple: &Simple) -> bool {
-    let words: Vec<String> = simple.words.iter().map(|word| literal(word).unwrap_or_default()).collect();
-    let Some((name, rest)) = words.split_first() else { return false };
+    let words: Vec<String> = simple
+        .words
+        .iter()
+        .map(|word| literal(word).unwrap_or_default())
+        .collect();
+    let Some((name, rest)) = words.split_first() else {
+        return false;
+    };
     simple.redirects.is_empty() && tools::find(name).is_some_and(|tool| (tool.by_line)(rest))
 }

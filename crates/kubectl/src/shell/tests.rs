@@ -40,16 +40,37 @@ fn lines_print_what_busybox_prints() {
 fn blocks_wait_and_read_from_pipes() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     let before = sim.now();
-    assert_eq!(shown(&mut sim, "printf 'a\\nb\\n' | while read x; do sleep 1; echo $x; done"), "a\nb\n");
-    assert!(sim.now().0 - before.0 >= 2_000_000);
-    shown(&mut sim, "for i in 1 2; do kubectl create configmap c$i; done");
-    assert_eq!(shown(&mut sim, "kubectl get cm -o name | grep /c | xargs kubectl delete | wc -l"), "2\n");
     assert_eq!(
-        shown(&mut sim, "echo 1 > a.txt; echo 2 > b.txt; cat *.txt; echo *.yaml; for f in ?.txt; do echo ${f%.txt}; done"),
+        shown(
+            &mut sim,
+            "printf 'a\\nb\\n' | while read x; do sleep 1; echo $x; done"
+        ),
+        "a\nb\n"
+    );
+    assert!(sim.now().0 - before.0 >= 2_000_000);
+    shown(
+        &mut sim,
+        "for i in 1 2; do kubectl create configmap c$i; done",
+    );
+    assert_eq!(
+        shown(
+            &mut sim,
+            "kubectl get cm -o name | grep /c | xargs kubectl delete | wc -l"
+        ),
+        "2\n"
+    );
+    assert_eq!(
+        shown(
+            &mut sim,
+            "echo 1 > a.txt; echo 2 > b.txt; cat *.txt; echo *.yaml; for f in ?.txt; do echo ${f%.txt}; done"
+        ),
         "1\n2\n*.yaml\na\nb\n"
     );
     assert_eq!(
-        shown(&mut sim, "f() { echo $1; }; f x > out; cat out; { echo 1; echo 2; } > out; wc -l < out; v=1; { v=2; } > out; echo $v"),
+        shown(
+            &mut sim,
+            "f() { echo $1; }; f x > out; cat out; { echo 1; echo 2; } > out; wc -l < out; v=1; { v=2; } > out; echo $v"
+        ),
         "x\n2\n2\n"
     );
 }
@@ -82,7 +103,10 @@ fn what_is_written_to_break_a_shell_ends() {
             }
         }
         assert!(session.exit.is_some(), "{text:.60}");
-        assert!(session.stdout.len() + session.stderr.len() < 8 << 20, "{text:.60}");
+        assert!(
+            session.stdout.len() + session.stderr.len() < 8 << 20,
+            "{text:.60}"
+        );
     }
 }
 
@@ -159,32 +183,45 @@ fn parts_of_scripts_in_any_order_do_no_harm() {
     for _ in 0..6_000 {
         let mut text = String::new();
         for _ in 0..12 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             text.push_str(PARTS[(state >> 33) as usize % PARTS.len()]);
         }
         let mut session = Session::line(&mut sim, &text, usize::MAX);
         session.poll(&mut sim);
         assert!(session.stdout.len() < 8 << 20, "{text}");
     }
-    const TOOLS: [&str; 12] =
-        ["grep -o", "grep -E", "grep -c", "sed", "sed -nE", "tr", "tr -cs", "printf", "date -d", "test", "cut -d", "xargs -I"];
+    const TOOLS: [&str; 12] = [
+        "grep -o", "grep -E", "grep -c", "sed", "sed -nE", "tr", "tr -cs", "printf", "date -d",
+        "test", "cut -d", "xargs -I",
+    ];
     const LETTERS: [char; 40] = [
-        'a', 'b', 'é', '1', '2', '9', ' ', '\\', '(', ')', '[', ']', '{', '}', '*', '+', '?', '.', '^', '$', '|', '/', ',', ';', '!', 's',
-        'p', 'd', 'g', 'y', 'q', '%', '-', ':', '&', '=', 'n', 'i', '\n', '@',
+        'a', 'b', 'é', '1', '2', '9', ' ', '\\', '(', ')', '[', ']', '{', '}', '*', '+', '?', '.',
+        '^', '$', '|', '/', ',', ';', '!', 's', 'p', 'd', 'g', 'y', 'q', '%', '-', ':', '&', '=',
+        'n', 'i', '\n', '@',
     ];
     for round in 0..12_000 {
         let mut words = String::new();
         for _ in 0..3 {
             words.push_str(" '");
             for _ in 0..round % 9 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 words.push(LETTERS[(state >> 33) as usize % LETTERS.len()]);
             }
             words.push('\'');
         }
-        let text = format!("printf 'aé b1\\n\\n2/9*a\\n' | {}{words}", TOOLS[round % TOOLS.len()]);
+        let text = format!(
+            "printf 'aé b1\\n\\n2/9*a\\n' | {}{words}",
+            TOOLS[round % TOOLS.len()]
+        );
         let mut session = Session::line(&mut sim, &text, usize::MAX);
         session.poll(&mut sim);
-        assert!(session.exit.is_some() && session.stdout.len() < 1 << 20, "{text}");
+        assert!(
+            session.exit.is_some() && session.stdout.len() < 1 << 20,
+            "{text}"
+        );
     }
 }

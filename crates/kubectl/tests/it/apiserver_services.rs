@@ -17,17 +17,43 @@ fn slices_are_found_by_the_service_that_their_label_names_now() {
         sim.advance(sim.now().after(5_000_000), usize::MAX);
     };
     let found = |sim: &Sim, name: &str| {
-        let service = sim.get(&ObjectRef::new(Kind::Service, "default", name)).expect("it exists");
-        sim.server().slices_of(service).map(|slice| slice.endpoints.len()).collect::<Vec<_>>()
+        let service = sim
+            .get(&ObjectRef::new(Kind::Service, "default", name))
+            .expect("it exists");
+        sim.server()
+            .slices_of(service)
+            .map(|slice| slice.endpoints.len())
+            .collect::<Vec<_>>()
     };
     run(&mut sim, "create service clusterip web --tcp=80", "");
     run(&mut sim, "create service clusterip other --tcp=80", "");
-    run(&mut sim, "apply -f -", &["mine-a", "mine-b"].map(slice).concat());
+    run(
+        &mut sim,
+        "apply -f -",
+        &["mine-a", "mine-b"].map(slice).concat(),
+    );
     // The Service's own slice has no endpoints.
-    assert_eq!((found(&sim, "web"), found(&sim, "other")), (vec![1, 1, 0], vec![0]));
-    run(&mut sim, "label endpointslice mine-a kubernetes.io/service-name=other --overwrite", "");
-    assert_eq!((found(&sim, "web"), found(&sim, "other")), (vec![1, 0], vec![1, 0]));
-    run(&mut sim, "label endpointslice mine-b kubernetes.io/service-name-", "");
+    assert_eq!(
+        (found(&sim, "web"), found(&sim, "other")),
+        (vec![1, 1, 0], vec![0])
+    );
+    run(
+        &mut sim,
+        "label endpointslice mine-a kubernetes.io/service-name=other --overwrite",
+        "",
+    );
+    assert_eq!(
+        (found(&sim, "web"), found(&sim, "other")),
+        (vec![1, 0], vec![1, 0])
+    );
+    run(
+        &mut sim,
+        "label endpointslice mine-b kubernetes.io/service-name-",
+        "",
+    );
     run(&mut sim, "delete endpointslice mine-a", "");
-    assert_eq!((found(&sim, "web"), found(&sim, "other")), (vec![0], vec![0]));
+    assert_eq!(
+        (found(&sim, "web"), found(&sim, "other")),
+        (vec![0], vec![0])
+    );
 }

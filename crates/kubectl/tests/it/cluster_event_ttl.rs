@@ -1,5 +1,4 @@
 use apiserver::why::Why;
-use cluster::event_ttl::*;
 use cluster::sim::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::time::SECOND;
@@ -9,7 +8,13 @@ use kubectl::Session;
 use kubectl::parse::split;
 
 fn reasons(sim: &Sim) -> Vec<String> {
-    let reason = |object: &std::rc::Rc<Object>| if let Body::Event(event) = &object.body { Some(event.reason.to_string()) } else { None };
+    let reason = |object: &std::rc::Rc<Object>| {
+        if let Body::Event(event) = &object.body {
+            Some(event.reason.to_string())
+        } else {
+            None
+        }
+    };
     sim.list(Kind::Event).filter_map(reason).collect()
 }
 
@@ -23,24 +28,44 @@ fn an_event_is_gone_an_hour_after_it_was_last_written() {
     let early = sim.list(Kind::Event).count();
     assert!(early > 4, "{early}");
     sim.advance(Time(3_601 * SECOND), usize::MAX);
-    assert!(reasons(&sim).iter().any(|reason| reason == "ScalingReplicaSet"));
+    assert!(
+        reasons(&sim)
+            .iter()
+            .any(|reason| reason == "ScalingReplicaSet")
+    );
     sim.advance(Time(3_662 * SECOND), usize::MAX);
     let left = reasons(&sim);
     // What is said again and again stays: its count goes on.
-    assert!(!left.iter().any(|reason| reason == "ScalingReplicaSet") && left.iter().any(|reason| reason == "BackOff"), "{left:?}");
-    let last = sim.journal().iter().rev().find(|entry| entry.why == Why::EventExpired).map(|entry| entry.time);
+    assert!(
+        !left.iter().any(|reason| reason == "ScalingReplicaSet")
+            && left.iter().any(|reason| reason == "BackOff"),
+        "{left:?}"
+    );
+    let last = sim
+        .journal()
+        .iter()
+        .rev()
+        .find(|entry| entry.why == Why::EventExpired)
+        .map(|entry| entry.time);
     assert_eq!(last.map(|time| time.0 / SECOND), Some(3_661));
 }
 
 #[test]
 fn a_day_of_failures_keeps_as_many_events_as_an_hour_has() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
-    Session::start(&mut sim, &split("create cronjob tick --image=busybox --schedule='* * * * *' -- false"), "");
+    Session::start(
+        &mut sim,
+        &split("create cronjob tick --image=busybox --schedule='* * * * *' -- false"),
+        "",
+    );
     let mut most = 0;
     for hour in 1..=24 {
         sim.advance(Time(hour * 3_600 * SECOND), usize::MAX);
         most = most.max(sim.list(Kind::Event).count());
     }
     assert!(most < 1_500, "{most} Events");
-    assert!(sim.list(Kind::Pod).count() < 60, "ended Jobs go by their history limits");
+    assert!(
+        sim.list(Kind::Pod).count() < 60,
+        "ended Jobs go by their history limits"
+    );
 }

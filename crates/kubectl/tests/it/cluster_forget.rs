@@ -1,5 +1,4 @@
-use apiserver::journal::{Entries, Record};
-use cluster::forget::*;
+use apiserver::journal::Record;
 use cluster::sim::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::time::SECOND;
@@ -35,12 +34,36 @@ fn what_is_gone_is_forgotten_and_everything_goes_on_alike() {
     let plain = rolled();
     let mut short = plain.clone();
     shorten(&mut short);
-    let count = |sim: &Sim| sim.journal().iter().filter(|entry| matches!(entry.record, Record::Forgotten)).count();
-    assert_eq!((short.journal().len(), count(&plain)), (plain.journal().len(), 0));
-    assert!(count(&short) * 5 > short.journal().len() * 2, "{} of {}", count(&short), short.journal().len());
+    let count = |sim: &Sim| {
+        sim.journal()
+            .iter()
+            .filter(|entry| matches!(entry.record, Record::Forgotten))
+            .count()
+    };
+    assert_eq!(
+        (short.journal().len(), count(&plain)),
+        (plain.journal().len(), 0)
+    );
+    assert!(
+        count(&short) * 5 > short.journal().len() * 2,
+        "{} of {}",
+        count(&short),
+        short.journal().len()
+    );
     // Entries keep their time, and commands stay.
-    assert!(short.journal().iter().map(|entry| entry.time).eq(plain.journal().iter().map(|entry| entry.time)));
-    let commands = |sim: &Sim| sim.journal().iter().filter(|entry| matches!(entry.record, Record::Command(_))).count();
+    assert!(
+        short
+            .journal()
+            .iter()
+            .map(|entry| entry.time)
+            .eq(plain.journal().iter().map(|entry| entry.time))
+    );
+    let commands = |sim: &Sim| {
+        sim.journal()
+            .iter()
+            .filter(|entry| matches!(entry.record, Record::Command(_)))
+            .count()
+    };
     assert_eq!(commands(&short), commands(&plain));
 
     let (mut plain, from) = (plain, short.journal().len());
@@ -55,8 +78,14 @@ fn what_is_gone_is_forgotten_and_everything_goes_on_alike() {
         }
     }
     assert_eq!(
-        format!("{:?}", short.journal().from(from).iter().collect::<Vec<_>>()),
-        format!("{:?}", plain.journal().from(from).iter().collect::<Vec<_>>())
+        format!(
+            "{:?}",
+            short.journal().from(from).iter().collect::<Vec<_>>()
+        ),
+        format!(
+            "{:?}",
+            plain.journal().from(from).iter().collect::<Vec<_>>()
+        )
     );
     let shown = |sim: &mut Sim, line: &str| Session::start(sim, &split(line), "").stdout;
     for line in [
@@ -73,5 +102,9 @@ fn nothing_is_forgotten_while_an_event_is_held_back() {
     let mut sim = rolled();
     sim.fault("delay pod 1h").unwrap();
     shorten(&mut sim);
-    assert!(!sim.journal().iter().any(|entry| matches!(entry.record, Record::Forgotten)));
+    assert!(
+        !sim.journal()
+            .iter()
+            .any(|entry| matches!(entry.record, Record::Forgotten))
+    );
 }

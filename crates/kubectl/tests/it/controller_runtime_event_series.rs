@@ -16,7 +16,11 @@ fn too_big(seconds: u64) -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     sim.advance(Time(SECOND), usize::MAX);
     let overrides = r#"{"spec":{"containers":[{"name":"big","image":"nginx","resources":{"requests":{"cpu":"8"}}}]}}"#;
-    Session::start(&mut sim, &split(&format!("run big --image=nginx --overrides='{overrides}'")), "");
+    Session::start(
+        &mut sim,
+        &split(&format!("run big --image=nginx --overrides='{overrides}'")),
+        "",
+    );
     sim.advance(Time(seconds * SECOND), usize::MAX);
     sim
 }
@@ -67,7 +71,9 @@ fn a_silent_series_gets_its_final_count() {
 #[test]
 fn an_event_that_was_deleted_comes_back_with_its_count() {
     let mut server = ApiServerUnderTest::new();
-    let delete = |server: &mut ApiServerUnderTest| Session::start(&mut server.sim, &split("delete events --all"), "").exit;
+    let delete = |server: &mut ApiServerUnderTest| {
+        Session::start(&mut server.sim, &split("delete events --all"), "").exit
+    };
     server.say(1);
     assert_eq!(delete(&mut server), Some(0));
     server.say(2);
@@ -103,7 +109,10 @@ fn very_many_series_are_checked_in_several_tasks() {
     }
     server.sim.advance(Time(720 * SECOND), usize::MAX);
     let counts = server.counts();
-    assert_eq!((counts.len(), counts.iter().all(|count| *count == 3)), (pods, true));
+    assert_eq!(
+        (counts.len(), counts.iter().all(|count| *count == 3)),
+        (pods, true)
+    );
     assert!(server.sim.recorder.series.is_empty());
 }
 
@@ -136,9 +145,22 @@ impl ApiServerUnderTest {
     fn say(&mut self, second: u64) {
         self.sim.advance(Time(second * SECOND), usize::MAX);
         self.sim.request(|_| ());
-        let origin = Origin { actor: Actor::component("default-scheduler"), cause: None, pass: 1, manager: None, user: None };
+        let origin = Origin {
+            actor: Actor::component("default-scheduler"),
+            cause: None,
+            pass: 1,
+            manager: None,
+            user: None,
+        };
         let (sim, what) = (&mut self.sim, ("Warning", "FailedScheduling"));
-        sim.recorder.record(&mut sim.server, &origin, &self.about, &Str::default(), what, "0/3 nodes are available".into());
+        sim.recorder.record(
+            &mut sim.server,
+            &origin,
+            &self.about,
+            &Str::default(),
+            what,
+            "0/3 nodes are available".into(),
+        );
         sim.request(|_| ());
     }
 
@@ -148,6 +170,11 @@ impl ApiServerUnderTest {
 
     fn writes(&self) -> usize {
         let is = |op: Op, object: &Object| op != Op::Deleted && object.kind == Kind::Event;
-        self.sim.journal().iter().filter_map(|entry| entry.write()).filter(|(op, object)| is(*op, object)).count()
+        self.sim
+            .journal()
+            .iter()
+            .filter_map(|entry| entry.write())
+            .filter(|(op, object)| is(*op, object))
+            .count()
     }
 }

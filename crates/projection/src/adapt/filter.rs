@@ -15,33 +15,72 @@ pub(super) fn filter(model: &mut Model, list: Lister, pods: &mut Pods, scope: &S
         pod_filter.groups = Default::default();
     }
     // A node that matches keeps all its Pods; other nodes are removed.
-    let named = words.as_ref().filter(|_| scope.nodes).map_or_else(Vec::new, |words| words.nodes(&model.nodes));
+    let named = words
+        .as_ref()
+        .filter(|_| scope.nodes)
+        .map_or_else(Vec::new, |words| words.nodes(&model.nodes));
     let all = model.nodes.len();
     if !named.is_empty() {
-        model.nodes = Rc::new(model.nodes.iter().filter(|node| named.binary_search(&node.id.name).is_ok()).cloned().collect());
+        model.nodes = Rc::new(
+            model
+                .nodes
+                .iter()
+                .filter(|node| named.binary_search(&node.id.name).is_ok())
+                .cloned()
+                .collect(),
+        );
     }
-    let whole = words.as_ref().map_or_else(Vec::new, |words| narrow(model, list, (words, &named), &mut pod_filter));
+    let whole = words.as_ref().map_or_else(Vec::new, |words| {
+        narrow(model, list, (words, &named), &mut pod_filter)
+    });
     model.hidden += all - model.nodes.len();
-    let lies = |pod: &Pod| scope.namespace.as_ref().is_none_or(|one| pod.id.namespace == *one);
+    let lies = |pod: &Pod| {
+        scope
+            .namespace
+            .as_ref()
+            .is_none_or(|one| pod.id.namespace == *one)
+    };
     let keeps = |pod: &Pod| {
         let on = || named.binary_search(&pod.node).is_ok();
         lies(pod)
-            && words
-                .as_ref()
-                .is_none_or(|words| on() || whole.binary_search_by(|uid| (**uid).cmp(&pod.owner)).is_ok() || words.want_pod(pod))
+            && words.as_ref().is_none_or(|words| {
+                on() || whole
+                    .binary_search_by(|uid| (**uid).cmp(&pod.owner))
+                    .is_ok()
+                    || words.want_pod(pod)
+            })
     };
-    pod_filter.nodes.begin(&(scope.namespace.clone(), scope.filter.clone(), [whole.clone(), named.clone()]));
-    let on = pods.on().iter().map(|(node, block)| (node.clone(), pod_filter.nodes.pass(node, block, &keeps)));
-    model.on = Rc::new(k8s_model::sort::tree(on.filter(|(_, block)| !block.is_empty())));
+    pod_filter.nodes.begin(&(
+        scope.namespace.clone(),
+        scope.filter.clone(),
+        [whole.clone(), named.clone()],
+    ));
+    let on = pods
+        .on()
+        .iter()
+        .map(|(node, block)| (node.clone(), pod_filter.nodes.pass(node, block, &keeps)));
+    model.on = Rc::new(k8s_model::sort::tree(
+        on.filter(|(_, block)| !block.is_empty()),
+    ));
     pods.pod_filter = Some(pod_filter);
 }
 
 /// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners. Gives the
 /// uids of those whose Pods all stay, in order.
-pub(super) fn narrow(model: &mut Model, list: Lister, (words, named): (&Words, &[String]), pod_filter: &mut PodFilter) -> Vec<String> {
+pub(super) fn narrow(
+    model: &mut Model,
+    list: Lister,
+    (words, named): (&Words, &[String]),
+    pod_filter: &mut PodFilter,
+) -> Vec<String> {
     let mut uids: Vec<String> = Vec::new();
     for kind in k8s_model::kind::all().filter(|kind| !matches!(kind, Kind::Event | Kind::Pod)) {
-        uids.extend(list(kind).iter().filter(|object| words.want(object)).map(|object| object.meta.uid.to_string()));
+        uids.extend(
+            list(kind)
+                .iter()
+                .filter(|object| words.want(object))
+                .map(|object| object.meta.uid.to_string()),
+        );
     }
     k8s_model::sort::sort(&mut uids);
     let is = |id: &Id| uids.binary_search(&id.uid).is_ok();
@@ -49,7 +88,11 @@ pub(super) fn narrow(model: &mut Model, list: Lister, (words, named): (&Words, &
     let count = |model: &Model| {
         let trees = model.roots.iter().map(|root| {
             usize::from(root.controller.is_some())
-                + root.groups.iter().map(|group| group.pods.len() + usize::from(group.controller.is_some())).sum::<usize>()
+                + root
+                    .groups
+                    .iter()
+                    .map(|group| group.pods.len() + usize::from(group.controller.is_some()))
+                    .sum::<usize>()
         });
         trees.sum::<usize>()
             + model.services.len()
@@ -65,29 +108,49 @@ pub(super) fn narrow(model: &mut Model, list: Lister, (words, named): (&Words, &
     for root in &mut model.roots {
         let stays = wants(root.controller.as_ref());
         for group in &mut root.groups {
-            let owner = group.controller.as_ref().or(root.controller.as_ref()).map_or("", |of| of.id.uid.as_str());
+            let owner = group
+                .controller
+                .as_ref()
+                .or(root.controller.as_ref())
+                .map_or("", |of| of.id.uid.as_str());
             if stays || wants(group.controller.as_ref()) {
                 whole.push(owner.to_string());
             } else {
-                group.pods =
-                    pod_filter.groups.pass(owner, &group.pods, &|pod| words.want_pod(pod) || named.binary_search(&pod.node).is_ok());
+                group.pods = pod_filter.groups.pass(owner, &group.pods, &|pod| {
+                    words.want_pod(pod) || named.binary_search(&pod.node).is_ok()
+                });
             }
         }
         if !stays {
-            root.groups.retain(|group| !group.pods.is_empty() || wants(group.controller.as_ref()));
+            root.groups
+                .retain(|group| !group.pods.is_empty() || wants(group.controller.as_ref()));
             root.folded = 0;
         }
     }
     k8s_model::sort::sort(&mut whole);
-    model.roots.retain(|root| !root.groups.is_empty() || wants(root.controller.as_ref()));
+    model
+        .roots
+        .retain(|root| !root.groups.is_empty() || wants(root.controller.as_ref()));
     if !model.claims.is_empty() {
-        let claims = model.pods().flat_map(|pod| pod.claims.iter().map(|claim| format!("{}/{claim}", pod.id.namespace)));
+        let claims = model.pods().flat_map(|pod| {
+            pod.claims
+                .iter()
+                .map(|claim| format!("{}/{claim}", pod.id.namespace))
+        });
         let mounted: std::collections::BTreeSet<String> = k8s_model::sort::tree(claims);
-        model.claims.retain(|claim| is(&claim.id) || mounted.contains(&format!("{}/{}", claim.id.namespace, claim.id.name)));
+        model.claims.retain(|claim| {
+            is(&claim.id) || mounted.contains(&format!("{}/{}", claim.id.namespace, claim.id.name))
+        });
     }
-    let mut bound: Vec<String> = model.claims.iter().map(|claim| claim.volume.clone()).collect();
+    let mut bound: Vec<String> = model
+        .claims
+        .iter()
+        .map(|claim| claim.volume.clone())
+        .collect();
     k8s_model::sort::sort(&mut bound);
-    model.volumes.retain(|volume| is(&volume.id) || bound.binary_search(&volume.id.name).is_ok());
+    model
+        .volumes
+        .retain(|volume| is(&volume.id) || bound.binary_search(&volume.id.name).is_ok());
     model.services.retain(|service| is(&service.id));
     model.policies.retain(|policy| is(&policy.id));
     model.inert.retain(is);
@@ -100,9 +163,18 @@ pub(super) fn narrow(model: &mut Model, list: Lister, (words, named): (&Words, &
 
 /// A referenced object stays with its users, or alone if it matches itself.
 pub(super) fn filter_references(model: &mut Model, is: &dyn Fn(&Id) -> bool) {
-    let bare = model.roots.iter().filter(|root| root.controller.is_none()).flat_map(|root| &root.groups);
-    let bare = bare.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.clone());
-    let roots = model.roots.iter().filter_map(|root| Some(root.controller.as_ref()?.id.uid.clone()));
+    let bare = model
+        .roots
+        .iter()
+        .filter(|root| root.controller.is_none())
+        .flat_map(|root| &root.groups);
+    let bare = bare
+        .flat_map(|group| group.pods.iter())
+        .map(|pod| pod.id.uid.clone());
+    let roots = model
+        .roots
+        .iter()
+        .filter_map(|root| Some(root.controller.as_ref()?.id.uid.clone()));
     let shown: std::collections::BTreeSet<String> = k8s_model::sort::tree(bare.chain(roots));
     model.uses.retain_mut(|used| {
         used.users.retain(|user| shown.contains(&user.uid));

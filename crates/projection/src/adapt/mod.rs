@@ -1,12 +1,12 @@
 //! The engine's objects, read into a [`Model`]. Only this folder knows the API's types.
 
 mod filter;
+mod pod_filter;
 mod pods;
 mod policies;
 mod references;
 mod scope;
 mod services;
-mod pod_filter;
 mod status;
 mod storage;
 mod strip;
@@ -73,11 +73,24 @@ impl ModelReading {
     pub fn begin(list: Lister, pods: &mut Pods, scope: &Scope) -> ModelReading {
         let of = |kind: Kind| scoped(list, scope, kind);
         let nodes = of(Kind::Node);
-        let answers = |node: &Rc<Object>| node.get::<k8s_model::node::Node>().is_some_and(k8s_model::node::Node::is_ready);
-        pods.look(nodes.iter().filter(|node| !answers(node)).map(|node| node.meta.name.to_string()).collect(), scope.now);
+        let answers = |node: &Rc<Object>| {
+            node.get::<k8s_model::node::Node>()
+                .is_some_and(k8s_model::node::Node::is_ready)
+        };
+        pods.look(
+            nodes
+                .iter()
+                .filter(|node| !answers(node))
+                .map(|node| node.meta.name.to_string())
+                .collect(),
+            scope.now,
+        );
         let nodes = pods.nodes(&nodes);
-        let owners: Vec<Rc<Object>> =
-            ROOTS.into_iter().zip(&mut pods.others.orders).flat_map(|(kind, order)| order.sort(&of(kind))).collect();
+        let owners: Vec<Rc<Object>> = ROOTS
+            .into_iter()
+            .zip(&mut pods.others.orders)
+            .flat_map(|(kind, order)| order.sort(&of(kind)))
+            .collect();
         let (mut owned, mut uids) = (BTreeMap::<Uid, Vec<Rc<Object>>>::new(), BTreeSet::new());
         for object in &owners {
             uids.insert(object.meta.uid);
@@ -87,8 +100,24 @@ impl ModelReading {
         }
         pods.forget_controllers(uids.len());
         let unfolded = scope.unfolded.clone();
-        let (roots, users, services, policies) = (Vec::new(), Vec::new(), ServiceReading::default(), Vec::new());
-        ModelReading { nodes, owners, owned, uids, next: 0, roots, users, services, policies, unfolded }
+        let (roots, users, services, policies) = (
+            Vec::new(),
+            Vec::new(),
+            ServiceReading::default(),
+            Vec::new(),
+        );
+        ModelReading {
+            nodes,
+            owners,
+            owned,
+            uids,
+            next: 0,
+            roots,
+            users,
+            services,
+            policies,
+            unfolded,
+        }
     }
 
     /// How many controllers there are.
@@ -100,11 +129,20 @@ impl ModelReading {
     /// all are read.
     pub fn roots(&mut self, pods: &mut Pods, most: usize) -> bool {
         let anew = pods.others.controllers_read;
-        let mut reader = ReferenceReader { owned: &self.owned, pods, users: std::mem::take(&mut self.users), unfolded: &self.unfolded };
+        let mut reader = ReferenceReader {
+            owned: &self.owned,
+            pods,
+            users: std::mem::take(&mut self.users),
+            unfolded: &self.unfolded,
+        };
         let to = self.next.saturating_add(most).min(self.owners.len());
         while self.next < to && reader.pods.others.controllers_read - anew < most.div_ceil(2) {
             let object = &self.owners[self.next];
-            if object.meta.controller().is_none_or(|owner| !self.uids.contains(&owner.uid)) {
+            if object
+                .meta
+                .controller()
+                .is_none_or(|owner| !self.uids.contains(&owner.uid))
+            {
                 self.roots.push(reader.root(object));
             }
             self.next += 1;
@@ -115,7 +153,8 @@ impl ModelReading {
 
     /// Lists the Services and their EndpointSlices.
     pub fn list_services(&mut self, list: Lister, scope: &Scope) {
-        let [services, slices] = [Kind::Service, Kind::EndpointSlice].map(|kind| scoped(list, scope, kind));
+        let [services, slices] =
+            [Kind::Service, Kind::EndpointSlice].map(|kind| scoped(list, scope, kind));
         self.services = ServiceReading::new(services, slices);
     }
 
@@ -123,57 +162,124 @@ impl ModelReading {
     pub fn services(&mut self, list: Lister, pods: &mut Pods, scope: &Scope, most: usize) -> bool {
         let mut known = std::mem::take(&mut pods.others.services);
         let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
-        let all = self.services.read(&mut known, most, &|kind| scoped(list, scope, kind), &gone);
+        let all = self
+            .services
+            .read(&mut known, most, &|kind| scoped(list, scope, kind), &gone);
         pods.others.services = known;
         all
     }
 
     /// Reads the Pods that no workload owns, then autoscalers and budgets, once all workloads are read.
     pub fn policies(&mut self, list: Lister, pods: &Pods, scope: &Scope) {
-        let lone = pods.blocks().filter(|(owner, _)| !self.uids.contains(owner));
-        let bare: PodBlock = lone.flat_map(|(_, block)| block.iter()).filter(|pod| scope.has(&pod.id.namespace)).cloned().collect();
+        let lone = pods
+            .blocks()
+            .filter(|(owner, _)| !self.uids.contains(owner));
+        let bare: PodBlock = lone
+            .flat_map(|(_, block)| block.iter())
+            .filter(|pod| scope.has(&pod.id.namespace))
+            .cloned()
+            .collect();
         if !bare.is_empty() {
-            self.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], ..Root::default() });
+            self.roots.push(Root {
+                controller: None,
+                groups: vec![Group {
+                    controller: None,
+                    pods: bare,
+                }],
+                ..Root::default()
+            });
         }
         let of = |kind: Kind| scoped(list, scope, kind);
         let uids: LazyCell<BTreeMap<(Kind, &str, &str), Uid>, _> = LazyCell::new(|| {
-            k8s_model::sort::tree(self.owners.iter().map(|of| ((of.kind, of.meta.namespace.as_str(), of.meta.name.as_str()), of.meta.uid)))
+            k8s_model::sort::tree(self.owners.iter().map(|of| {
+                (
+                    (of.kind, of.meta.namespace.as_str(), of.meta.name.as_str()),
+                    of.meta.uid,
+                )
+            }))
         });
-        let scaler =
-            |object: &Rc<Object>| policies::scaler(object, &|kind, name| uids.get(&(kind, object.meta.namespace.as_str(), name)).copied());
-        self.policies.extend(of(Kind::HorizontalPodAutoscaler).iter().map(scaler));
+        let scaler = |object: &Rc<Object>| {
+            policies::scaler(object, &|kind, name| {
+                uids.get(&(kind, object.meta.namespace.as_str(), name))
+                    .copied()
+            })
+        };
+        self.policies
+            .extend(of(Kind::HorizontalPodAutoscaler).iter().map(scaler));
         let budgets = of(Kind::PodDisruptionBudget);
         if !budgets.is_empty() {
             let targets = BudgetTargets::new(&budgets, &self.roots);
-            self.policies.extend(budgets.iter().map(|object| policies::budget(object, targets.of(object))));
+            self.policies.extend(
+                budgets
+                    .iter()
+                    .map(|object| policies::budget(object, targets.of(object))),
+            );
         }
     }
 
     /// Reads what else there is, once all of that is read.
     pub fn finish(self, list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
-        let ModelReading { nodes, roots, mut users, services, policies, .. } = self;
+        let ModelReading {
+            nodes,
+            roots,
+            mut users,
+            services,
+            policies,
+            ..
+        } = self;
         let services = services.finish(&mut pods.others.services);
         let of = |kind: Kind| scoped(list, scope, kind);
-        let mut out = Model { nodes, roots, services, policies, ..Model::default() };
+        let mut out = Model {
+            nodes,
+            roots,
+            services,
+            policies,
+            ..Model::default()
+        };
         out.claims = claims(&of(Kind::PersistentVolumeClaim), &of(Kind::StatefulSet));
-        out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
+        out.volumes = of(Kind::PersistentVolume)
+            .iter()
+            .filter_map(|object| volume(object))
+            .collect();
         k8s_model::sort::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
         out.classes = of(Kind::StorageClass)
             .iter()
-            .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
+            .filter_map(|object| {
+                Some(Class {
+                    id: id(object),
+                    reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string(),
+                })
+            })
             .collect();
         let still = k8s_model::kind::all().filter(|kind| {
             let info = kind.info();
-            let is_shown = matches!(kind, Kind::ServiceAccount | Kind::Ingress | Kind::NetworkPolicy | Kind::Custom(_));
+            let is_shown = matches!(
+                kind,
+                Kind::ServiceAccount | Kind::Ingress | Kind::NetworkPolicy | Kind::Custom(_)
+            );
             info.namespaced && (!info.animated || is_shown) && *kind != Kind::Lease
         });
         // Objects that every namespace has by default do not count.
         let made = |object: &Rc<Object>| {
-            !matches!((object.kind, object.meta.name.as_str()), (Kind::ServiceAccount, "default") | (Kind::ConfigMap, "kube-root-ca.crt"))
+            !matches!(
+                (object.kind, object.meta.name.as_str()),
+                (Kind::ServiceAccount, "default") | (Kind::ConfigMap, "kube-root-ca.crt")
+            )
         };
-        out.inert = still.flat_map(of).filter(made).map(|object| id(&object)).collect();
-        let alone = pods.lone().into_iter().filter(|(id, _)| scope.has(&id.namespace));
-        users.extend(alone.map(|(id, names)| Referrer { id: id.clone(), names: names.clone(), old: false }));
+        out.inert = still
+            .flat_map(of)
+            .filter(made)
+            .map(|object| id(&object))
+            .collect();
+        let alone = pods
+            .lone()
+            .into_iter()
+            .filter(|(id, _)| scope.has(&id.namespace));
+        users.extend(alone.map(|(id, names)| Referrer {
+            id: id.clone(),
+            names: names.clone(),
+            old: false,
+        }));
         if !users.is_empty() {
             out.uses = uses(&users, &mut out.inert);
         }
@@ -194,7 +300,10 @@ impl ModelReading {
 pub fn namespaces(list: Lister, pods: &Pods) -> Vec<String> {
     let mut names = BTreeSet::new();
     names.insert("default".to_string());
-    for kind in ROOTS.into_iter().chain([Kind::Service, Kind::PersistentVolumeClaim]) {
+    for kind in ROOTS
+        .into_iter()
+        .chain([Kind::Service, Kind::PersistentVolumeClaim])
+    {
         for object in list(kind) {
             if !names.contains(object.meta.namespace.as_str()) {
                 names.insert(object.meta.namespace.to_string());
@@ -203,7 +312,11 @@ pub fn namespaces(list: Lister, pods: &Pods) -> Vec<String> {
     }
     // Pods of an owner are where it is; those without one may be anywhere.
     for (owner, block) in pods.blocks() {
-        let told = if owner == pods::NOBODY { block.len() } else { 1 };
+        let told = if owner == pods::NOBODY {
+            block.len()
+        } else {
+            1
+        };
         for pod in block.iter().take(told) {
             if !names.contains(&pod.id.namespace) {
                 names.insert(pod.id.namespace.clone());

@@ -35,19 +35,35 @@ impl Words {
 
     /// Whether an object matches. Only Pods have a status that is asked for.
     pub fn want(&self, object: &Object) -> bool {
-        let has =
-            |label: &String| label.split_once('=').is_some_and(|(key, value)| object.meta.label(key).is_some_and(|label| label == value));
-        self.statuses.is_empty() && self.want_named(object.kind, &object.meta.name) && self.labels.iter().all(has)
+        let has = |label: &String| {
+            label.split_once('=').is_some_and(|(key, value)| {
+                object.meta.label(key).is_some_and(|label| label == value)
+            })
+        };
+        self.statuses.is_empty()
+            && self.want_named(object.kind, &object.meta.name)
+            && self.labels.iter().all(has)
     }
 
     /// The names of the matching nodes, sorted: by prefix of the name, or by kind.
     pub fn nodes(&self, all: &[Rc<Node>]) -> Vec<String> {
-        let begins = |node: &&Rc<Node>| self.parts.iter().all(|part| node.id.name.starts_with(part.as_str()));
-        let kind = self.kinds.iter().all(|word| Kind::from_word(word) == Some(Kind::Node));
+        let begins = |node: &&Rc<Node>| {
+            self.parts
+                .iter()
+                .all(|part| node.id.name.starts_with(part.as_str()))
+        };
+        let kind = self
+            .kinds
+            .iter()
+            .all(|word| Kind::from_word(word) == Some(Kind::Node));
         if !kind || self.parts.is_empty() || !self.labels.is_empty() || !self.statuses.is_empty() {
             return Vec::new();
         }
-        let mut named: Vec<String> = all.iter().filter(begins).map(|node| node.id.name.clone()).collect();
+        let mut named: Vec<String> = all
+            .iter()
+            .filter(begins)
+            .map(|node| node.id.name.clone())
+            .collect();
         k8s_model::sort::sort(&mut named);
         named
     }
@@ -60,10 +76,18 @@ impl Words {
     }
 
     fn want_named(&self, kind: Kind, name: &str) -> bool {
-        let is = |word: &String| Kind::from_word(word) == Some(kind) || kind.name().to_ascii_lowercase().starts_with(word);
+        let is = |word: &String| {
+            Kind::from_word(word) == Some(kind)
+                || kind.name().to_ascii_lowercase().starts_with(word)
+        };
         // Names are short: preparing a search takes longer than comparing at each position.
-        let holds =
-            |word: &String| word.is_empty() || name.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()));
+        let holds = |word: &String| {
+            word.is_empty()
+                || name
+                    .as_bytes()
+                    .windows(word.len())
+                    .any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+        };
         self.kinds.iter().all(is) && self.parts.iter().all(holds)
     }
 }
@@ -75,7 +99,13 @@ fn has_status(pod: &Pod, status: &str) -> bool {
         class => class,
     };
     // What a person reads may be made of the words of another class.
-    let reason = || if pod.state == PodState::Failed { pod.word.english().to_ascii_lowercase() } else { String::new() };
+    let reason = || {
+        if pod.state == PodState::Failed {
+            pod.word.english().to_ascii_lowercase()
+        } else {
+            String::new()
+        }
+    };
     class.starts_with(status) || reason().contains(status)
 }
 
@@ -129,7 +159,8 @@ impl<Q: Clone + PartialEq> Sifted<Q> {
         }
         self.looked += block.len();
         let left: PodBlock = block.iter().filter(|pod| keeps(pod)).cloned().collect();
-        self.blocks.insert(of.to_string(), (block.clone(), left.clone()));
+        self.blocks
+            .insert(of.to_string(), (block.clone(), left.clone()));
         left
     }
 }
@@ -140,7 +171,10 @@ mod tests {
 
     fn block(owner: &str, pods: usize) -> PodBlock {
         let pod = |at: usize| {
-            let mut pod = Pod { labels: Rc::new([format!("app={owner}")]), ..Pod::default() };
+            let mut pod = Pod {
+                labels: Rc::new([format!("app={owner}")]),
+                ..Pod::default()
+            };
             pod.id.name = format!("{owner}-{at}");
             Rc::new(pod)
         };
@@ -150,10 +184,20 @@ mod tests {
     #[test]
     fn names_kinds_and_labels_must_all_hold() {
         let pods = block("web", 12);
-        let left = |text: &str| pods.iter().filter(|pod| Words::of(text).is_some_and(|words| words.want_pod(pod))).count();
-        for (text, expected) in
-            [("web", 12), ("WEB-1", 3), ("kind:po web-1", 3), ("kind:service", 0), ("app=web -1", 3), ("app=db", 0), ("db", 0)]
-        {
+        let left = |text: &str| {
+            pods.iter()
+                .filter(|pod| Words::of(text).is_some_and(|words| words.want_pod(pod)))
+                .count()
+        };
+        for (text, expected) in [
+            ("web", 12),
+            ("WEB-1", 3),
+            ("kind:po web-1", 3),
+            ("kind:service", 0),
+            ("app=web -1", 3),
+            ("app=db", 0),
+            ("db", 0),
+        ] {
             assert_eq!(left(text), expected, "{text}");
         }
         assert_eq!(Words::of("  "), None);
@@ -182,7 +226,10 @@ mod tests {
         let words = Words::of("-1").expect("a word");
         let mut picture = || {
             sifted.begin(&words);
-            let blocks = [("large", block("large", MAX_PODS_PER_PICTURE + 1)), ("small", block("small", 3))];
+            let blocks = [
+                ("large", block("large", MAX_PODS_PER_PICTURE + 1)),
+                ("small", block("small", 3)),
+            ];
             blocks.map(|(of, block)| sifted.pass(of, &block, &|pod| words.want_pod(pod)).len())
         };
         assert_eq!(picture()[1], 0);
@@ -197,7 +244,8 @@ mod tests {
         let words = Words::of("-1").expect("a word");
         let mut picture = |small: &PodBlock, words: &Words| {
             sifted.begin(words);
-            let left = [("large", &large), ("small", small)].map(|(of, block)| sifted.pass(of, block, &|pod| words.want_pod(pod)).len());
+            let left = [("large", &large), ("small", small)]
+                .map(|(of, block)| sifted.pass(of, block, &|pod| words.want_pod(pod)).len());
             (left, sifted.lags)
         };
         let all = large.iter().filter(|pod| words.want_pod(pod)).count();
@@ -207,6 +255,12 @@ mod tests {
         assert_eq!(picture(&more, &words), ([all, 3], false));
         let other = Words::of("-2").expect("a word");
         assert!(picture(&more, &other).1);
-        assert_eq!(picture(&more, &other), ([large.iter().filter(|pod| other.want_pod(pod)).count(), 1], false));
+        assert_eq!(
+            picture(&more, &other),
+            (
+                [large.iter().filter(|pod| other.want_pod(pod)).count(), 1],
+                false
+            )
+        );
     }
 }

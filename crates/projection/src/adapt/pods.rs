@@ -82,7 +82,12 @@ pub const NOBODY: Uid = Uid(0);
 
 impl Pods {
     /// Applies a write.
-    pub fn take(&mut self, object: &Rc<Object>, gone: bool, get: &dyn Fn(&ObjectRef) -> Option<Rc<Object>>) {
+    pub fn take(
+        &mut self,
+        object: &Rc<Object>,
+        gone: bool,
+        get: &dyn Fn(&ObjectRef) -> Option<Rc<Object>>,
+    ) {
         let uid = object.meta.uid;
         if gone {
             self.leaving.remove(&uid);
@@ -97,13 +102,26 @@ impl Pods {
         let family = owner
             .and_then(|owner| owner.key(&object.meta.namespace))
             .filter(|key| matches!(key.kind, Kind::ReplicaSet | Kind::Job))
-            .and_then(|key| get(&key)?.meta.controller().map(|root| root.name.to_string()))
-            .unwrap_or_else(|| owner.map(|owner| owner.name.to_string()).unwrap_or_default());
+            .and_then(|key| {
+                get(&key)?
+                    .meta
+                    .controller()
+                    .map(|root| root.name.to_string())
+            })
+            .unwrap_or_else(|| {
+                owner
+                    .map(|owner| owner.name.to_string())
+                    .unwrap_or_default()
+            });
         let mut pod = read(object, &family);
         pod.stale = self.silent.contains(&pod.node);
         self.note(object, owner);
         if let Some(owner) = owner {
-            pod.owner = self.owners.entry(owner.uid).or_insert_with(|| owner.uid.to_string().into()).clone();
+            pod.owner = self
+                .owners
+                .entry(owner.uid)
+                .or_insert_with(|| owner.uid.to_string().into())
+                .clone();
         }
         pod.labels = self.labels_of(owner.map_or(NOBODY, |owner| owner.uid), &object.meta.labels);
         if object.meta.is_deleting() {
@@ -114,8 +132,13 @@ impl Pods {
 
     /// Records its references, unless a workload that owns it has them.
     fn note(&mut self, object: &Object, owner: Option<&OwnerReference>) {
-        let stands_alone = owner.is_none_or(|owner| !super::ROOTS.iter().any(|root| owner.is_kind(*root)));
-        let named = if stands_alone { sources::of(object) } else { Vec::new() };
+        let stands_alone =
+            owner.is_none_or(|owner| !super::ROOTS.iter().any(|root| owner.is_kind(*root)));
+        let named = if stands_alone {
+            sources::of(object)
+        } else {
+            Vec::new()
+        };
         if named.is_empty() {
             self.lone.remove(&object.meta.uid);
             return;
@@ -132,7 +155,11 @@ impl Pods {
     pub(super) fn lone(&self) -> Vec<&(Id, Names)> {
         let mut told: Vec<&(Id, Names)> = Vec::new();
         for one in self.lone.values() {
-            if self.lone.len() <= SEEN || !told.iter().any(|(id, names)| id.namespace == one.0.namespace && Rc::ptr_eq(names, &one.1)) {
+            if self.lone.len() <= SEEN
+                || !told
+                    .iter()
+                    .any(|(id, names)| id.namespace == one.0.namespace && Rc::ptr_eq(names, &one.1))
+            {
                 told.push(one);
             }
         }
@@ -141,23 +168,37 @@ impl Pods {
 
     /// The labels of a Pod; Pods of one template share them.
     fn labels_of(&mut self, owner: Uid, labels: &Labels) -> Rc<[String]> {
-        if let Some((_, words)) = self.labels.get(&owner).filter(|(known, _)| Rc::ptr_eq(known, labels) || known == labels) {
+        if let Some((_, words)) = self
+            .labels
+            .get(&owner)
+            .filter(|(known, _)| Rc::ptr_eq(known, labels) || known == labels)
+        {
             return words.clone();
         }
-        let words: Rc<[String]> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let words: Rc<[String]> = labels
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
         self.labels.insert(owner, (labels.clone(), words.clone()));
         words
     }
 
     /// Whether the filter still has Pods to check.
     pub fn lags(&self) -> bool {
-        self.pod_filter.as_ref().is_some_and(|pod_filter| pod_filter.lags())
+        self.pod_filter
+            .as_ref()
+            .is_some_and(|pod_filter| pod_filter.lags())
     }
 
     fn put(&mut self, owner: Uid, uid: Uid, pod: Rc<Pod>) {
         let old = self.known.get(&uid).map(|(_, old)| old.clone());
         // Many writes change nothing visible.
-        if old.as_ref() == Some(&pod) && self.known.get(&uid).is_some_and(|(before, _)| *before == owner) {
+        if old.as_ref() == Some(&pod)
+            && self
+                .known
+                .get(&uid)
+                .is_some_and(|(before, _)| *before == owner)
+        {
             return;
         }
         self.put_on_node(old, Some(&pod));
@@ -177,7 +218,9 @@ impl Pods {
     }
 
     fn out(&mut self, owner: Uid, pod: &Rc<Pod>) {
-        let Some(block) = self.blocks.get_mut(&owner) else { return };
+        let Some(block) = self.blocks.get_mut(&owner) else {
+            return;
+        };
         if let Some(at) = block.place_of(pod) {
             block.remove(at);
         }
@@ -191,7 +234,10 @@ impl Pods {
     /// Moves a Pod from its old position to its new one.
     fn put_on_node(&mut self, old: Option<Rc<Pod>>, new: Option<&Rc<Pod>>) {
         let on = Rc::make_mut(&mut self.on);
-        let stays = old.as_ref().zip(new).is_some_and(|(old, new)| old.node == new.node);
+        let stays = old
+            .as_ref()
+            .zip(new)
+            .is_some_and(|(old, new)| old.node == new.node);
         if let Some(old) = old
             && let Some(block) = on.get_mut(&old.node)
             && let Some(at) = block.place_of(&old)
@@ -223,9 +269,18 @@ impl Pods {
         let anew = &mut self.others.controllers_read;
         let mut read = || {
             *anew += 1;
-            (version, (Rc::new(super::controller(object)), sources::of(object).into()))
+            (
+                version,
+                (
+                    Rc::new(super::controller(object)),
+                    sources::of(object).into(),
+                ),
+            )
         };
-        let known = self.controllers.entry(object.meta.uid).or_insert_with(&mut read);
+        let known = self
+            .controllers
+            .entry(object.meta.uid)
+            .or_insert_with(&mut read);
         if known.0 != version {
             *known = read();
         }
@@ -236,15 +291,27 @@ impl Pods {
     pub fn nodes(&mut self, objects: &[Rc<Object>]) -> Rc<Vec<Rc<Node>>> {
         let same = |(object, read): (&Rc<Object>, &ReadNode)| object.meta.uid == read.uid;
         if objects.len() != self.read.len() || !objects.iter().zip(&self.read).all(same) {
-            let read = |(at, object): (usize, &Rc<Object>)| Some((at, Rc::new(super::node(object)?)));
-            let mut all: Vec<(usize, Rc<Node>)> = objects.iter().enumerate().filter_map(read).collect();
+            let read =
+                |(at, object): (usize, &Rc<Object>)| Some((at, Rc::new(super::node(object)?)));
+            let mut all: Vec<(usize, Rc<Node>)> =
+                objects.iter().enumerate().filter_map(read).collect();
             k8s_model::sort::sort_by(&mut all, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
-            let of = |object: &Rc<Object>| ReadNode { uid: object.meta.uid, version: object.meta.resource_version, place: 0 };
+            let of = |object: &Rc<Object>| ReadNode {
+                uid: object.meta.uid,
+                version: object.meta.resource_version,
+                place: 0,
+            };
             self.read = objects.iter().map(of).collect();
-            all.iter().enumerate().for_each(|(place, (at, _))| self.read[*at].place = place);
+            all.iter()
+                .enumerate()
+                .for_each(|(place, (at, _))| self.read[*at].place = place);
             self.nodes = Rc::new(all.into_iter().map(|(_, node)| node).collect());
         }
-        for (object, read) in objects.iter().zip(&mut self.read).filter(|(object, read)| object.meta.resource_version != read.version) {
+        for (object, read) in objects
+            .iter()
+            .zip(&mut self.read)
+            .filter(|(object, read)| object.meta.resource_version != read.version)
+        {
             read.version = object.meta.resource_version;
             if let Some(node) = super::node(object) {
                 Rc::make_mut(&mut self.nodes)[read.place] = Rc::new(node);
@@ -260,7 +327,16 @@ impl Pods {
                 .known
                 .iter()
                 .filter(|(_, (_, pod))| pod.stale != silent.contains(&pod.node))
-                .map(|(uid, (owner, pod))| (*uid, *owner, Pod { stale: !pod.stale, ..(**pod).clone() }))
+                .map(|(uid, (owner, pod))| {
+                    (
+                        *uid,
+                        *owner,
+                        Pod {
+                            stale: !pod.stale,
+                            ..(**pod).clone()
+                        },
+                    )
+                })
                 .collect();
             for (uid, owner, pod) in turned {
                 self.put(owner, uid, Rc::new(pod));
@@ -272,10 +348,19 @@ impl Pods {
         }
         let mut told = Vec::new();
         for (uid, object) in &self.leaving {
-            let Some((owner, pod)) = self.known.get(uid) else { continue };
+            let Some((owner, pod)) = self.known.get(uid) else {
+                continue;
+            };
             let note = left(object, now, pod.stale);
             if pod.note != note {
-                told.push((*uid, *owner, Pod { note, ..(**pod).clone() }));
+                told.push((
+                    *uid,
+                    *owner,
+                    Pod {
+                        note,
+                        ..(**pod).clone()
+                    },
+                ));
             }
         }
         for (uid, owner, pod) in told {
@@ -300,7 +385,10 @@ impl Pods {
 
     /// Totals of an owner's Pods.
     pub fn totals(&self, owner: Uid) -> PodTotals {
-        self.blocks.get(&owner).map(PodBlock::totals).unwrap_or_default()
+        self.blocks
+            .get(&owner)
+            .map(PodBlock::totals)
+            .unwrap_or_default()
     }
 
     /// Whether all Pods that fail have ended.
@@ -326,19 +414,32 @@ impl Pods {
 
 /// Where a Pod should stand in its block.
 fn place(block: &PodBlock, pod: &Pod) -> usize {
-    block.search(|other| other.order(pod)).unwrap_or_else(|at| at)
+    block
+        .search(|other| other.order(pod))
+        .unwrap_or_else(|at| at)
 }
 
 /// The grace that is left, and after it what still holds the Pod: a finalizer, or a kubelet that does not respond. Once the containers
 /// have ended, nothing waits for the grace.
 fn left(object: &Object, now: i64, stale: bool) -> Message {
-    let ended = object.pod().is_some_and(|pod| pod.is_terminal() || ended(&pod.status.container_statuses));
-    let end = object.meta.deletion_timestamp.map_or(0, |end| end.seconds() * 1000);
-    let left = if ended { 0 } else { (end - now).max(0) / 100 * 100 };
+    let ended = object
+        .pod()
+        .is_some_and(|pod| pod.is_terminal() || ended(&pod.status.container_statuses));
+    let end = object
+        .meta
+        .deletion_timestamp
+        .map_or(0, |end| end.seconds() * 1000);
+    let left = if ended {
+        0
+    } else {
+        (end - now).max(0) / 100 * 100
+    };
     match (object.meta.finalizers.first(), object.pod()) {
         _ if left > 0 => msg::pod_grace_left(left),
         _ if stale && !ended => msg::pod_held_by_kubelet(),
-        (Some(finalizer), _) => msg::pod_held_by_finalizer(finalizer.rsplit('/').next().unwrap_or(finalizer)),
+        (Some(finalizer), _) => {
+            msg::pod_held_by_finalizer(finalizer.rsplit('/').next().unwrap_or(finalizer))
+        }
         (None, Some(pod)) if ended => Message::name(&pod.node_name),
         _ => msg::pod_kill_due(),
     }
@@ -350,31 +451,61 @@ fn ended(all: &[k8s_model::pod::ContainerStatus]) -> bool {
 }
 
 fn read(object: &Object, family: &str) -> Pod {
-    let Some(body) = object.pod() else { return Pod::default() };
+    let Some(body) = object.pod() else {
+        return Pod::default();
+    };
     let (state, word) = super::status(object);
     let name = object.meta.name.as_str();
-    let shared =
-        |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
+    let shared = |of: &str| {
+        if !of.is_empty()
+            && name
+                .strip_prefix(of)
+                .is_some_and(|rest| rest.starts_with('-'))
+        {
+            of.len() + 1
+        } else {
+            0
+        }
+    };
     let owner = object.meta.controller();
-    let ordinal = owner.filter(|owner| owner.is_kind(Kind::StatefulSet)).and_then(|_| name.rsplit('-').next()?.parse().ok());
-    let unscheduled = body.status.condition("PodScheduled").filter(|c| c.status == "False");
+    let ordinal = owner
+        .filter(|owner| owner.is_kind(Kind::StatefulSet))
+        .and_then(|_| name.rsplit('-').next()?.parse().ok());
+    let unscheduled = body
+        .status
+        .condition("PodScheduled")
+        .filter(|c| c.status == "False");
     Pod {
         id: id(object),
         state,
         word,
-        note: if body.node_name.is_empty() { msg::pod_no_node() } else { Message::name(&body.node_name) },
+        note: if body.node_name.is_empty() {
+            msg::pod_no_node()
+        } else {
+            Message::name(&body.node_name)
+        },
         prefix: owner.map_or(0, |owner| shared(&owner.name)),
         family: shared(family),
         ordinal,
-        created: object.meta.creation_timestamp.map_or(0, |at| at.seconds().max(0) as u64),
+        created: object
+            .meta
+            .creation_timestamp
+            .map_or(0, |at| at.seconds().max(0) as u64),
         node: body.node_name.to_string(),
         claims: body.spec.claims().map(|name| name.to_string()).collect(),
         stale: false,
         ended: body.is_terminal(),
         cpu: body.spec.requests.cpu.max(0) as u64,
         memory: body.spec.requests.memory.max(0) as u64,
-        unscheduled: unscheduled.map(|c| c.message.to_string()).unwrap_or_default(),
-        image: body.spec.containers.first().map(|container| container.image.clone()).unwrap_or_default(),
+        unscheduled: unscheduled
+            .map(|c| c.message.to_string())
+            .unwrap_or_default(),
+        image: body
+            .spec
+            .containers
+            .first()
+            .map(|container| container.image.clone())
+            .unwrap_or_default(),
         owner: Rc::default(),
         labels: Rc::default(),
     }

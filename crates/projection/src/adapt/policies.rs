@@ -27,18 +27,30 @@ struct Target<'a> {
 
 impl<'a> BudgetTargets<'a> {
     pub fn new(budgets: &[Rc<Object>], trees: &'a [Root]) -> BudgetTargets<'a> {
-        let selectors: Vec<LabelSelector> = budgets.iter().filter_map(|budget| BudgetSpec::of(budget).selector).collect();
-        let named = selectors.iter().flat_map(|selector| selector.match_labels.iter());
-        let mut labelled: BTreeMap<String, Vec<Target>> = k8s_model::sort::tree(named.map(|label| (pair(label), Vec::new())));
-        let wants_all = selectors.iter().any(|selector| selector.match_labels.is_empty());
+        let selectors: Vec<LabelSelector> = budgets
+            .iter()
+            .filter_map(|budget| BudgetSpec::of(budget).selector)
+            .collect();
+        let named = selectors
+            .iter()
+            .flat_map(|selector| selector.match_labels.iter());
+        let mut labelled: BTreeMap<String, Vec<Target>> =
+            k8s_model::sort::tree(named.map(|label| (pair(label), Vec::new())));
+        let wants_all = selectors
+            .iter()
+            .any(|selector| selector.match_labels.is_empty());
         let mut all = Vec::new();
         for root in trees {
             let workload = root.controller.as_deref().map(|of| of.id.uid.as_str());
             for pods in root.groups.iter().map(|group| &group.pods) {
                 let mut last: Option<&Rc<Pod>> = None;
                 // Pods without an owner stand each for itself, in one block.
-                let alike = |a: &Pod, b: &Pod| !a.owner.is_empty() && Rc::ptr_eq(&a.labels, &b.labels);
-                for pod in pods.iter().filter(|pod| !last.replace(pod).is_some_and(|last| alike(last, pod))) {
+                let alike =
+                    |a: &Pod, b: &Pod| !a.owner.is_empty() && Rc::ptr_eq(&a.labels, &b.labels);
+                for pod in pods
+                    .iter()
+                    .filter(|pod| !last.replace(pod).is_some_and(|last| alike(last, pod)))
+                {
                     let target = Target { pod, workload };
                     if wants_all {
                         all.push(target);
@@ -59,13 +71,30 @@ impl<'a> BudgetTargets<'a> {
         let selector = BudgetSpec::of(budget).selector?;
         let labels = |pod: &Pod| {
             let pairs = pod.labels.iter().filter_map(|label| label.split_once('='));
-            Labels::new(k8s_model::sort::tree(pairs.map(|(key, value)| (key.into(), value.into()))))
+            Labels::new(k8s_model::sort::tree(
+                pairs.map(|(key, value)| (key.into(), value.into())),
+            ))
         };
-        let selects = |target: &&Target| target.pod.id.namespace == budget.meta.namespace && selector.matches(&labels(target.pod));
-        let labelled = |label| self.labelled.get(&pair(label)).map_or(&[][..], Vec::as_slice);
+        let selects = |target: &&Target| {
+            target.pod.id.namespace == budget.meta.namespace
+                && selector.matches(&labels(target.pod))
+        };
+        let labelled = |label| {
+            self.labelled
+                .get(&pair(label))
+                .map_or(&[][..], Vec::as_slice)
+        };
         // The label that fewest have.
-        let near = selector.match_labels.iter().map(labelled).min_by_key(|targets| targets.len()).unwrap_or(&self.all);
-        let first = near.iter().filter(selects).min_by(|a, b| a.pod.id.name.cmp(&b.pod.id.name))?;
+        let near = selector
+            .match_labels
+            .iter()
+            .map(labelled)
+            .min_by_key(|targets| targets.len())
+            .unwrap_or(&self.all);
+        let first = near
+            .iter()
+            .filter(selects)
+            .min_by(|a, b| a.pod.id.name.cmp(&b.pod.id.name))?;
         Some(first.workload.unwrap_or(&first.pod.id.uid).to_owned())
     }
 }
@@ -78,14 +107,30 @@ fn pair((key, value): (&Str, &Str)) -> String {
 /// An autoscaler. `uid_of`: the uid of the workload of a kind and a name in its namespace.
 pub(super) fn scaler(object: &Object, uid_of: &dyn Fn(Kind, &str) -> Option<Uid>) -> Policy {
     let of = |part: &str, path: &str| field(object, part, path);
-    let (kind, name) = (of("spec", "/scaleTargetRef/kind"), of("spec", "/scaleTargetRef/name"));
-    let least = Some(of("spec", "/minReplicas")).filter(|least| !least.is_empty()).unwrap_or_else(|| "1".to_string());
+    let (kind, name) = (
+        of("spec", "/scaleTargetRef/kind"),
+        of("spec", "/scaleTargetRef/name"),
+    );
+    let least = Some(of("spec", "/minReplicas"))
+        .filter(|least| !least.is_empty())
+        .unwrap_or_else(|| "1".to_string());
     // The first metric of the two kinds that are known here.
-    let source = if of("spec", "/metrics/0/type") == "ContainerResource" { "containerResource" } else { "resource" };
-    let now = of("status", &["/currentMetrics/0/", source, "/current/averageUtilization"].concat());
-    let goal = of("spec", &["/metrics/0/", source, "/target/averageUtilization"].concat());
+    let source = if of("spec", "/metrics/0/type") == "ContainerResource" {
+        "containerResource"
+    } else {
+        "resource"
+    };
+    let now = of(
+        "status",
+        &["/currentMetrics/0/", source, "/current/averageUtilization"].concat(),
+    );
+    let goal = of(
+        "spec",
+        &["/metrics/0/", source, "/target/averageUtilization"].concat(),
+    );
     let what = of("spec", &["/metrics/0/", source, "/name"].concat());
-    let target = Kind::from_group_kind(api_group(&of("spec", "/scaleTargetRef/apiVersion")), &kind).and_then(|kind| uid_of(kind, &name));
+    let target = Kind::from_group_kind(api_group(&of("spec", "/scaleTargetRef/apiVersion")), &kind)
+        .and_then(|kind| uid_of(kind, &name));
     Policy {
         id: id(object),
         form: msg::policy_range(least, of("spec", "/maxReplicas")),
@@ -115,6 +160,8 @@ pub(super) fn budget(object: &Object, target: Option<String>) -> Policy {
 }
 
 fn field(object: &Object, part: &str, path: &str) -> String {
-    let Body::Other(body) = &object.body else { return String::new() };
+    let Body::Other(body) = &object.body else {
+        return String::new();
+    };
     text(body.get(part).and_then(|part| part.pointer(path)))
 }

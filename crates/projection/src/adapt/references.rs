@@ -27,10 +27,24 @@ pub(super) fn uses(users: &[Referrer], stored: &mut Vec<Id>) -> Vec<Used> {
     for user in users {
         for one in user.names.iter() {
             let (kind, name) = (one.kind.name(), one.name.as_str());
-            let (used, optional, old) = found.entry((kind.to_string(), user.id.namespace.clone(), name.to_string())).or_insert_with(|| {
-                let id = Id::missing(kind, &user.id.namespace, name);
-                (Used { id, missing: true, ..Used::default() }, true, true)
-            });
+            let (used, optional, old) = found
+                .entry((
+                    kind.to_string(),
+                    user.id.namespace.clone(),
+                    name.to_string(),
+                ))
+                .or_insert_with(|| {
+                    let id = Id::missing(kind, &user.id.namespace, name);
+                    (
+                        Used {
+                            id,
+                            missing: true,
+                            ..Used::default()
+                        },
+                        true,
+                        true,
+                    )
+                });
             *optional &= one.optional;
             *old &= user.old;
             // A root's templates come one after the other.
@@ -78,10 +92,19 @@ pub fn fold_of(uid: &str) -> String {
 
 impl ReferenceReader<'_> {
     /// A controller's card; what its template names is noted under the root's uid.
-    pub(super) fn controller(&mut self, object: &Object, root: &Object, old: bool) -> Option<Rc<ControllerCard>> {
+    pub(super) fn controller(
+        &mut self,
+        object: &Object,
+        root: &Object,
+        old: bool,
+    ) -> Option<Rc<ControllerCard>> {
         let (controller, names) = self.pods.controller(object);
         if !names.is_empty() {
-            self.users.push(Referrer { id: id(root), names, old });
+            self.users.push(Referrer {
+                id: id(root),
+                names,
+                old,
+            });
         }
         Some(controller)
     }
@@ -94,7 +117,10 @@ impl ReferenceReader<'_> {
             _ => {
                 return Root {
                     controller,
-                    groups: vec![Group { controller: None, pods: self.pods.of(object.meta.uid) }],
+                    groups: vec![Group {
+                        controller: None,
+                        pods: self.pods.of(object.meta.uid),
+                    }],
                     ..Root::default()
                 };
             }
@@ -102,18 +128,30 @@ impl ReferenceReader<'_> {
         let children = self.owned.get(&object.meta.uid).into_iter().flatten();
         let mut sets: Vec<&Rc<Object>> = children.filter(|child| child.kind == kind).collect();
         k8s_model::sort::sort_by_key(&mut sets, |set| revision(set));
-        let mut root = Root { controller, ..Root::default() };
+        let mut root = Root {
+            controller,
+            ..Root::default()
+        };
         let newest = sets.len().saturating_sub(1);
-        let opened = !self.unfolded.is_empty() && self.unfolded.contains(&fold_of(&object.meta.uid.to_string()));
+        let opened = !self.unfolded.is_empty()
+            && self
+                .unfolded
+                .contains(&fold_of(&object.meta.uid.to_string()));
         for (i, set) in sets.into_iter().enumerate() {
             let pods = self.pods.of(set.meta.uid);
-            let empty = pods.is_empty() && set.get::<ReplicaSet>().is_none_or(|body| body.spec.replicas == 0);
+            let empty = pods.is_empty()
+                && set
+                    .get::<ReplicaSet>()
+                    .is_none_or(|body| body.spec.replicas == 0);
             let old = empty && i != newest;
             if old && !opened {
                 root.folded += 1;
             } else {
                 root.unfolded += usize::from(old);
-                root.groups.push(Group { controller: self.controller(set, object, i != newest), pods });
+                root.groups.push(Group {
+                    controller: self.controller(set, object, i != newest),
+                    pods,
+                });
             }
         }
         root

@@ -24,8 +24,15 @@ pub struct Scope {
 }
 
 /// Kinds that stand at the root of a tree, in the order of the diagram.
-pub const ROOTS: [Kind; 7] =
-    [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::CronJob, Kind::Job, Kind::ReplicaSet, Kind::ReplicationController];
+pub const ROOTS: [Kind; 7] = [
+    Kind::Deployment,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::CronJob,
+    Kind::Job,
+    Kind::ReplicaSet,
+    Kind::ReplicationController,
+];
 
 /// Kinds of workloads, in the order in which diagrams show them.
 pub fn workloads() -> impl Iterator<Item = Kind> {
@@ -71,7 +78,9 @@ pub type Lister<'a> = &'a dyn Fn(Kind) -> Vec<Rc<Object>>;
 /// Compares objects by their creation, namespace and name.
 pub(super) fn by_creation(a: &Object, b: &Object) -> std::cmp::Ordering {
     let (a, b) = (&a.meta, &b.meta);
-    (a.creation_timestamp, &a.namespace).cmp(&(b.creation_timestamp, &b.namespace)).then_with(|| natural(&a.name, &b.name))
+    (a.creation_timestamp, &a.namespace)
+        .cmp(&(b.creation_timestamp, &b.namespace))
+        .then_with(|| natural(&a.name, &b.name))
 }
 
 /// The order of some objects by their creation and name. Since neither changes, the order is that of the last time while there are the
@@ -85,11 +94,21 @@ pub(super) struct CreationOrder {
 impl CreationOrder {
     /// The objects, sorted.
     pub fn sort(&mut self, objects: &[Rc<Object>]) -> Vec<Rc<Object>> {
-        if !self.uids.iter().copied().eq(objects.iter().map(|object| object.meta.uid)) {
+        if !self
+            .uids
+            .iter()
+            .copied()
+            .eq(objects.iter().map(|object| object.meta.uid))
+        {
             self.uids = objects.iter().map(|object| object.meta.uid).collect();
-            self.order = k8s_model::sort::indices(objects.len(), &mut |a, b| by_creation(&objects[a], &objects[b]));
+            self.order = k8s_model::sort::indices(objects.len(), &mut |a, b| {
+                by_creation(&objects[a], &objects[b])
+            });
         }
-        self.order.iter().map(|at| objects[*at as usize].clone()).collect()
+        self.order
+            .iter()
+            .map(|at| objects[*at as usize].clone())
+            .collect()
     }
 }
 

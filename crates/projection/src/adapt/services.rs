@@ -51,17 +51,37 @@ impl ServiceReading {
     pub fn new(objects: Vec<Rc<Object>>, slices: Vec<Rc<Object>>) -> ServiceReading {
         let mut of_service: BTreeMap<(Str, Str), Vec<Rc<Object>>> = BTreeMap::new();
         for slice in slices {
-            let Some(name) = slice.meta.label(SERVICE_NAME) else { continue };
-            of_service.entry((slice.meta.namespace.clone(), name.clone())).or_default().push(slice);
+            let Some(name) = slice.meta.label(SERVICE_NAME) else {
+                continue;
+            };
+            of_service
+                .entry((slice.meta.namespace.clone(), name.clone()))
+                .or_default()
+                .push(slice);
         }
-        ServiceReading { objects, slices: of_service, ..ServiceReading::default() }
+        ServiceReading {
+            objects,
+            slices: of_service,
+            ..ServiceReading::default()
+        }
     }
 
     /// Reads so many more, fewer where many Pods were listed for it. One is read anew when it or one of its slices was written. True when all are
     /// read.
-    pub fn read(&mut self, known: &mut ServiceCache, most: usize, of: Lister, gone: &dyn Fn(Uid) -> bool) -> bool {
+    pub fn read(
+        &mut self,
+        known: &mut ServiceCache,
+        most: usize,
+        of: Lister,
+        gone: &dyn Fn(Uid) -> bool,
+    ) -> bool {
         let to = self.next.saturating_add(most).min(self.objects.len());
-        let lists_many = |reading: &ServiceReading| reading.pods.get().is_some_and(|pods| pods.len() > MANY_PODS);
+        let lists_many = |reading: &ServiceReading| {
+            reading
+                .pods
+                .get()
+                .is_some_and(|pods| pods.len() > MANY_PODS)
+        };
         let listed_many = lists_many(self);
         while self.next < to && lists_many(self) == listed_many {
             self.one(self.next, known, of, gone);
@@ -74,7 +94,8 @@ impl ServiceReading {
     pub fn finish(mut self, known: &mut ServiceCache) -> Vec<Rc<Service>> {
         // What is gone is forgotten once it is as much as there is.
         if known.0.len() > 2 * self.objects.len() {
-            let there: BTreeSet<Uid> = k8s_model::sort::tree(self.objects.iter().map(|object| object.meta.uid));
+            let there: BTreeSet<Uid> =
+                k8s_model::sort::tree(self.objects.iter().map(|object| object.meta.uid));
             known.0.retain(|uid, _| there.contains(uid));
         }
         k8s_model::sort::sort_by(&mut self.services, |a, b| a.id.cmp(&b.id));
@@ -83,22 +104,37 @@ impl ServiceReading {
 
     fn one(&mut self, at: usize, cache: &mut ServiceCache, of: Lister, gone: &dyn Fn(Uid) -> bool) {
         let object = &self.objects[at];
-        let Some(body) = object.get::<k8s_model::network::Service>() else { return };
+        let Some(body) = object.get::<k8s_model::network::Service>() else {
+            return;
+        };
         // The API server's own Service selects nothing and serves no Pod.
         if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
             return;
         }
-        let own = self.slices.get(&(object.meta.namespace.clone(), object.meta.name.clone())).map_or(&[][..], Vec::as_slice);
+        let own = self
+            .slices
+            .get(&(object.meta.namespace.clone(), object.meta.name.clone()))
+            .map_or(&[][..], Vec::as_slice);
         let is_current = |known: &ReadService| {
             let versions = own.iter().map(|slice| slice.meta.resource_version);
-            known.version == object.meta.resource_version && known.slices.iter().copied().eq(versions)
+            known.version == object.meta.resource_version
+                && known.slices.iter().copied().eq(versions)
         };
         if !cache.0.get(&object.meta.uid).is_some_and(is_current) {
-            cache.0.insert(object.meta.uid, ReadService::of(object, body, own));
+            cache
+                .0
+                .insert(object.meta.uid, ReadService::of(object, body, own));
         }
-        let Some(known) = cache.0.get(&object.meta.uid) else { return };
+        let Some(known) = cache.0.get(&object.meta.uid) else {
+            return;
+        };
         let mut service = known.service.clone();
-        let stale: Vec<usize> = known.targets.iter().filter(|(_, pod)| gone(*pod)).map(|(at, _)| *at).collect();
+        let stale: Vec<usize> = known
+            .targets
+            .iter()
+            .filter(|(_, pod)| gone(*pod))
+            .map(|(at, _)| *at)
+            .collect();
         let hint = match stale.len() {
             _ if service.endpoints.is_empty() && self.compared < MAX_COMPARED_PODS => {
                 let pods = self.pods.get_or_init(|| of(Kind::Pod));
@@ -111,7 +147,9 @@ impl ServiceReading {
         if !hint.is_empty() {
             let changed = Rc::make_mut(&mut service);
             changed.hint = hint;
-            stale.into_iter().for_each(|at| changed.endpoints[at].gone = true);
+            stale
+                .into_iter()
+                .for_each(|at| changed.endpoints[at].gone = true);
         }
         self.services.push(service);
     }
@@ -119,8 +157,17 @@ impl ServiceReading {
 
 impl ReadService {
     fn of(object: &Object, body: &k8s_model::network::Service, own: &[Rc<Object>]) -> ReadService {
-        let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let all = || own.iter().filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints);
+        let selector: Vec<String> = body
+            .spec
+            .selector
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        let all = || {
+            own.iter()
+                .filter_map(|slice| slice.get::<EndpointSlice>())
+                .flat_map(|slice| &slice.endpoints)
+        };
         let few = all().count() <= SEEN;
         // What a person wrote may lead to something else, or say only what a Pod is called.
         let leads = |one: &TargetRef| few && one.kind == "Pod" && one.uid != Uid::default();
@@ -139,9 +186,15 @@ impl ReadService {
                 Some((read, leads(target).then_some(target.uid)))
             })
             .collect();
-        k8s_model::sort::sort_by(&mut listed, |(a, _), (b, _)| natural(&a.pod, &b.pod).then_with(|| a.cmp(b)));
+        k8s_model::sort::sort_by(&mut listed, |(a, _), (b, _)| {
+            natural(&a.pod, &b.pod).then_with(|| a.cmp(b))
+        });
         listed.dedup_by(|(a, _), (b, _)| a.pod == b.pod);
-        let targets = listed.iter().enumerate().filter_map(|(at, (_, pod))| Some((at, (*pod)?))).collect();
+        let targets = listed
+            .iter()
+            .enumerate()
+            .filter_map(|(at, (_, pod))| Some((at, (*pod)?)))
+            .collect();
         let endpoints: Vec<Endpoint> = listed.into_iter().map(|(endpoint, _)| endpoint).collect();
         let form = if body.is_headless() {
             "headless".to_string()
@@ -150,7 +203,9 @@ impl ReadService {
         } else {
             body.spec.kind.to_string()
         };
-        let port = |port: &k8s_model::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
+        let port = |port: &k8s_model::network::ServicePort| {
+            format!("{} → {}", port.port, text(Some(&port.target_port)))
+        };
         let address = match body.spec.kind.as_str() {
             "ExternalName" => body.spec.external_name.to_string(),
             _ if body.is_headless() => String::new(),
@@ -158,20 +213,63 @@ impl ReadService {
         };
         let ports = body.spec.ports.iter().map(port).collect();
         let slice = if let [one] = own { Some(id(one)) } else { None };
-        let node_ports = body.spec.ports.iter().filter(|port| port.node_port > 0).map(|port| port.node_port.to_string()).collect();
-        let external = if body.spec.kind == "LoadBalancer" { balancer(&body.status) } else { String::new() };
-        let (id, selector, slices, hint) = (id(object), selector.join(","), own.len(), Message::default());
-        let service = Rc::new(Service { id, form, selector, endpoints, slices, slice, address, ports, node_ports, external, hint });
-        let slices = own.iter().map(|slice| slice.meta.resource_version).collect();
-        ReadService { version: object.meta.resource_version, slices, service, targets }
+        let node_ports = body
+            .spec
+            .ports
+            .iter()
+            .filter(|port| port.node_port > 0)
+            .map(|port| port.node_port.to_string())
+            .collect();
+        let external = if body.spec.kind == "LoadBalancer" {
+            balancer(&body.status)
+        } else {
+            String::new()
+        };
+        let (id, selector, slices, hint) = (
+            id(object),
+            selector.join(","),
+            own.len(),
+            Message::default(),
+        );
+        let service = Rc::new(Service {
+            id,
+            form,
+            selector,
+            endpoints,
+            slices,
+            slice,
+            address,
+            ports,
+            node_ports,
+            external,
+            hint,
+        });
+        let slices = own
+            .iter()
+            .map(|slice| slice.meta.resource_version)
+            .collect();
+        ReadService {
+            version: object.meta.resource_version,
+            slices,
+            service,
+            targets,
+        }
     }
 }
 
 /// Says of each Service with ready endpoints that nothing listens on a port of it, if so: the first thing to know of it.
 pub fn hint_unanswered(services: &mut [Rc<Service>], sim: &Sim) {
     // Very many are not asked one by one.
-    for service in services.iter_mut().take(SEEN).filter(|service| service.hint.is_empty() && service.ready() > 0) {
-        let object = sim.get(&ObjectRef::new(Kind::Service, &service.id.namespace, &service.id.name));
+    for service in services
+        .iter_mut()
+        .take(SEEN)
+        .filter(|service| service.hint.is_empty() && service.ready() > 0)
+    {
+        let object = sim.get(&ObjectRef::new(
+            Kind::Service,
+            &service.id.namespace,
+            &service.id.name,
+        ));
         if let Some((port, _)) = object.and_then(|object| unanswered_port(sim.server(), object)) {
             Rc::make_mut(service).hint = msg::hint_unanswered(i64::from(port.port));
         }
@@ -180,22 +278,45 @@ pub fn hint_unanswered(services: &mut [Rc<Service>], sim: &Sim) {
 
 /// The addresses that a load balancer has given, or that none has yet.
 pub(super) fn balancer(status: &serde_json::Value) -> String {
-    let ingress = status["loadBalancer"]["ingress"].as_array().into_iter().flatten();
-    let all: Vec<&str> = ingress.filter_map(|one| one["ip"].as_str().or(one["hostname"].as_str())).collect();
-    if all.is_empty() { crate::model::PENDING.into() } else { all.join(",") }
+    let ingress = status["loadBalancer"]["ingress"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    let all: Vec<&str> = ingress
+        .filter_map(|one| one["ip"].as_str().or(one["hostname"].as_str()))
+        .collect();
+    if all.is_empty() {
+        crate::model::PENDING.into()
+    } else {
+        all.join(",")
+    }
 }
 
 /// Why a Service reaches nothing: the label in which the nearest Pod differs.
-pub(super) fn no_endpoints(object: &Object, body: &k8s_model::network::Service, pods: &[Rc<Object>]) -> Message {
+pub(super) fn no_endpoints(
+    object: &Object,
+    body: &k8s_model::network::Service,
+    pods: &[Rc<Object>],
+) -> Message {
     let wanted = &body.spec.selector;
     if wanted.is_empty() {
         return msg::hint_no_selector();
     }
-    let here = pods.iter().filter(|pod| pod.meta.namespace == object.meta.namespace);
-    let Some((pod, differs)) = nearest(wanted, here) else { return msg::hint_namespace_empty() };
-    let Some((key, value)) = differs else { return msg::hint_no_address(&pod.meta.name) };
+    let here = pods
+        .iter()
+        .filter(|pod| pod.meta.namespace == object.meta.namespace);
+    let Some((pod, differs)) = nearest(wanted, here) else {
+        return msg::hint_namespace_empty();
+    };
+    let Some((key, value)) = differs else {
+        return msg::hint_no_address(&pod.meta.name);
+    };
     match pod.meta.labels.get(key) {
-        Some(other) => msg::hint_label_differs(format!("{key}={value}"), &pod.meta.name, format!("{key}={other}")),
+        Some(other) => msg::hint_label_differs(
+            format!("{key}={value}"),
+            &pod.meta.name,
+            format!("{key}={other}"),
+        ),
         None => msg::hint_label_missing(format!("{key}={value}"), &pod.meta.name, key),
     }
 }
@@ -208,8 +329,11 @@ pub fn nearest<'a, 'b>(
     wanted: &'b BTreeMap<Str, Str>,
     pods: impl Iterator<Item = &'a Rc<Object>>,
 ) -> Option<(&'a Rc<Object>, Option<LabelPair<'b>>)> {
-    let lacks = |pod: &Object, (key, value): &(&Str, &Str)| pod.meta.labels.get(*key) != Some(*value);
+    let lacks =
+        |pod: &Object, (key, value): &(&Str, &Str)| pod.meta.labels.get(*key) != Some(*value);
     let has = |pod: &Object| wanted.iter().filter(|label| !lacks(pod, label)).count();
-    let near = pods.map(|pod| (has(pod), pod)).reduce(|best, next| if next.0 > best.0 { next } else { best });
+    let near = pods
+        .map(|pod| (has(pod), pod))
+        .reduce(|best, next| if next.0 > best.0 { next } else { best });
     near.map(|(_, pod)| (pod, wanted.iter().find(|label| lacks(pod, label))))
 }

@@ -12,19 +12,49 @@ use std::rc::Rc;
 pub(super) fn claims(claims: &[Rc<Object>], sets: &[Rc<Object>]) -> Vec<Claim> {
     let mut prefixes: Vec<(String, String)> = Vec::new();
     for set in sets {
-        let of_set = set.get::<StatefulSet>().into_iter().flat_map(|body| body.claim_prefixes(&set.meta.name));
+        let of_set = set
+            .get::<StatefulSet>()
+            .into_iter()
+            .flat_map(|body| body.claim_prefixes(&set.meta.name));
         prefixes.extend(of_set.map(|prefix| (prefix, set.meta.name.to_string())));
     }
     let read = |object: &Rc<Object>| {
         let body = object.get::<PersistentVolumeClaim>()?;
-        let mode = body.spec.access_modes.iter().map(|mode| short_mode(mode)).collect::<Vec<_>>().join(",");
-        let member =
-            prefixes.iter().find_map(|(prefix, set)| Some((set.clone(), object.meta.name.strip_prefix(prefix.as_str())?.parse().ok()?)));
-        let phase = if object.meta.is_deleting() { "Terminating".to_string() } else { body.status.phase.to_string() };
-        let capacity = body.status.capacity.get("storage").or_else(|| body.spec.resources.requests.get("storage"));
+        let mode = body
+            .spec
+            .access_modes
+            .iter()
+            .map(|mode| short_mode(mode))
+            .collect::<Vec<_>>()
+            .join(",");
+        let member = prefixes.iter().find_map(|(prefix, set)| {
+            Some((
+                set.clone(),
+                object
+                    .meta
+                    .name
+                    .strip_prefix(prefix.as_str())?
+                    .parse()
+                    .ok()?,
+            ))
+        });
+        let phase = if object.meta.is_deleting() {
+            "Terminating".to_string()
+        } else {
+            body.status.phase.to_string()
+        };
+        let capacity = body
+            .status
+            .capacity
+            .get("storage")
+            .or_else(|| body.spec.resources.requests.get("storage"));
         Some(Claim {
             id: id(object),
-            phase: if phase.is_empty() { "Pending".into() } else { phase },
+            phase: if phase.is_empty() {
+                "Pending".into()
+            } else {
+                phase
+            },
             capacity: text(capacity),
             mode,
             volume: body.spec.volume_name.to_string(),
@@ -33,7 +63,11 @@ pub(super) fn claims(claims: &[Rc<Object>], sets: &[Rc<Object>]) -> Vec<Claim> {
         })
     };
     let mut out: Vec<Claim> = claims.iter().filter_map(read).collect();
-    k8s_model::sort::sort_by(&mut out, |a, b| a.id.namespace.cmp(&b.id.namespace).then_with(|| natural(&a.id.name, &b.id.name)));
+    k8s_model::sort::sort_by(&mut out, |a, b| {
+        a.id.namespace
+            .cmp(&b.id.namespace)
+            .then_with(|| natural(&a.id.name, &b.id.name))
+    });
     out
 }
 
@@ -53,7 +87,17 @@ pub(super) fn volume(object: &Object) -> Option<Volume> {
         .spec
         .node_affinity
         .as_ref()
-        .and_then(|affinity| affinity.required.as_ref()?.node_selector_terms.first()?.match_expressions.first()?.values.first())
+        .and_then(|affinity| {
+            affinity
+                .required
+                .as_ref()?
+                .node_selector_terms
+                .first()?
+                .match_expressions
+                .first()?
+                .values
+                .first()
+        })
         .map(|node| node.to_string())
         .unwrap_or_default();
     Some(Volume {
@@ -70,8 +114,16 @@ pub(super) fn node(object: &Object) -> Option<Node> {
     let body = object.get::<k8s_model::node::Node>()?;
     let free = body.allocatable();
     let ready = body.is_ready();
-    let condition = body.status.conditions.iter().find(|condition| condition.kind == "Ready");
-    let taint = body.spec.taints.iter().find(|taint| !taint.key.starts_with("node.kubernetes.io/"));
+    let condition = body
+        .status
+        .conditions
+        .iter()
+        .find(|condition| condition.kind == "Ready");
+    let taint = body
+        .spec
+        .taints
+        .iter()
+        .find(|taint| !taint.key.starts_with("node.kubernetes.io/"));
     let note = match (condition, taint) {
         (Some(condition), _) if !ready => Message::name(&condition.message),
         (None, _) => msg::node_no_report(),

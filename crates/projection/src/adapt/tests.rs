@@ -25,7 +25,8 @@ fn owner(kind: &str, name: &str, n: u128) -> Value {
 }
 
 fn pod(name: &str, n: u128, owners: Value, status: Value) -> Rc<Object> {
-    let meta = json!({ "name": name, "namespace": "default", "uid": uid(n), "ownerReferences": owners });
+    let meta =
+        json!({ "name": name, "namespace": "default", "uid": uid(n), "ownerReferences": owners });
     object(
         Kind::Pod,
         json!({ "metadata": meta, "spec": { "containers": [{ "name": "c", "image": "nginx:1.27" }], "nodeName": "node-1" }, "status": status }),
@@ -71,11 +72,21 @@ fn rollout() -> Vec<Rc<Object>> {
 fn read(objects: &[Rc<Object>]) -> (impl Fn(Kind) -> Vec<Rc<Object>> + use<>, Pods) {
     let objects = objects.to_vec();
     let mut pods = Pods::default();
-    let get = |key: &k8s_model::ObjectRef| objects.iter().find(|object| object.key() == *key).cloned();
+    let get =
+        |key: &k8s_model::ObjectRef| objects.iter().find(|object| object.key() == *key).cloned();
     for object in objects.iter().filter(|object| object.kind == Kind::Pod) {
         pods.take(object, false, &get);
     }
-    (move |kind| objects.iter().filter(|object| object.kind == kind).cloned().collect(), pods)
+    (
+        move |kind| {
+            objects
+                .iter()
+                .filter(|object| object.kind == kind)
+                .cloned()
+                .collect()
+        },
+        pods,
+    )
 }
 
 fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
@@ -88,10 +99,27 @@ fn a_deployment_becomes_a_tree_with_old_empty_revisions_folded() {
     let model = model(&rollout(), &Scope::default());
     assert_eq!(model.roots.len(), 1);
     let root = &model.roots[0];
-    assert_eq!((root.folded, root.groups.len(), root.groups[0].pods.len()), (1, 1, 3));
-    let states: Vec<(PodState, &str)> = root.groups[0].pods.iter().map(|pod| (pod.state, pod.word.as_str())).collect();
-    assert_eq!(states, [(PodState::Ready, "Ready"), (PodState::Creating, "ContainerCreating"), (PodState::Failed, "ImagePullBackOff")]);
-    assert_eq!((root.groups[0].pods[0].prefix, root.groups[0].pods[0].family), (8, 6));
+    assert_eq!(
+        (root.folded, root.groups.len(), root.groups[0].pods.len()),
+        (1, 1, 3)
+    );
+    let states: Vec<(PodState, &str)> = root.groups[0]
+        .pods
+        .iter()
+        .map(|pod| (pod.state, pod.word.as_str()))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            (PodState::Ready, "Ready"),
+            (PodState::Creating, "ContainerCreating"),
+            (PodState::Failed, "ImagePullBackOff")
+        ]
+    );
+    assert_eq!(
+        (root.groups[0].pods[0].prefix, root.groups[0].pods[0].family),
+        (8, 6)
+    );
 }
 
 #[test]
@@ -99,7 +127,15 @@ fn the_budget_resolves_percentages() {
     let objects = rollout();
     let (list, pods) = read(&objects);
     let budget = budget(&list, &pods, &Scope::default(), None).expect("a Deployment");
-    assert_eq!((budget.at_least, budget.at_most, budget.pods(), budget.ready()), (3, 4, 3, 1));
+    assert_eq!(
+        (
+            budget.at_least,
+            budget.at_most,
+            budget.pods(),
+            budget.ready()
+        ),
+        (3, 4, 3, 1)
+    );
     assert_eq!(budget.text, "1 of 3 new Pods are ready");
 }
 
@@ -108,12 +144,22 @@ fn the_budget_counts_no_pod_that_has_ended() {
     let mut objects = rollout();
     let evicted = |n: u128| {
         let status = json!({ "phase": "Failed", "reason": "Evicted" });
-        pod(&format!("nginx-b-e{n}"), n, owner("ReplicaSet", "nginx-b", 3), status)
+        pod(
+            &format!("nginx-b-e{n}"),
+            n,
+            owner("ReplicaSet", "nginx-b", 3),
+            status,
+        )
     };
     let told = |objects: &[Rc<Object>]| {
         let (list, pods) = read(objects);
         let budget = budget(&list, &pods, &Scope::default(), None).expect("a Deployment");
-        let failed = budget.cells.iter().filter(|cell| cell.state == PodState::Failed).map(|cell| cell.pods).sum::<usize>();
+        let failed = budget
+            .cells
+            .iter()
+            .filter(|cell| cell.state == PodState::Failed)
+            .map(|cell| cell.pods)
+            .sum::<usize>();
         (budget.pods(), failed, budget.text)
     };
     let before = told(&objects);
@@ -128,27 +174,53 @@ fn the_budget_counts_no_pod_that_has_ended() {
 fn a_deployment_that_is_replaced_at_once_has_no_budget_and_shows_no_other() {
     let mut objects = rollout();
     let meta = json!({ "name": "db", "namespace": "default", "uid": uid(40) });
-    objects.push(object(Kind::Deployment, json!({ "metadata": meta, "spec": { "replicas": 1, "strategy": { "type": "Recreate" } } })));
+    objects.push(object(
+        Kind::Deployment,
+        json!({ "metadata": meta, "spec": { "replicas": 1, "strategy": { "type": "Recreate" } } }),
+    ));
     let (list, pods) = read(&objects);
-    let of = |at: usize| budget(&list, &pods, &Scope::default(), Some(&objects[at])).map(|budget| budget.name);
-    assert_eq!((of(objects.len() - 1), of(0), of(4)), (None, Some("nginx".into()), Some("nginx".into())));
-    assert!(!budget(&list, &pods, &Scope::default(), None).expect("the other one").several);
+    let of = |at: usize| {
+        budget(&list, &pods, &Scope::default(), Some(&objects[at])).map(|budget| budget.name)
+    };
+    assert_eq!(
+        (of(objects.len() - 1), of(0), of(4)),
+        (None, Some("nginx".into()), Some("nginx".into()))
+    );
+    assert!(
+        !budget(&list, &pods, &Scope::default(), None)
+            .expect("the other one")
+            .several
+    );
 }
 
 #[test]
 fn the_budget_is_that_of_the_selected_workload_or_of_none() {
     let mut objects = rollout();
     let meta = |name: &str, n: u128| json!({ "name": name, "namespace": "default", "uid": uid(n) });
-    objects.push(object(Kind::StatefulSet, json!({ "metadata": meta("db", 40), "spec": { "replicas": 1 } })));
+    objects.push(object(
+        Kind::StatefulSet,
+        json!({ "metadata": meta("db", 40), "spec": { "replicas": 1 } }),
+    ));
     objects.push(pod("db-0", 41, owner("StatefulSet", "db", 40), ready()));
-    objects.push(object(Kind::Pod, json!({ "metadata": meta("lone", 42), "spec": { "containers": [] } })));
-    objects.push(object(Kind::ConfigMap, json!({ "metadata": meta("settings", 43) })));
+    objects.push(object(
+        Kind::Pod,
+        json!({ "metadata": meta("lone", 42), "spec": { "containers": [] } }),
+    ));
+    objects.push(object(
+        Kind::ConfigMap,
+        json!({ "metadata": meta("settings", 43) }),
+    ));
     let (list, pods) = read(&objects);
-    let of = |at: usize| budget(&list, &pods, &Scope::default(), Some(&objects[at])).map(|budget| budget.name);
+    let of = |at: usize| {
+        budget(&list, &pods, &Scope::default(), Some(&objects[at])).map(|budget| budget.name)
+    };
     let end = objects.len();
     assert_eq!([end - 4, end - 3, end - 2].map(of), [None, None, None]);
     // What is no workload leaves the strip as it was.
-    assert_eq!([0, 1, 4, end - 1].map(of), [(); 4].map(|()| Some("nginx".into())));
+    assert_eq!(
+        [0, 1, 4, end - 1].map(of),
+        [(); 4].map(|()| Some("nginx".into()))
+    );
 }
 
 #[test]
@@ -160,9 +232,19 @@ fn the_budget_names_the_only_pod_that_an_update_waits_for() {
     }
     objects[1] = Rc::new(old);
     objects.pop();
-    objects.push(pod("nginx-b-z", 12, owner("ReplicaSet", "nginx-b", 3), ready()));
+    objects.push(pod(
+        "nginx-b-z",
+        12,
+        owner("ReplicaSet", "nginx-b", 3),
+        ready(),
+    ));
     let (list, pods) = read(&objects);
-    assert_eq!(budget(&list, &pods, &Scope::default(), None).expect("a Deployment").text, "Waiting for …nginx-b-y to become Ready");
+    assert_eq!(
+        budget(&list, &pods, &Scope::default(), None)
+            .expect("a Deployment")
+            .text,
+        "Waiting for …nginx-b-y to become Ready"
+    );
 }
 
 #[test]
@@ -171,18 +253,43 @@ fn only_what_leads_to_a_pod_by_its_uid_can_lead_to_none() {
     let to = |address: &str, target: Value| json!({ "addresses": [address], "targetRef": target });
     let slice = |endpoints: Vec<Value>| {
         let labels = json!({ "kubernetes.io/service-name": "s" });
-        let meta = json!({ "name": "s-1", "namespace": "default", "uid": uid(51), "labels": labels });
-        object(Kind::EndpointSlice, json!({ "metadata": meta, "addressType": "IPv4", "endpoints": endpoints }))
+        let meta =
+            json!({ "name": "s-1", "namespace": "default", "uid": uid(51), "labels": labels });
+        object(
+            Kind::EndpointSlice,
+            json!({ "metadata": meta, "addressType": "IPv4", "endpoints": endpoints }),
+        )
     };
-    let named = to("10.1.2.3", json!({ "kind": "Pod", "name": "q", "namespace": "default" }));
-    let node = to("10.1.2.4", json!({ "kind": "Node", "name": "node-1", "uid": uid(52) }));
-    let dead = to("10.1.2.5", json!({ "kind": "Pod", "name": "r", "namespace": "default", "uid": uid(53) }));
+    let named = to(
+        "10.1.2.3",
+        json!({ "kind": "Pod", "name": "q", "namespace": "default" }),
+    );
+    let node = to(
+        "10.1.2.4",
+        json!({ "kind": "Node", "name": "node-1", "uid": uid(52) }),
+    );
+    let dead = to(
+        "10.1.2.5",
+        json!({ "kind": "Pod", "name": "r", "namespace": "default", "uid": uid(53) }),
+    );
     let hint = |endpoints: Vec<Value>, lags: bool| {
         let objects = [object(Kind::Service, service.clone()), slice(endpoints)];
-        model(&objects, &Scope { lags, ..Scope::default() }).services[0].hint.clone()
+        model(
+            &objects,
+            &Scope {
+                lags,
+                ..Scope::default()
+            },
+        )
+        .services[0]
+            .hint
+            .clone()
     };
     assert_eq!(hint(vec![named.clone(), node.clone()], false), "");
-    assert_eq!(hint(vec![named.clone(), node.clone(), dead.clone()], false), "1 endpoint has no Pod behind it");
+    assert_eq!(
+        hint(vec![named.clone(), node.clone(), dead.clone()], false),
+        "1 endpoint has no Pod behind it"
+    );
     // While the Pods are being read, nobody knows.
     assert_eq!(hint(vec![named, node, dead], true), "");
 }
@@ -193,7 +300,10 @@ fn what_templates_and_lone_pods_name_is_used_and_the_rest_is_only_stored() {
     let meta = |name: &str, n: u128| json!({ "name": name, "namespace": "default", "uid": uid(n) });
     let template = |env: &str| json!({ "spec": { "containers": [{ "name": "c", "envFrom": [{ "configMapRef": { "name": env } }] }] } });
     let spec = json!({ "replicas": 3, "template": template("settings-2") });
-    objects[0] = object(Kind::Deployment, json!({ "metadata": meta("nginx", 1), "spec": spec }));
+    objects[0] = object(
+        Kind::Deployment,
+        json!({ "metadata": meta("nginx", 1), "spec": spec }),
+    );
     for (at, env, pods) in [(1, "settings-1", 1), (2, "settings-2", 3)] {
         let mut set = objects[at].to_value();
         set["spec"] = json!({ "replicas": pods, "template": template(env) });
@@ -204,7 +314,10 @@ fn what_templates_and_lone_pods_name_is_used_and_the_rest_is_only_stored() {
         { "name": "w", "secret": { "secretName": "some", "optional": true } },
     ]);
     let spec = json!({ "containers": [{ "name": "c", "image": "i" }], "volumes": volumes, "serviceAccountName": "robot" });
-    objects.push(object(Kind::Pod, json!({ "metadata": meta("alone", 20), "spec": spec })));
+    objects.push(object(
+        Kind::Pod,
+        json!({ "metadata": meta("alone", 20), "spec": spec }),
+    ));
     for (n, (kind, name)) in [
         (Kind::ConfigMap, "settings-1"),
         (Kind::ConfigMap, "settings-2"),
@@ -215,15 +328,42 @@ fn what_templates_and_lone_pods_name_is_used_and_the_rest_is_only_stored() {
     .into_iter()
     .enumerate()
     {
-        objects.push(object(kind, json!({ "metadata": meta(name, 30 + n as u128) })));
+        objects.push(object(
+            kind,
+            json!({ "metadata": meta(name, 30 + n as u128) }),
+        ));
     }
     let told = |filter: &str| -> Vec<String> {
-        let model = model(&objects, &Scope { filter: filter.into(), ..Scope::default() });
-        let names = |used: &Used| used.users.iter().map(|user| user.name.clone()).collect::<Vec<_>>().join(" ");
-        let one = |used: &Used| {
-            format!("{} {} {} {} {}", used.id.kind, used.id.name, Message::list(used.what_for.clone()), used.missing, names(used))
+        let model = model(
+            &objects,
+            &Scope {
+                filter: filter.into(),
+                ..Scope::default()
+            },
+        );
+        let names = |used: &Used| {
+            used.users
+                .iter()
+                .map(|user| user.name.clone())
+                .collect::<Vec<_>>()
+                .join(" ")
         };
-        model.uses.iter().map(one).chain(model.inert.iter().map(|id| id.name.clone())).collect()
+        let one = |used: &Used| {
+            format!(
+                "{} {} {} {} {}",
+                used.id.kind,
+                used.id.name,
+                Message::list(used.what_for.clone()),
+                used.missing,
+                names(used)
+            )
+        };
+        model
+            .uses
+            .iter()
+            .map(one)
+            .chain(model.inert.iter().map(|id| id.name.clone()))
+            .collect()
     };
     assert_eq!(
         told(""),
@@ -236,8 +376,17 @@ fn what_templates_and_lone_pods_name_is_used_and_the_rest_is_only_stored() {
         ]
     );
     // What is asked for by name comes alone, without those that use it.
-    assert_eq!(told("settings-1"), ["ConfigMap settings-1 env, older revision false "]);
-    assert_eq!(told("alone"), ["Secret none volume true alone".to_string(), "ServiceAccount robot  false alone".to_string()]);
+    assert_eq!(
+        told("settings-1"),
+        ["ConfigMap settings-1 env, older revision false "]
+    );
+    assert_eq!(
+        told("alone"),
+        [
+            "Secret none volume true alone".to_string(),
+            "ServiceAccount robot  false alone".to_string()
+        ]
+    );
 }
 
 #[test]
@@ -245,13 +394,30 @@ fn deletion_wins_over_every_other_state() {
     let mut leaving = (*pod("web-0", 1, json!([]), ready())).clone();
     leaving.meta.deletion_timestamp = Some(k8s_model::Timestamp::new(100));
     assert_eq!(status(&leaving).0, PodState::Terminating);
-    let scope = Scope { now: 72_400, ..Scope::default() };
-    assert_eq!(model(&[Rc::new(leaving)], &scope).pods().next().map(|pod| pod.note.clone()).as_deref(), Some("up to 27.6 s left"));
+    let scope = Scope {
+        now: 72_400,
+        ..Scope::default()
+    };
+    assert_eq!(
+        model(&[Rc::new(leaving)], &scope)
+            .pods()
+            .next()
+            .map(|pod| pod.note.clone())
+            .as_deref(),
+        Some("up to 27.6 s left")
+    );
     // Once its containers have ended nothing waits for the rest of the time.
     let ended = json!({ "phase": "Running", "containerStatuses": [{ "name": "c", "state": { "terminated": { "exitCode": 0 } } }] });
     let mut leaving = (*pod("web-0", 1, json!([]), ended)).clone();
     leaving.meta.deletion_timestamp = Some(k8s_model::Timestamp::new(100));
-    assert_eq!(model(&[Rc::new(leaving)], &scope).pods().next().map(|pod| pod.note.clone()).as_deref(), Some("node-1"));
+    assert_eq!(
+        model(&[Rc::new(leaving)], &scope)
+            .pods()
+            .next()
+            .map(|pod| pod.note.clone())
+            .as_deref(),
+        Some("node-1")
+    );
 }
 
 #[test]
@@ -266,10 +432,18 @@ fn a_member_of_a_statefulset_has_an_ordinal_and_its_claims() {
         json!({ "metadata": { "name": "www-web-3", "namespace": "default", "uid": uid(5) }, "spec": { "accessModes": ["ReadWriteOnce"] } }),
     );
     let model = model(
-        &[set, pod("web-10", 2, owner("StatefulSet", "web", 1), ready()), pod("web-2", 3, owner("StatefulSet", "web", 1), ready()), claim],
+        &[
+            set,
+            pod("web-10", 2, owner("StatefulSet", "web", 1), ready()),
+            pod("web-2", 3, owner("StatefulSet", "web", 1), ready()),
+            claim,
+        ],
         &Scope::default(),
     );
-    assert_eq!(model.pods().map(|pod| pod.ordinal).collect::<Vec<_>>(), [Some(2), Some(10)]);
+    assert_eq!(
+        model.pods().map(|pod| pod.ordinal).collect::<Vec<_>>(),
+        [Some(2), Some(10)]
+    );
     assert_eq!(model.claims[0].member, Some(("web".into(), 3)));
     assert_eq!(model.claims[0].mode, "RWO");
 }
@@ -278,21 +452,38 @@ fn a_member_of_a_statefulset_has_an_ordinal_and_its_claims() {
 fn a_pod_past_its_grace_period_says_what_holds_it() {
     let note = |finalizers: Value, containers: Value, silent: &[&str], now: i64| {
         let meta = json!({ "name": "a", "namespace": "default", "uid": uid(1), "finalizers": finalizers, "deletionTimestamp": "1970-01-01T00:00:30Z" });
-        let spec = json!({ "containers": [{ "name": "c", "image": "nginx:1.27" }], "nodeName": "node-1" });
-        let pod =
-            object(Kind::Pod, json!({ "metadata": meta, "spec": spec, "status": { "phase": "Running", "containerStatuses": containers } }));
+        let spec =
+            json!({ "containers": [{ "name": "c", "image": "nginx:1.27" }], "nodeName": "node-1" });
+        let pod = object(
+            Kind::Pod,
+            json!({ "metadata": meta, "spec": spec, "status": { "phase": "Running", "containerStatuses": containers } }),
+        );
         let mut pods = Pods::default();
         pods.take(&pod, false, &|_| None);
         pods.look(silent.iter().map(|node| node.to_string()).collect(), now);
         pods.get(Uid(1)).expect("the Pod").note.to_string()
     };
-    let (runs, ended) =
-        (json!([{ "name": "c", "state": { "running": {} } }]), json!([{ "name": "c", "state": { "terminated": { "exitCode": 0 } } }]));
+    let (runs, ended) = (
+        json!([{ "name": "c", "state": { "running": {} } }]),
+        json!([{ "name": "c", "state": { "terminated": { "exitCode": 0 } } }]),
+    );
     let held = json!(["example.com/backup"]);
-    assert_eq!(note(json!([]), runs.clone(), &[], 10_000), "up to 20.0 s left");
-    assert_eq!(note(held.clone(), runs.clone(), &["node-1"], 29_950), "its kubelet does not respond");
-    assert_eq!(note(held.clone(), runs.clone(), &[], 60_000), "held by finalizer backup");
-    assert_eq!(note(held, ended.clone(), &[], 10_000), "held by finalizer backup");
+    assert_eq!(
+        note(json!([]), runs.clone(), &[], 10_000),
+        "up to 20.0 s left"
+    );
+    assert_eq!(
+        note(held.clone(), runs.clone(), &["node-1"], 29_950),
+        "its kubelet does not respond"
+    );
+    assert_eq!(
+        note(held.clone(), runs.clone(), &[], 60_000),
+        "held by finalizer backup"
+    );
+    assert_eq!(
+        note(held, ended.clone(), &[], 10_000),
+        "held by finalizer backup"
+    );
     assert_eq!(note(json!([]), runs, &[], 60_000), "grace period over");
     assert_eq!(note(json!([]), ended, &[], 10_000), "node-1");
 }
@@ -306,7 +497,13 @@ fn service(n: usize, version: &str, address: &str) -> Rc<Object> {
 }
 
 /// Reads Services, two at a time.
-fn read_services(cache: &mut ServiceCache, services: &[Rc<Object>], slices: &[Rc<Object>], pods: usize, gone: bool) -> Vec<Rc<Service>> {
+fn read_services(
+    cache: &mut ServiceCache,
+    services: &[Rc<Object>],
+    slices: &[Rc<Object>],
+    pods: usize,
+    gone: bool,
+) -> Vec<Rc<Service>> {
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "namespace": "default"}, "spec": {"containers": []}});
     let pod = Rc::new(Object::from_value(Kind::Pod, pod).unwrap());
     let mut reading = ServiceReading::new(services.to_vec(), slices.to_vec());
@@ -323,7 +520,9 @@ fn services_without_endpoints_say_which_pod_is_near_while_few_pods_are_looked_th
     let all: Vec<Rc<Object>> = (0..30).map(|n| service(n, "1", "10.96.0.1")).collect();
     let told = |pods: usize| {
         let out = read_services(&mut ServiceCache::default(), &all, &[], pods, false);
-        out.iter().filter(|service| !service.hint.is_empty()).count()
+        out.iter()
+            .filter(|service| !service.hint.is_empty())
+            .count()
     };
     assert_eq!((told(0), told(10), told(1_000)), (30, 30, 10));
 }
@@ -342,26 +541,60 @@ fn a_service_is_read_again_when_it_or_its_slice_was_written() {
     };
     let mut cache = ServiceCache::default();
     let mut one = |service: &Rc<Object>, slice: &Rc<Object>, gone: bool| {
-        read_services(&mut cache, std::slice::from_ref(service), std::slice::from_ref(slice), 0, gone).remove(0)
+        read_services(
+            &mut cache,
+            std::slice::from_ref(service),
+            std::slice::from_ref(slice),
+            0,
+            gone,
+        )
+        .remove(0)
     };
     let first = one(&old, &slice("1", &["10.0.0.1"]), false);
-    assert!(Rc::ptr_eq(&first, &one(&old, &slice("1", &["10.0.0.1"]), false)));
-    assert_eq!(one(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false).endpoints.len(), 2);
+    assert!(Rc::ptr_eq(
+        &first,
+        &one(&old, &slice("1", &["10.0.0.1"]), false)
+    ));
+    assert_eq!(
+        one(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false)
+            .endpoints
+            .len(),
+        2
+    );
     let stale = one(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), true);
     assert!(stale.endpoints.iter().all(|one| one.gone) && !stale.hint.is_empty());
-    assert!(one(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false).hint.is_empty());
-    assert_eq!(one(&service(0, "3", "10.96.0.9"), &slice("2", &[]), false).address, "10.96.0.9");
+    assert!(
+        one(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false)
+            .hint
+            .is_empty()
+    );
+    assert_eq!(
+        one(&service(0, "3", "10.96.0.9"), &slice("2", &[]), false).address,
+        "10.96.0.9"
+    );
     // One comes between two others, one goes, one has the name of another that was deleted.
     let mut cache = ServiceCache::default();
     let mut all = |which: &[usize]| {
-        let all: Vec<Rc<Object>> = which.iter().map(|n| service(*n, "1", &format!("10.96.0.{n}"))).collect();
+        let all: Vec<Rc<Object>> = which
+            .iter()
+            .map(|n| service(*n, "1", &format!("10.96.0.{n}")))
+            .collect();
         read_services(&mut cache, &all, &[], 0, false)
     };
     let first = all(&[1, 3, 5]);
     let second = all(&[0, 1, 2, 5, 6]);
     assert_eq!(
-        second.iter().map(|one| one.address.as_str()).collect::<Vec<_>>(),
-        ["10.96.0.0", "10.96.0.1", "10.96.0.2", "10.96.0.5", "10.96.0.6"]
+        second
+            .iter()
+            .map(|one| one.address.as_str())
+            .collect::<Vec<_>>(),
+        [
+            "10.96.0.0",
+            "10.96.0.1",
+            "10.96.0.2",
+            "10.96.0.5",
+            "10.96.0.6"
+        ]
     );
     assert_eq!(first[2].id, second[3].id);
 }
@@ -375,13 +608,27 @@ fn a_budget_is_about_the_workload_whose_pods_it_selects() {
     };
     let budget = |n: u128, namespace: &str, selector: Value| {
         let meta = json!({ "name": format!("pdb-{n}"), "namespace": namespace, "uid": uid(n) });
-        object(Kind::PodDisruptionBudget, json!({ "metadata": meta, "spec": { "minAvailable": 1, "selector": selector } }))
+        object(
+            Kind::PodDisruptionBudget,
+            json!({ "metadata": meta, "spec": { "minAvailable": 1, "selector": selector } }),
+        )
     };
     let mut objects = rollout();
-    objects.push(labelled("nginx-b-z", 12, owner("ReplicaSet", "nginx-b", 3), json!({ "app": "nginx", "tier": "web" })));
-    objects.push(labelled("alone", 13, json!([]), json!({ "app": "nginx", "tier": "cache" })));
+    objects.push(labelled(
+        "nginx-b-z",
+        12,
+        owner("ReplicaSet", "nginx-b", 3),
+        json!({ "app": "nginx", "tier": "web" }),
+    ));
+    objects.push(labelled(
+        "alone",
+        13,
+        json!([]),
+        json!({ "app": "nginx", "tier": "cache" }),
+    ));
     let web = json!({ "matchLabels": { "app": "nginx", "tier": "web" } });
-    let cache = json!({ "matchExpressions": [{ "key": "tier", "operator": "In", "values": ["cache"] }] });
+    let cache =
+        json!({ "matchExpressions": [{ "key": "tier", "operator": "In", "values": ["cache"] }] });
     objects.extend([
         budget(20, "default", web.clone()),
         budget(21, "default", cache),
@@ -389,9 +636,16 @@ fn a_budget_is_about_the_workload_whose_pods_it_selects() {
         budget(23, "default", json!({ "matchLabels": { "app": "other" } })),
         budget(24, "elsewhere", web),
     ]);
-    let targets: Vec<String> = model(&objects, &Scope::default()).policies.into_iter().map(|policy| policy.target).collect();
+    let targets: Vec<String> = model(&objects, &Scope::default())
+        .policies
+        .into_iter()
+        .map(|policy| policy.target)
+        .collect();
     // Of two workloads the first by the name of its Pod.
-    assert_eq!(targets, [uid(1), uid(13), uid(13), String::new(), String::new()]);
+    assert_eq!(
+        targets,
+        [uid(1), uid(13), uid(13), String::new(), String::new()]
+    );
     // Pods without an owner are told apart by their namespaces and names.
     let bare = |name: &str, n: u128, namespace: &str| {
         let mut value = labelled(name, n, json!([]), json!({ "app": "bare" })).to_value();
@@ -406,6 +660,10 @@ fn a_budget_is_about_the_workload_whose_pods_it_selects() {
         budget(20, "default", app.clone()),
         budget(21, "other", app),
     ];
-    let targets: Vec<String> = model(&objects, &Scope::default()).policies.into_iter().map(|policy| policy.target).collect();
+    let targets: Vec<String> = model(&objects, &Scope::default())
+        .policies
+        .into_iter()
+        .map(|policy| policy.target)
+        .collect();
     assert_eq!(targets, [uid(31), uid(32)]);
 }

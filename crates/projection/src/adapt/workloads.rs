@@ -16,7 +16,11 @@ pub fn revision(object: &Object) -> i64 {
     if let Body::ControllerRevision(body) = &object.body {
         return body.revision;
     }
-    object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
+    object
+        .meta
+        .annotation("deployment.kubernetes.io/revision")
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0)
 }
 
 /// How many Pods beyond the desired number can exist in an update, terminating ones included: whenever new Pods become ready,
@@ -41,47 +45,96 @@ pub(super) fn controller(object: &Object) -> ControllerCard {
         _ => (0, None),
     };
     out.desired = desired.clamp(0, 100_000) as usize;
-    out.labels = template.map(|template| template.labels.iter().map(|(key, value)| format!("{key}={value}")).collect()).unwrap_or_default();
+    out.labels = template
+        .map(|template| {
+            template
+                .labels
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect()
+        })
+        .unwrap_or_default();
     match &object.body {
         Body::Deployment(body) => {
             let desired = body.spec.replicas;
-            out.counters = counters(whole(desired), whole(body.status.replicas), whole(body.status.ready_replicas));
-            out.footer = if body.spec.paused { msg::card_paused() } else { Message::state(&body.spec.strategy.kind) };
+            out.counters = counters(
+                whole(desired),
+                whole(body.status.replicas),
+                whole(body.status.ready_replicas),
+            );
+            out.footer = if body.spec.paused {
+                msg::card_paused()
+            } else {
+                Message::state(&body.spec.strategy.kind)
+            };
             out.surplus = surplus(body).clamp(0, 100_000) as usize;
             out.updated = Some(whole(body.status.updated_replicas) as usize);
             if body.is_updating() {
-                out.chip = msg::card_updated(short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
+                out.chip = msg::card_updated(
+                    short_count(whole(body.status.updated_replicas)),
+                    short_count(whole(desired)),
+                );
             }
         }
         Body::ReplicaSet(body) => {
             if revision(object) > 0 {
                 out.caption = msg::card_revision(revision(object));
             }
-            out.counters = counters(whole(body.spec.replicas), whole(body.status.replicas), whole(body.status.ready_replicas));
+            out.counters = counters(
+                whole(body.spec.replicas),
+                whole(body.status.replicas),
+                whole(body.status.ready_replicas),
+            );
             out.footer = object.first_image().map(Message::name).unwrap_or_default();
         }
         Body::StatefulSet(body) => {
-            out.counters = counters(whole(body.spec.replicas), whole(body.status.replicas), whole(body.status.ready_replicas));
+            out.counters = counters(
+                whole(body.spec.replicas),
+                whole(body.status.replicas),
+                whole(body.status.ready_replicas),
+            );
             out.footer = if body.spec.pod_management_policy.is_empty() {
                 Message::state("OrderedReady")
             } else {
                 Message::state(&body.spec.pod_management_policy)
             };
             out.claims = !body.spec.volume_claim_templates.is_empty();
-            out.members = (u32::try_from(body.spec.ordinals.start).unwrap_or(0), body.spec.service_name.to_string());
-            if let Some(partition) =
-                body.spec.update_strategy.rolling_update.as_ref().and_then(|update| update.partition).filter(|partition| *partition > 0)
+            out.members = (
+                u32::try_from(body.spec.ordinals.start).unwrap_or(0),
+                body.spec.service_name.to_string(),
+            );
+            if let Some(partition) = body
+                .spec
+                .update_strategy
+                .rolling_update
+                .as_ref()
+                .and_then(|update| update.partition)
+                .filter(|partition| *partition > 0)
             {
                 out.chip = msg::card_partition(partition);
-            } else if body.status.updated_replicas < body.status.replicas && body.status.update_revision != body.status.current_revision {
-                out.chip = msg::card_updated(short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
+            } else if body.status.updated_replicas < body.status.replicas
+                && body.status.update_revision != body.status.current_revision
+            {
+                out.chip = msg::card_updated(
+                    short_count(whole(body.status.updated_replicas)),
+                    short_count(whole(desired)),
+                );
             }
         }
         _ => plain(object, &mut out),
     }
-    let of_template = |key: &&str| out.labels.iter().find_map(|label| label.strip_prefix(key)?.strip_prefix('='));
+    let of_template = |key: &&str| {
+        out.labels
+            .iter()
+            .find_map(|label| label.strip_prefix(key)?.strip_prefix('='))
+    };
     let own = |key: &&str| object.meta.label(key).map(|value| value.as_str());
-    out.app = APP_LABELS.iter().find_map(own).or_else(|| APP_LABELS.iter().find_map(of_template)).unwrap_or_default().to_owned();
+    out.app = APP_LABELS
+        .iter()
+        .find_map(own)
+        .or_else(|| APP_LABELS.iter().find_map(of_template))
+        .unwrap_or_default()
+        .to_owned();
     out
 }
 
@@ -96,15 +149,28 @@ pub(super) fn plain(object: &Object, out: &mut ControllerCard) {
         tone,
         lags: Message::default(),
     };
-    let of =
-        if object.kind == Kind::CronJob { "/spec/jobTemplate/spec/template/metadata/labels" } else { "/spec/template/metadata/labels" };
-    let labels = value.pointer(of).and_then(serde_json::Value::as_object).into_iter().flatten();
-    out.labels = labels.map(|(key, value)| format!("{key}={}", text(Some(value)))).collect();
+    let of = if object.kind == Kind::CronJob {
+        "/spec/jobTemplate/spec/template/metadata/labels"
+    } else {
+        "/spec/template/metadata/labels"
+    };
+    let labels = value
+        .pointer(of)
+        .and_then(serde_json::Value::as_object)
+        .into_iter()
+        .flatten();
+    out.labels = labels
+        .map(|(key, value)| format!("{key}={}", text(Some(value))))
+        .collect();
     match object.kind {
         Kind::DaemonSet => {
             let desired = count("/status/desiredNumberScheduled");
             out.desired = desired as usize;
-            out.counters = counters(desired, count("/status/currentNumberScheduled"), count("/status/numberReady"));
+            out.counters = counters(
+                desired,
+                count("/status/currentNumberScheduled"),
+                count("/status/numberReady"),
+            );
             let updated = count("/status/updatedNumberScheduled");
             out.footer = msg::card_nodes_match(desired);
             if updated < desired && number("/status/updatedNumberScheduled").is_some() {
@@ -123,7 +189,11 @@ pub(super) fn plain(object: &Object, out: &mut ControllerCard) {
                     ..word(done, Metric::Done, Tone::Plain)
                 },
                 word(count("/status/active"), Metric::Active, Tone::Plain),
-                word(failed, Metric::Failed, if failed > 0 { Tone::Off } else { Tone::Plain }),
+                word(
+                    failed,
+                    Metric::Failed,
+                    if failed > 0 { Tone::Off } else { Tone::Plain },
+                ),
             ];
             // Failures that no new Pod has come after yet: each gets one, unless they are too many.
             let wanted = match number("/spec/completions") {
@@ -132,19 +202,34 @@ pub(super) fn plain(object: &Object, out: &mut ControllerCard) {
                 None => number("/spec/parallelism").unwrap_or(1),
             };
             let owed = (wanted - count("/status/active") as i64).clamp(0, failed as i64);
-            let left = number("/spec/backoffLimit").filter(|limit| failed as i64 <= *limit).map(|limit| limit - failed as i64 + owed);
+            let left = number("/spec/backoffLimit")
+                .filter(|limit| failed as i64 <= *limit)
+                .map(|limit| limit - failed as i64 + owed);
             out.footer = msg::card_parallelism(number("/spec/parallelism").unwrap_or(1));
-            let conditions = value.pointer("/status/conditions").and_then(serde_json::Value::as_array);
-            let holds = |kind: &str| conditions.into_iter().flatten().any(|c| c["type"] == kind && c["status"] == "True");
+            let conditions = value
+                .pointer("/status/conditions")
+                .and_then(serde_json::Value::as_array);
+            let holds = |kind: &str| {
+                conditions
+                    .into_iter()
+                    .flatten()
+                    .any(|c| c["type"] == kind && c["status"] == "True")
+            };
             out.chip = match () {
                 () if holds("Complete") => Message::state("Complete"),
                 () if holds("Failed") => Message::state("Failed"),
                 () if holds("Suspended") => Message::state("Suspended"),
-                () => left.filter(|_| failed > 0).map(msg::card_retries_left).unwrap_or_default(),
+                () => left
+                    .filter(|_| failed > 0)
+                    .map(msg::card_retries_left)
+                    .unwrap_or_default(),
             };
         }
         Kind::CronJob => {
-            let active = value.pointer("/status/active").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
+            let active = value
+                .pointer("/status/active")
+                .and_then(serde_json::Value::as_array)
+                .map_or(0, Vec::len);
             out.counters = vec![word(active as u64, Metric::Active, Tone::Plain)];
             out.footer = Message::name(text(value.pointer("/spec/schedule")));
             out.chip = if value.pointer("/spec/suspend") == Some(&serde_json::Value::Bool(true)) {

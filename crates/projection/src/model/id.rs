@@ -16,25 +16,40 @@ pub struct Id {
 impl Id {
     /// Stands for an object that is referred to and does not exist.
     pub fn missing(kind: &str, namespace: &str, name: &str) -> Id {
-        Id { kind: kind.into(), namespace: namespace.into(), name: name.into(), uid: format!("missing/{kind}/{namespace}/{name}") }
+        Id {
+            kind: kind.into(),
+            namespace: namespace.into(),
+            name: name.into(),
+            uid: format!("missing/{kind}/{namespace}/{name}"),
+        }
     }
 
     /// Whether a shape stands for the object with this uid: the uid of one of several shapes of an object ends with it.
     pub fn is_of(&self, uid: &str) -> bool {
         let before = self.uid.strip_suffix(uid);
-        before.is_some_and(|before| before.is_empty() || !self.kind.is_empty() && before.ends_with('/') && !uid.contains('/'))
+        before.is_some_and(|before| {
+            before.is_empty()
+                || !self.kind.is_empty() && before.ends_with('/') && !uid.contains('/')
+        })
     }
 
     /// An identity whose uid is its kind and name: for tests and for shapes that are not objects.
     pub fn named(kind: &str, name: &str) -> Self {
-        Id { kind: kind.into(), namespace: "default".into(), name: name.into(), uid: format!("{kind}/{name}") }
+        Id {
+            kind: kind.into(),
+            namespace: "default".into(),
+            name: name.into(),
+            uid: format!("{kind}/{name}"),
+        }
     }
 }
 
 /// Compares names with their numbers as numbers: `node-2` before `node-10`.
 pub fn natural(a: &str, b: &str) -> std::cmp::Ordering {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    let Some(mut at) = a.iter().zip(b).position(|(x, y)| x != y) else { return a.len().cmp(&b.len()) };
+    let Some(mut at) = a.iter().zip(b).position(|(x, y)| x != y) else {
+        return a.len().cmp(&b.len());
+    };
     // A number begins before the first digit that differs.
     while at > 0 && a[at - 1].is_ascii_digit() {
         at -= 1;

@@ -59,14 +59,20 @@ pub struct Model {
 impl Model {
     /// All Pods, in the order of the trees.
     pub fn pods(&self) -> impl Iterator<Item = &Pod> {
-        self.roots.iter().flat_map(|root| &root.groups).flat_map(|group| group.pods.iter()).map(|pod| &**pod)
+        self.roots
+            .iter()
+            .flat_map(|root| &root.groups)
+            .flat_map(|group| group.pods.iter())
+            .map(|pod| &**pod)
     }
 
     /// The Pod with this uid.
     pub fn pod(&self, uid: Option<&str>) -> Option<&Pod> {
         match &self.chosen {
             Some(chosen) if Some(chosen.id.uid.as_str()) == uid => Some(chosen),
-            _ if self.population() <= FEW => self.pods().find(|pod| Some(pod.id.uid.as_str()) == uid),
+            _ if self.population() <= FEW => {
+                self.pods().find(|pod| Some(pod.id.uid.as_str()) == uid)
+            }
             _ => None,
         }
     }
@@ -74,8 +80,13 @@ impl Model {
     /// Where the Pod with this uid stands among those of a group.
     pub fn place(&self, group: &Group, uid: Option<&str>) -> Option<usize> {
         match &self.chosen {
-            Some(chosen) if Some(chosen.id.uid.as_str()) == uid => group.pods.search(|pod| pod.order(chosen)).ok(),
-            _ if group.pods.len() <= FEW => group.pods.iter().position(|pod| Some(pod.id.uid.as_str()) == uid),
+            Some(chosen) if Some(chosen.id.uid.as_str()) == uid => {
+                group.pods.search(|pod| pod.order(chosen)).ok()
+            }
+            _ if group.pods.len() <= FEW => group
+                .pods
+                .iter()
+                .position(|pod| Some(pod.id.uid.as_str()) == uid),
             _ => None,
         }
     }
@@ -87,12 +98,25 @@ impl Model {
 
     /// The Pods of a chosen owner, by uid.
     pub fn kin(&self, chosen: Option<&str>) -> Vec<&str> {
-        let is = |of: &Option<Rc<ControllerCard>>| of.as_ref().is_some_and(|of| Some(of.id.uid.as_str()) == chosen);
-        let groups =
-            self.roots.iter().flat_map(|root| root.groups.iter().filter(move |group| is(&root.controller) || is(&group.controller)));
-        let kin: Vec<&str> = groups.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.as_str()).collect();
+        let is = |of: &Option<Rc<ControllerCard>>| {
+            of.as_ref()
+                .is_some_and(|of| Some(of.id.uid.as_str()) == chosen)
+        };
+        let groups = self.roots.iter().flat_map(|root| {
+            root.groups
+                .iter()
+                .filter(move |group| is(&root.controller) || is(&group.controller))
+        });
+        let kin: Vec<&str> = groups
+            .flat_map(|group| group.pods.iter())
+            .map(|pod| pod.id.uid.as_str())
+            .collect();
         // What nearly all have tells none of them apart.
-        if kin.len() * 2 > self.population() { Vec::new() } else { kin }
+        if kin.len() * 2 > self.population() {
+            Vec::new()
+        } else {
+            kin
+        }
     }
 
     /// The claim of this name: they stand in the order of namespaces and names.
@@ -102,13 +126,23 @@ impl Model {
 
     /// Where it stands among them.
     pub fn claim_place(&self, namespace: &str, name: &str) -> Option<usize> {
-        let order = |claim: &Claim| claim.id.namespace.as_str().cmp(namespace).then_with(|| natural(&claim.id.name, name));
+        let order = |claim: &Claim| {
+            claim
+                .id
+                .namespace
+                .as_str()
+                .cmp(namespace)
+                .then_with(|| natural(&claim.id.name, name))
+        };
         self.claims.binary_search_by(order).ok()
     }
 
     /// The volume of this name: they stand in the order of names.
     pub fn volume(&self, name: &str) -> Option<&Volume> {
-        let at = self.volumes.binary_search_by(|volume| natural(&volume.id.name, name)).ok()?;
+        let at = self
+            .volumes
+            .binary_search_by(|volume| natural(&volume.id.name, name))
+            .ok()?;
         self.volumes.get(at)
     }
 
@@ -119,6 +153,10 @@ impl Model {
 
     /// Whether the ownership diagram has anything to show.
     pub fn is_empty(&self) -> bool {
-        self.roots.is_empty() && self.services.is_empty() && self.claims.is_empty() && self.uses.is_empty() && self.inert.is_empty()
+        self.roots.is_empty()
+            && self.services.is_empty()
+            && self.claims.is_empty()
+            && self.uses.is_empty()
+            && self.inert.is_empty()
     }
 }

@@ -140,7 +140,11 @@ impl Pod {
     pub fn parts(&self, most: usize) -> (String, String) {
         let name = self.id.name.as_str();
         let (lead, tail) = name.split_at_checked(self.prefix).unwrap_or(("", name));
-        let lead = if name.len() > most { lead.get(self.family.min(lead.len())..).unwrap_or("") } else { lead };
+        let lead = if name.len() > most {
+            lead.get(self.family.min(lead.len())..).unwrap_or("")
+        } else {
+            lead
+        };
         if lead.len() + tail.len() <= most {
             return (lead.into(), tail.into());
         }
@@ -149,6 +153,9 @@ impl Pod {
             let rest = lead.get(drop..).unwrap_or("");
             return (format!("…{rest}"), tail.into());
         }
-        (String::new(), format!("…{}", tail.get(tail.len() + 1 - most..).unwrap_or(tail)))
+        (
+            String::new(),
+            format!("…{}", tail.get(tail.len() + 1 - most..).unwrap_or(tail)),
+        )
     }
 }

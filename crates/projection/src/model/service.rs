@@ -60,7 +60,10 @@ impl Service {
 
     /// Endpoints that get traffic.
     pub fn ready(&self) -> usize {
-        self.endpoints.iter().filter(|endpoint| endpoint.ready).count()
+        self.endpoints
+            .iter()
+            .filter(|endpoint| endpoint.ready)
+            .count()
     }
 
     /// What keeps requests from it though it has ready endpoints.
@@ -70,26 +73,44 @@ impl Service {
 
     /// What it lists of a Pod.
     pub fn endpoint(&self, pod: &str) -> Option<&Endpoint> {
-        self.endpoints.binary_search_by(|endpoint| natural(&endpoint.pod, pod)).ok().map(|at| &self.endpoints[at])
+        self.endpoints
+            .binary_search_by(|endpoint| natural(&endpoint.pod, pod))
+            .ok()
+            .map(|at| &self.endpoints[at])
     }
 
     /// Whether one of the Pods whose names begin so gets traffic; nothing where it lists none of them.
     pub fn reaches(&self, of: &str) -> Option<bool> {
-        let from = self.endpoints.partition_point(|endpoint| natural(&endpoint.pod, of).is_lt());
-        let mut own = self.endpoints[from..].iter().take_while(|endpoint| endpoint.pod.starts_with(of)).peekable();
-        own.peek().is_some().then(|| own.any(|endpoint| endpoint.ready))
+        let from = self
+            .endpoints
+            .partition_point(|endpoint| natural(&endpoint.pod, of).is_lt());
+        let mut own = self.endpoints[from..]
+            .iter()
+            .take_while(|endpoint| endpoint.pod.starts_with(of))
+            .peekable();
+        own.peek()
+            .is_some()
+            .then(|| own.any(|endpoint| endpoint.ready))
     }
 
     /// Whether its selector holds for what is called so and has these labels.
     pub fn asks_for(&self, id: &Id, labels: &[String]) -> bool {
-        id.namespace == self.id.namespace && self.selector.split(',').all(|label| labels.iter().any(|own| own == label))
+        id.namespace == self.id.namespace
+            && self
+                .selector
+                .split(',')
+                .all(|label| labels.iter().any(|own| own == label))
     }
 
     /// The trees whose Pods it selects: by the labels of their template, where there is none by what it lists.
     pub fn reached(&self, roots: &[Root]) -> Vec<usize> {
         let near = |id: &Id| id.namespace == self.id.namespace;
-        let lists =
-            |root: &Root| root.groups.iter().flat_map(|g| g.pods.iter()).any(|pod| near(&pod.id) && self.endpoint(&pod.id.name).is_some());
+        let lists = |root: &Root| {
+            root.groups
+                .iter()
+                .flat_map(|g| g.pods.iter())
+                .any(|pod| near(&pod.id) && self.endpoint(&pod.id.name).is_some())
+        };
         let selects = |root: &Root| match &root.controller {
             Some(of) if !of.labels.is_empty() => self.asks_for(&of.id, &of.labels),
             _ => !self.endpoints.is_empty() && lists(root),

@@ -67,8 +67,17 @@ pub fn counters(desired: u64, current: u64, ready: u64) -> Vec<Counter> {
     } else {
         Tone::Plain
     };
-    let of = |n: u64, metric, tone| Counter { value: i18n::format::short_count(n), metric, tone, lags: Message::default() };
-    vec![of(desired, Metric::Desired, Tone::Plain), of(current, Metric::Current, Tone::Plain), of(ready, Metric::Ready, tone)]
+    let of = |n: u64, metric, tone| Counter {
+        value: i18n::format::short_count(n),
+        metric,
+        tone,
+        lags: Message::default(),
+    };
+    vec![
+        of(desired, Metric::Desired, Tone::Plain),
+        of(current, Metric::Current, Tone::Plain),
+        of(ready, Metric::Ready, tone),
+    ]
 }
 
 /// A card of a controller: Deployment, ReplicaSet, StatefulSet, Job, …
@@ -127,13 +136,26 @@ pub struct Root {
 impl Root {
     /// Whether a Pod mounts a claim, or will.
     pub fn mounts(&self) -> bool {
-        self.controller.as_ref().is_some_and(|of| of.claims) || self.groups.iter().any(|group| group.pods.mounts())
+        self.controller.as_ref().is_some_and(|of| of.claims)
+            || self.groups.iter().any(|group| group.pods.mounts())
     }
 
     /// From which of its Pods on a group is of an older revision: from the first, or none.
     pub fn older(&self, group: &Group) -> usize {
-        let newest = self.groups.last().is_none_or(|last| std::ptr::eq(last, group));
-        if !newest && self.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment") { 0 } else { usize::MAX }
+        let newest = self
+            .groups
+            .last()
+            .is_none_or(|last| std::ptr::eq(last, group));
+        if !newest
+            && self
+                .controller
+                .as_ref()
+                .is_some_and(|of| of.id.kind == "Deployment")
+        {
+            0
+        } else {
+            usize::MAX
+        }
     }
 
     /// How many Pods there are to be.

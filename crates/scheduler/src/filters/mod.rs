@@ -29,19 +29,28 @@ pub(super) const ALL: &[&Filter] = &[
 
 /// The volume binder as a set of one filter: it also refuses before and after the filters run.
 pub(super) fn volume_binding() -> u16 {
-    ALL.iter().position(|filter| filter.name == volume_binding::FILTER.name).map_or(0, |at| 1 << at)
+    ALL.iter()
+        .position(|filter| filter.name == volume_binding::FILTER.name)
+        .map_or(0, |at| 1 << at)
 }
 
 /// The filters that apply to the Pod.
 pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<(usize, &'static Filter)> {
     let mut asked = Vec::with_capacity(ALL.len());
-    asked.extend(ALL.iter().copied().enumerate().filter(|(_, filter)| filter.asks.is_none_or(|asks| asks(cycle))));
+    asked.extend(
+        ALL.iter()
+            .copied()
+            .enumerate()
+            .filter(|(_, filter)| filter.asks.is_none_or(|asks| asks(cycle))),
+    );
     asked
 }
 
 /// Whether a filter applies that not every Pod has to pass: such filters depend on more than the template and the node's totals.
 pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
-    ALL.iter().filter_map(|filter| filter.asks).any(|asks| asks(cycle))
+    ALL.iter()
+        .filter_map(|filter| filter.asks)
+        .any(|asks| asks(cycle))
 }
 
 /// The filters whose refusals these changes may resolve, as a set.
@@ -49,7 +58,10 @@ pub(super) fn helped_by(changes: ClusterChanges) -> u16 {
     if changes == ANY {
         return u16::MAX;
     }
-    ALL.iter().enumerate().filter(|(_, filter)| filter.requeue_on & changes != 0).fold(0, |set, (at, _)| set | 1 << at)
+    ALL.iter()
+        .enumerate()
+        .filter(|(_, filter)| filter.requeue_on & changes != 0)
+        .fold(0, |set, (at, _)| set | 1 << at)
 }
 
 /// The first part of a FailedScheduling message: the reasons of the nodes, counted.
@@ -64,7 +76,10 @@ pub fn reasons(nodes: usize, refusals: &[Refusal]) -> String {
             None => counts.push((reason.clone(), 1)),
         }
     }
-    let mut parts: Vec<String> = counts.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    let mut parts: Vec<String> = counts
+        .iter()
+        .map(|(reason, n)| format!("{n} {reason}"))
+        .collect();
     k8s_model::sort::sort(&mut parts);
     format!("0/{nodes} nodes are available: {}.", parts.join(", "))
 }
@@ -88,6 +103,9 @@ mod tests {
             Refusal::final_("node(s) had untolerated taint(s)"),
         ];
         let text = reasons(3, &refusals.into_iter().flatten().collect::<Vec<_>>());
-        assert_eq!(text, "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) were unschedulable.");
+        assert_eq!(
+            text,
+            "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) were unschedulable."
+        );
     }
 }

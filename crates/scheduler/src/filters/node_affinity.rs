@@ -12,21 +12,43 @@ use k8s_model::pod::NodeSelectorTerm;
 use std::rc::Rc;
 
 /// The filter.
-pub(super) const FILTER: Filter = Filter { name: "NodeAffinity", asks: None, filter, explain, requeue_on: NODE_LABELS };
+pub(super) const FILTER: Filter = Filter {
+    name: "NodeAffinity",
+    asks: None,
+    filter,
+    explain,
+    requeue_on: NODE_LABELS,
+};
 
 /// The part of the filter that upstream evaluates before all others.
-pub(super) const PINNED: Filter = Filter { filter: pinned, ..FILTER };
+pub(super) const PINNED: Filter = Filter {
+    filter: pinned,
+    ..FILTER
+};
 
 /// Whether the affinity names nodes of which this is none, in every term.
 ///
 /// Upstream then never evaluates other nodes; a DaemonSet's Pods are pinned this way.
 fn pinned(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
-    let required = cycle.pod.spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution.as_ref()?;
+    let required = cycle
+        .pod
+        .spec
+        .affinity
+        .node_affinity
+        .required_during_scheduling_ignored_during_execution
+        .as_ref()?;
     let elsewhere = |term: &NodeSelectorTerm| {
-        let names = term.match_fields.iter().filter(|f| f.key == "metadata.name" && f.operator == "In");
-        names.into_iter().any(|f| !f.values.contains(&object.meta.name))
+        let names = term
+            .match_fields
+            .iter()
+            .filter(|f| f.key == "metadata.name" && f.operator == "In");
+        names
+            .into_iter()
+            .any(|f| !f.values.contains(&object.meta.name))
     };
-    if required.node_selector_terms.is_empty() || !required.node_selector_terms.iter().all(elsewhere) {
+    if required.node_selector_terms.is_empty()
+        || !required.node_selector_terms.iter().all(elsewhere)
+    {
         return None;
     }
     Refusal::final_("node(s) didn't satisfy plugin(s) [NodeAffinity]")
@@ -40,9 +62,18 @@ fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<
 }
 
 fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
-    let differs = cycle.pod.spec.node_selector.iter().find(|(key, want)| object.meta.label(key) != Some(*want));
+    let differs = cycle
+        .pod
+        .spec
+        .node_selector
+        .iter()
+        .find(|(key, want)| object.meta.label(key) != Some(*want));
     out.push(match differs {
-        Some((key, want)) => Refuses::Label { key: key.clone(), want: want.clone(), has: object.meta.label(key).cloned() },
+        Some((key, want)) => Refuses::Label {
+            key: key.clone(),
+            want: want.clone(),
+            has: object.meta.label(key).cloned(),
+        },
         None => Refuses::Affinity,
     });
 }

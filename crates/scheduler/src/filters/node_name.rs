@@ -10,7 +10,13 @@ use k8s_model::node::Node;
 use std::rc::Rc;
 
 /// The filter.
-pub(super) const FILTER: Filter = Filter { name: "NodeName", asks: Some(asks), filter, explain, requeue_on: 0 };
+pub(super) const FILTER: Filter = Filter {
+    name: "NodeName",
+    asks: Some(asks),
+    filter,
+    explain,
+    requeue_on: 0,
+};
 
 fn asks(cycle: &Cycle<'_>) -> bool {
     !cycle.pod.spec.node_name.is_empty()

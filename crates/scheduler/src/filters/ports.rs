@@ -11,11 +11,26 @@ use k8s_model::pod::{ContainerPort, Pod};
 use std::rc::Rc;
 
 /// The filter.
-pub(super) const FILTER: Filter = Filter { name: "NodePorts", asks: Some(asks), filter, explain, requeue_on: POD_GONE };
+pub(super) const FILTER: Filter = Filter {
+    name: "NodePorts",
+    asks: Some(asks),
+    filter,
+    explain,
+    requeue_on: POD_GONE,
+};
 
 fn host_ports(pod: &Pod) -> impl Iterator<Item = &ContainerPort> {
-    let sidecars = pod.spec.init_containers.iter().filter(|c| c.restart_policy == "Always");
-    pod.spec.containers.iter().chain(sidecars).flat_map(|c| &c.ports).filter(|p| p.host_port > 0)
+    let sidecars = pod
+        .spec
+        .init_containers
+        .iter()
+        .filter(|c| c.restart_policy == "Always");
+    pod.spec
+        .containers
+        .iter()
+        .chain(sidecars)
+        .flat_map(|c| &c.ports)
+        .filter(|p| p.host_port > 0)
 }
 
 /// Whether two host addresses overlap; an empty one means all.
@@ -34,7 +49,11 @@ fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -> Option<Re
         info.pods
             .values()
             .flat_map(|o| host_ports(o.body()))
-            .any(|q| q.host_port == p.host_port && q.protocol == p.protocol && overlap(&p.host_ip, &q.host_ip))
+            .any(|q| {
+                q.host_port == p.host_port
+                    && q.protocol == p.protocol
+                    && overlap(&p.host_ip, &q.host_ip)
+            })
     };
     if wanted.any(taken) {
         return Refusal::for_now("node(s) didn't have free ports for the requested pod ports");
@@ -44,11 +63,19 @@ fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -> Option<Re
 
 fn explain(cycle: &Cycle<'_>, _: &Rc<Object>, info: &NodeInfo, out: &mut Vec<Refuses>) {
     let ports = |pod: &Pod| -> Vec<i32> {
-        pod.spec.containers.iter().flat_map(|c| &c.ports).map(|p| p.host_port).filter(|port| *port > 0).collect()
+        pod.spec
+            .containers
+            .iter()
+            .flat_map(|c| &c.ports)
+            .map(|p| p.host_port)
+            .filter(|port| *port > 0)
+            .collect()
     };
     let wanted = ports(cycle.pod);
     let taken = info.pods.values().find_map(|other| {
-        let port = ports(other.body()).into_iter().find(|port| wanted.contains(port))?;
+        let port = ports(other.body())
+            .into_iter()
+            .find(|port| wanted.contains(port))?;
         Some((port, other.meta.name.clone()))
     });
     let (port, by) = taken.unwrap_or_default();

@@ -13,7 +13,13 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The filter.
-pub(super) const FILTER: Filter = Filter { name: "NodeResourcesFit", asks: None, filter, explain, requeue_on: POD_GONE | NODE_ALLOCATABLE };
+pub(super) const FILTER: Filter = Filter {
+    name: "NodeResourcesFit",
+    asks: None,
+    filter,
+    explain,
+    requeue_on: POD_GONE | NODE_ALLOCATABLE,
+};
 
 fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, info: &NodeInfo) -> Option<Refusal> {
     let (wanted, has) = (cycle.pod.spec.requests, info.allocatable);
@@ -25,8 +31,18 @@ fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, info: &NodeInfo) -> Option
     let mut never = false;
     for (name, want, free, all) in [
         ("Insufficient cpu", wanted.cpu, free.cpu, has.cpu),
-        ("Insufficient memory", wanted.memory, free.memory, has.memory),
-        ("Insufficient ephemeral-storage", wanted.ephemeral, free.ephemeral, has.ephemeral),
+        (
+            "Insufficient memory",
+            wanted.memory,
+            free.memory,
+            has.memory,
+        ),
+        (
+            "Insufficient ephemeral-storage",
+            wanted.ephemeral,
+            free.ephemeral,
+            has.ephemeral,
+        ),
     ] {
         if want > 0 && want > free {
             reasons.push(Str::new_static(name));
@@ -35,28 +51,60 @@ fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, info: &NodeInfo) -> Option
     }
     for (name, want) in &cycle.pod.spec.extended {
         let all = node.status.allocatable.get(name).map_or(0, units_of);
-        let of = |pod: &Pod| pod.spec.extended.iter().filter(|(other, _)| other == name).map(|(_, amount)| amount).sum::<i64>();
-        let used: i64 = info.pods.iter().filter_map(|(_, object)| object.pod()).map(of).sum();
+        let of = |pod: &Pod| {
+            pod.spec
+                .extended
+                .iter()
+                .filter(|(other, _)| other == name)
+                .map(|(_, amount)| amount)
+                .sum::<i64>()
+        };
+        let used: i64 = info
+            .pods
+            .iter()
+            .filter_map(|(_, object)| object.pod())
+            .map(of)
+            .sum();
         if *want > 0 && *want > all - used {
             reasons.push(format_smolstr!("Insufficient {name}"));
             never |= *want > all;
         }
     }
-    (!reasons.is_empty()).then_some(Refusal { by: 0, reasons, preemption_helps: !never })
+    (!reasons.is_empty()).then_some(Refusal {
+        by: 0,
+        reasons,
+        preemption_helps: !never,
+    })
 }
 
 fn explain(cycle: &Cycle<'_>, _: &Rc<Object>, info: &NodeInfo, out: &mut Vec<Refuses>) {
-    let (asks, all, free) = (cycle.pod.spec.requests, info.allocatable, info.allocatable.minus(info.requested));
+    let (asks, all, free) = (
+        cycle.pod.spec.requests,
+        info.allocatable,
+        info.allocatable.minus(info.requested),
+    );
     if info.pods.len() as i64 + 1 > info.max_pods {
-        out.push(Refuses::Pods { most: info.max_pods });
+        out.push(Refuses::Pods {
+            most: info.max_pods,
+        });
     }
     for (what, asks, free, all) in [
         ("cpu", asks.cpu, free.cpu, all.cpu),
         ("memory", asks.memory, free.memory, all.memory),
-        ("ephemeral-storage", asks.ephemeral, free.ephemeral, all.ephemeral),
+        (
+            "ephemeral-storage",
+            asks.ephemeral,
+            free.ephemeral,
+            all.ephemeral,
+        ),
     ] {
         if asks > 0 && asks > free {
-            out.push(Refuses::Short { what, asks, free, all });
+            out.push(Refuses::Short {
+                what,
+                asks,
+                free,
+                all,
+            });
         }
     }
 }

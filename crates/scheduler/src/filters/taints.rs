@@ -11,7 +11,13 @@ use k8s_model::node::{Node, Taint};
 use std::rc::Rc;
 
 /// The filter.
-pub(super) const FILTER: Filter = Filter { name: "TaintToleration", asks: None, filter, explain, requeue_on: NODE_TAINTS };
+pub(super) const FILTER: Filter = Filter {
+    name: "TaintToleration",
+    asks: None,
+    filter,
+    explain,
+    requeue_on: NODE_TAINTS,
+};
 
 fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
     untolerated(cycle, node)?;
@@ -22,12 +28,20 @@ fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Re
 /// uncordoned, the taint stays for a moment.
 fn untolerated<'n>(cycle: &Cycle<'_>, node: &'n Node) -> Option<&'n Taint> {
     let cordon = |t: &Taint| node.spec.unschedulable && t.key == "node.kubernetes.io/unschedulable";
-    let mut hard = node.spec.taints.iter().filter(|t| matches!(t.effect.as_str(), "NoSchedule" | "NoExecute") && !cordon(t));
+    let mut hard = node
+        .spec
+        .taints
+        .iter()
+        .filter(|t| matches!(t.effect.as_str(), "NoSchedule" | "NoExecute") && !cordon(t));
     hard.find(|taint| !tolerates(&cycle.pod.spec.tolerations, taint))
 }
 
 fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
     if let Some(t) = untolerated(cycle, object.body()) {
-        out.push(Refuses::Taint { key: t.key.clone(), value: t.value.clone(), effect: t.effect.clone() });
+        out.push(Refuses::Taint {
+            key: t.key.clone(),
+            value: t.value.clone(),
+            effect: t.effect.clone(),
+        });
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/filtering.go`.
 
-use crate::framework::{Cycle, Filter, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE, POD_PLACED, Refusal};
+use crate::framework::{
+    Cycle, Filter, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE, POD_PLACED, Refusal,
+};
 use crate::node_info::NodeInfo;
 use crate::refuses::Refuses;
 use k8s_model::Object;
@@ -26,9 +28,14 @@ fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Re
     for counted in &cycle.spread {
         let constraint = counted.constraint;
         let Some(value) = node.meta.label(&constraint.topology_key) else {
-            return Refusal::final_("node(s) didn't match pod topology spread constraints (missing required label)");
+            return Refusal::final_(
+                "node(s) didn't match pod topology spread constraints (missing required label)",
+            );
         };
-        let own = constraint.label_selector.as_ref().is_some_and(|s| s.matches(&cycle.object.meta.labels));
+        let own = constraint
+            .label_selector
+            .as_ref()
+            .is_some_and(|s| s.matches(&cycle.object.meta.labels));
         if counted.in_domain(value) + i64::from(own) - counted.fewest() > constraint.max_skew {
             return Refusal::for_now("node(s) didn't match pod topology spread constraints");
         }
@@ -38,12 +45,27 @@ fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Re
 
 fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
     for counted in &cycle.spread {
-        let (key, most) = (counted.constraint.topology_key.clone(), counted.constraint.max_skew);
-        let Some(domain) = object.meta.label(&key).cloned() else { return out.push(Refuses::NoDomain { key }) };
-        let own = counted.constraint.label_selector.as_ref().is_some_and(|s| s.matches(&cycle.object.meta.labels));
+        let (key, most) = (
+            counted.constraint.topology_key.clone(),
+            counted.constraint.max_skew,
+        );
+        let Some(domain) = object.meta.label(&key).cloned() else {
+            return out.push(Refuses::NoDomain { key });
+        };
+        let own = counted
+            .constraint
+            .label_selector
+            .as_ref()
+            .is_some_and(|s| s.matches(&cycle.object.meta.labels));
         let (here, fewest) = (counted.in_domain(&domain), counted.fewest());
         if here + i64::from(own) - fewest > most {
-            return out.push(Refuses::Spread { key, domain, here, fewest, most });
+            return out.push(Refuses::Spread {
+                key,
+                domain,
+                here,
+                fewest,
+                most,
+            });
         }
     }
 }

@@ -11,14 +11,28 @@ use k8s_model::node::{Node, Taint};
 use std::rc::Rc;
 
 /// The filter.
-pub(super) const FILTER: Filter = Filter { name: "NodeUnschedulable", asks: None, filter, explain, requeue_on: NODE_TAINTS };
+pub(super) const FILTER: Filter = Filter {
+    name: "NodeUnschedulable",
+    asks: None,
+    filter,
+    explain,
+    requeue_on: NODE_TAINTS,
+};
 
 fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
     if !node.spec.unschedulable {
         return None;
     }
-    let taint = Taint { key: "node.kubernetes.io/unschedulable".into(), effect: "NoSchedule".into(), ..Default::default() };
-    if tolerates(&cycle.pod.spec.tolerations, &taint) { None } else { Refusal::final_("node(s) were unschedulable") }
+    let taint = Taint {
+        key: "node.kubernetes.io/unschedulable".into(),
+        effect: "NoSchedule".into(),
+        ..Default::default()
+    };
+    if tolerates(&cycle.pod.spec.tolerations, &taint) {
+        None
+    } else {
+        Refusal::final_("node(s) were unschedulable")
+    }
 }
 
 fn explain(_: &Cycle<'_>, _: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {

@@ -11,11 +11,18 @@ use k8s_model::node::Node;
 use std::rc::Rc;
 
 /// The filter.
-pub(super) const FILTER: Filter =
-    Filter { name: "VolumeBinding", asks: Some(asks), filter, explain, requeue_on: POD_GONE | NODE_LABELS | NODE_TAINTS | STORAGE };
+pub(super) const FILTER: Filter = Filter {
+    name: "VolumeBinding",
+    asks: Some(asks),
+    filter,
+    explain,
+    requeue_on: POD_GONE | NODE_LABELS | NODE_TAINTS | STORAGE,
+};
 
 fn asks(cycle: &Cycle<'_>) -> bool {
-    volumes::claims(cycle.object, cycle.pod, cycle.cache).next().is_some()
+    volumes::claims(cycle.object, cycle.pod, cycle.cache)
+        .next()
+        .is_some()
 }
 
 fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
@@ -26,15 +33,21 @@ fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<
     }
     match volumes::reachable(cycle.object, cycle.pod, object, cycle.cache) {
         volumes::Reach::Yes => None,
-        volumes::Reach::WrongNode => Refusal::final_("node(s) didn't match PersistentVolume's node affinity"),
-        volumes::Reach::NoVolume => Refusal::final_("node(s) didn't find available persistent volumes to bind"),
+        volumes::Reach::WrongNode => {
+            Refusal::final_("node(s) didn't match PersistentVolume's node affinity")
+        }
+        volumes::Reach::NoVolume => {
+            Refusal::final_("node(s) didn't find available persistent volumes to bind")
+        }
     }
 }
 
 fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
-    out.push(match volumes::reachable(cycle.object, cycle.pod, object, cycle.cache) {
-        volumes::Reach::WrongNode => Refuses::VolumeElsewhere,
-        volumes::Reach::NoVolume => Refuses::NoVolume,
-        volumes::Reach::Yes => Refuses::ClaimTaken,
-    });
+    out.push(
+        match volumes::reachable(cycle.object, cycle.pod, object, cycle.cache) {
+            volumes::Reach::WrongNode => Refuses::VolumeElsewhere,
+            volumes::Reach::NoVolume => Refuses::NoVolume,
+            volumes::Reach::Yes => Refuses::ClaimTaken,
+        },
+    );
 }

@@ -6,7 +6,11 @@ use crate::framework::{Cycle, Score, Scoring};
 use crate::node_info::NodeInfo;
 
 /// The score.
-pub(super) const SCORE: Score = Score { name: "NodeResourcesBalancedAllocation", weight: 1, score: Scoring::Node(score) };
+pub(super) const SCORE: Score = Score {
+    name: "NodeResourcesBalancedAllocation",
+    weight: 1,
+    score: Scoring::Node(score),
+};
 
 /// 100 less the spread of the used shares, in percent; a Pod without requests changes no balance.
 fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
@@ -15,7 +19,13 @@ fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
         return 0;
     }
     let (has, used) = (info.allocatable, info.requested.plus(wanted));
-    let share = |has: i64, used: i64| if has <= 0 { 1.0 } else { (used as f64 / has as f64).min(1.0) };
+    let share = |has: i64, used: i64| {
+        if has <= 0 {
+            1.0
+        } else {
+            (used as f64 / has as f64).min(1.0)
+        }
+    };
     let spread = (share(has.cpu, used.cpu) - share(has.memory, used.memory)).abs() / 2.0;
     ((1.0 - spread) * 100.0) as i64
 }

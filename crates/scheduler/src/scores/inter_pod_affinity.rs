@@ -13,7 +13,11 @@ use k8s_model::{Object, Str};
 const WEIGHT: i64 = 2;
 
 /// The score.
-pub(super) const SCORE: Score = Score { name: "InterPodAffinity", weight: WEIGHT, score: Scoring::Among { asks, score } };
+pub(super) const SCORE: Score = Score {
+    name: "InterPodAffinity",
+    weight: WEIGHT,
+    score: Scoring::Among { asks, score },
+};
 
 /// A Pod's node, a topology key, and the weight of sharing that domain.
 type Worth<'c> = (&'c Object, &'c str, i64);
@@ -21,8 +25,13 @@ type Worth<'c> = (&'c Object, &'c str, i64);
 /// Whether the Pod has preferences of its own.
 fn prefers(cycle: &Cycle<'_>) -> bool {
     let own = &cycle.pod.spec.affinity;
-    !own.pod_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
-        || !own.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
+    !own.pod_affinity
+        .preferred_during_scheduling_ignored_during_execution
+        .is_empty()
+        || !own
+            .pod_anti_affinity
+            .preferred_during_scheduling_ignored_during_execution
+            .is_empty()
 }
 
 fn asks(cycle: &Cycle<'_>) -> bool {
@@ -32,38 +41,87 @@ fn asks(cycle: &Cycle<'_>) -> bool {
 /// 100 for the most preferred node, 0 for the least preferred.
 fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let own = &cycle.pod.spec.affinity;
-    let near = &own.pod_affinity.preferred_during_scheduling_ignored_during_execution;
-    let far = &own.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution;
+    let near = &own
+        .pod_affinity
+        .preferred_during_scheduling_ignored_during_execution;
+    let far = &own
+        .pod_anti_affinity
+        .preferred_during_scheduling_ignored_during_execution;
     let prefers = prefers(cycle);
     let object: &Object = cycle.object;
     let mut worth: Vec<Worth<'_>> = Vec::new();
-    for info in cycle.nodes.values().filter(|info| prefers || info.choosy > 0) {
-        let Some(home) = info.node.as_ref() else { continue };
+    for info in cycle
+        .nodes
+        .values()
+        .filter(|info| prefers || info.choosy > 0)
+    {
+        let Some(home) = info.node.as_ref() else {
+            continue;
+        };
         for other in info.pods.values() {
             let means = |term: &PodAffinityTerm, weight: i64, mine: bool| {
-                let (from, to): (&Object, &Object) = if mine { (object, other) } else { (other, object) };
+                let (from, to): (&Object, &Object) = if mine {
+                    (object, other)
+                } else {
+                    (other, object)
+                };
                 weight != 0 && selects(term, &from.meta.namespace, to, cycle)
             };
             for (terms, sign) in [(near, 1), (far, -1)] {
-                for t in terms.iter().filter(|t| means(&t.pod_affinity_term, t.weight, true)) {
+                for t in terms
+                    .iter()
+                    .filter(|t| means(&t.pod_affinity_term, t.weight, true))
+                {
                     worth.push((home, &t.pod_affinity_term.topology_key, sign * t.weight));
                 }
             }
             let theirs = &other.body::<Pod>().spec.affinity;
-            for t in theirs.pod_affinity.required_during_scheduling_ignored_during_execution.iter().filter(|t| means(t, 1, false)) {
+            for t in theirs
+                .pod_affinity
+                .required_during_scheduling_ignored_during_execution
+                .iter()
+                .filter(|t| means(t, 1, false))
+            {
                 worth.push((home, &t.topology_key, 1));
             }
-            let near = &theirs.pod_affinity.preferred_during_scheduling_ignored_during_execution;
-            let far = &theirs.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution;
+            let near = &theirs
+                .pod_affinity
+                .preferred_during_scheduling_ignored_during_execution;
+            let far = &theirs
+                .pod_anti_affinity
+                .preferred_during_scheduling_ignored_during_execution;
             for (terms, sign) in [(near, 1), (far, -1)] {
-                for t in terms.iter().filter(|t| means(&t.pod_affinity_term, t.weight, false)) {
+                for t in terms
+                    .iter()
+                    .filter(|t| means(&t.pod_affinity_term, t.weight, false))
+                {
                     worth.push((home, &t.pod_affinity_term.topology_key, sign * t.weight));
                 }
             }
         }
     }
-    let value = |node: &Object| worth.iter().filter(|(home, key, _)| same_domain(home, node, key)).map(|(.., w)| *w).sum::<i64>();
-    let raw: Vec<i64> = feasible.iter().map(|(_, info)| info.node.as_ref().map_or(0, |node| value(node))).collect();
-    let (max, min) = (raw.iter().max().copied().unwrap_or(0), raw.iter().min().copied().unwrap_or(0));
-    raw.iter().map(|raw| if max > min { 100 * (raw - min) / (max - min) } else { 0 }).collect()
+    let value = |node: &Object| {
+        worth
+            .iter()
+            .filter(|(home, key, _)| same_domain(home, node, key))
+            .map(|(.., w)| *w)
+            .sum::<i64>()
+    };
+    let raw: Vec<i64> = feasible
+        .iter()
+        .map(|(_, info)| info.node.as_ref().map_or(0, |node| value(node)))
+        .collect();
+    let (max, min) = (
+        raw.iter().max().copied().unwrap_or(0),
+        raw.iter().min().copied().unwrap_or(0),
+    );
+    raw.iter()
+        .map(|raw| {
+            if max > min {
+                100 * (raw - min) / (max - min)
+            } else {
+                0
+            }
+        })
+        .collect()
 }

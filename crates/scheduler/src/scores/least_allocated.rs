@@ -6,11 +6,21 @@ use crate::framework::{Cycle, Score, Scoring};
 use crate::node_info::{NodeInfo, counted};
 
 /// The score.
-pub(super) const SCORE: Score = Score { name: "NodeResourcesLeastAllocated", weight: 1, score: Scoring::Node(score) };
+pub(super) const SCORE: Score = Score {
+    name: "NodeResourcesLeastAllocated",
+    weight: 1,
+    score: Scoring::Node(score),
+};
 
 /// The free shares of CPU and memory in percent, averaged.
 fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
     let (has, used) = (info.allocatable, info.counted.plus(counted(cycle.pod)));
-    let left = |has: i64, used: i64| if has <= 0 || used > has { 0 } else { (i128::from(has - used) * 100 / i128::from(has)) as i64 };
+    let left = |has: i64, used: i64| {
+        if has <= 0 || used > has {
+            0
+        } else {
+            (i128::from(has - used) * 100 / i128::from(has)) as i64
+        }
+    };
     (left(has.cpu, used.cpu) + left(has.memory, used.memory)) / 2
 }

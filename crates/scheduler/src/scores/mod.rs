@@ -23,18 +23,28 @@ pub(super) const ALL: &[&Score] = &[
 
 /// The weighted sum of the scores that depend on the Pod and the node alone.
 pub(super) fn alone(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
-    let of = |score: &&Score| if let Scoring::Node(value) = score.score { score.weight * value(cycle, info) } else { 0 };
+    let of = |score: &&Score| {
+        if let Scoring::Node(value) = score.score {
+            score.weight * value(cycle, info)
+        } else {
+            0
+        }
+    };
     ALL.iter().map(of).sum()
 }
 
 /// Whether one of the scores that compare nodes with each other tells nodes apart for this Pod.
 pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
-    ALL.iter().any(|score| matches!(score.score, Scoring::Among { asks, .. } if asks(cycle)))
+    ALL.iter()
+        .any(|score| matches!(score.score, Scoring::Among { asks, .. } if asks(cycle)))
 }
 
 /// The weighted sum of all scores for each feasible node.
 pub(super) fn total(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
-    let mut sums: Vec<i64> = feasible.iter().map(|(_, info)| alone(cycle, info)).collect();
+    let mut sums: Vec<i64> = feasible
+        .iter()
+        .map(|(_, info)| alone(cycle, info))
+        .collect();
     for score in ALL {
         let values = match score.score {
             Scoring::Among { asks, score } if asks(cycle) => score(cycle, feasible),

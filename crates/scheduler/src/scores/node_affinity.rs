@@ -11,17 +11,43 @@ use k8s_model::{Object, Str};
 const WEIGHT: i64 = 2;
 
 /// The score.
-pub(super) const SCORE: Score = Score { name: "NodeAffinity", weight: WEIGHT, score: Scoring::Among { asks, score } };
+pub(super) const SCORE: Score = Score {
+    name: "NodeAffinity",
+    weight: WEIGHT,
+    score: Scoring::Among { asks, score },
+};
 
 fn asks(cycle: &Cycle<'_>) -> bool {
-    !cycle.pod.spec.affinity.node_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
+    !cycle
+        .pod
+        .spec
+        .affinity
+        .node_affinity
+        .preferred_during_scheduling_ignored_during_execution
+        .is_empty()
 }
 
 /// 100 for the node whose preferred terms weigh most.
 fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
-    let preferred = &cycle.pod.spec.affinity.node_affinity.preferred_during_scheduling_ignored_during_execution;
-    let weight = |node: &Object| preferred.iter().filter(|t| term_matches(&t.preference, node)).map(|t| t.weight).sum::<i64>();
-    let raw: Vec<i64> = feasible.iter().map(|(_, info)| info.node.as_ref().map_or(0, |node| weight(node))).collect();
+    let preferred = &cycle
+        .pod
+        .spec
+        .affinity
+        .node_affinity
+        .preferred_during_scheduling_ignored_during_execution;
+    let weight = |node: &Object| {
+        preferred
+            .iter()
+            .filter(|t| term_matches(&t.preference, node))
+            .map(|t| t.weight)
+            .sum::<i64>()
+    };
+    let raw: Vec<i64> = feasible
+        .iter()
+        .map(|(_, info)| info.node.as_ref().map_or(0, |node| weight(node)))
+        .collect();
     let max = raw.iter().max().copied().unwrap_or(0);
-    raw.iter().map(|raw| if max > 0 { 100 * raw / max } else { 0 }).collect()
+    raw.iter()
+        .map(|raw| if max > 0 { 100 * raw / max } else { 0 })
+        .collect()
 }

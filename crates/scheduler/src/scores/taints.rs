@@ -12,7 +12,11 @@ use k8s_model::node::Node;
 const WEIGHT: i64 = 3;
 
 /// The score.
-pub(super) const SCORE: Score = Score { name: "TaintToleration", weight: WEIGHT, score: Scoring::Among { asks, score } };
+pub(super) const SCORE: Score = Score {
+    name: "TaintToleration",
+    weight: WEIGHT,
+    score: Scoring::Among { asks, score },
+};
 
 fn asks(cycle: &Cycle<'_>) -> bool {
     cycle.nodes.repelling > 0
@@ -21,9 +25,30 @@ fn asks(cycle: &Cycle<'_>) -> bool {
 /// 100 for a node without such taints, less for others, 0 for the worst.
 fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let count = |info: &NodeInfo| {
-        let taints = info.node.as_ref().map_or(&[][..], |node| &node.body::<Node>().spec.taints);
-        taints.iter().filter(|t| t.effect == "PreferNoSchedule" && !tolerates(&cycle.pod.spec.tolerations, t)).count() as i64
+        let taints = info
+            .node
+            .as_ref()
+            .map_or(&[][..], |node| &node.body::<Node>().spec.taints);
+        taints
+            .iter()
+            .filter(|t| {
+                t.effect == "PreferNoSchedule" && !tolerates(&cycle.pod.spec.tolerations, t)
+            })
+            .count() as i64
     };
-    let max = feasible.iter().map(|(_, info)| count(info)).max().unwrap_or(0);
-    feasible.iter().map(|(_, info)| if max > 0 { 100 - 100 * count(info) / max } else { 0 }).collect()
+    let max = feasible
+        .iter()
+        .map(|(_, info)| count(info))
+        .max()
+        .unwrap_or(0);
+    feasible
+        .iter()
+        .map(|(_, info)| {
+            if max > 0 {
+                100 - 100 * count(info) / max
+            } else {
+                0
+            }
+        })
+        .collect()
 }

@@ -11,7 +11,11 @@ use k8s_model::{Kind, Object, Str, Uid};
 /// Upstream's weight of this score.
 pub(crate) const WEIGHT: i64 = 2;
 /// The score.
-pub(super) const SCORE: Score = Score { name: "PodTopologySpread", weight: WEIGHT, score: Scoring::Spread(scores) };
+pub(super) const SCORE: Score = Score {
+    name: "PodTopologySpread",
+    weight: WEIGHT,
+    score: Scoring::Spread(scores),
+};
 
 /// The system defaults for `kubernetes.io/hostname` and for the zone.
 const NODE_SKEW: f64 = 3.0;
@@ -21,14 +25,19 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 /// 100 for the node with the fewest Pods, down to 0.
 fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let costs = if cycle.pod.spec.topology_spread_constraints.is_empty() {
-        let Some(owner) = owner(cycle) else { return vec![0; feasible.len()] };
+        let Some(owner) = owner(cycle) else {
+            return vec![0; feasible.len()];
+        };
         by_default(cycle, owner, feasible)
     } else {
         by_constraints(cycle, feasible)
     };
     let mut range = CostRange::default();
     costs.iter().flatten().for_each(|cost| range.take(*cost));
-    costs.iter().map(|cost| cost.map_or(0, |cost| range.score(cost))).collect()
+    costs
+        .iter()
+        .map(|cost| cost.map_or(0, |cost| range.score(cost)))
+        .collect()
 }
 
 /// The lowest and the highest cost.
@@ -45,15 +54,28 @@ impl CostRange {
     /// The score of a cost.
     pub fn score(&self, cost: i64) -> i64 {
         let (min, max) = self.0.unwrap_or_default();
-        if max == 0 { 100 } else { 100 * (max + min - cost) / max }
+        if max == 0 {
+            100
+        } else {
+            100 * (max + min - cost) / max
+        }
     }
 }
 
 /// The controller whose Pods are spread by default.
 pub(crate) fn owner(cycle: &Cycle<'_>) -> Option<Uid> {
     // Defaults use the selectors of these kinds only.
-    let kinds = [Kind::ReplicaSet, Kind::StatefulSet, Kind::ReplicationController];
-    cycle.object.meta.controller().filter(|owner| kinds.iter().any(|kind| owner.is_kind(*kind))).map(|owner| owner.uid)
+    let kinds = [
+        Kind::ReplicaSet,
+        Kind::StatefulSet,
+        Kind::ReplicationController,
+    ];
+    cycle
+        .object
+        .meta
+        .controller()
+        .filter(|owner| kinds.iter().any(|kind| owner.is_kind(*kind)))
+        .map(|owner| owner.uid)
 }
 
 /// The Pods of a controller on a node.
@@ -72,7 +94,10 @@ pub(crate) struct Defaults {
 impl Defaults {
     /// For a number of nodes and zones.
     pub fn new(nodes: usize, zones: usize) -> Defaults {
-        Defaults { node_weight: weight(nodes), zone_weight: weight(zones) }
+        Defaults {
+            node_weight: weight(nodes),
+            zone_weight: weight(zones),
+        }
     }
 
     /// The cost of a node with `count` Pods, and `in_zone` Pods in its zone if it has one.
@@ -100,53 +125,97 @@ fn by_default(cycle: &Cycle<'_>, owner: Uid, feasible: &[(&Str, &NodeInfo)]) -> 
         }
     }
     if !zones.is_empty() {
-        for info in cycle.nodes.values().filter(|info| info.node.as_ref().is_some_and(|n| fits_affinity(&cycle.pod.spec, n))) {
-            if let Some(zone) = zones.iter_mut().find(|(z, _)| info.zone.as_ref() == Some(z)) {
+        for info in cycle.nodes.values().filter(|info| {
+            info.node
+                .as_ref()
+                .is_some_and(|n| fits_affinity(&cycle.pod.spec, n))
+        }) {
+            if let Some(zone) = zones
+                .iter_mut()
+                .find(|(z, _)| info.zone.as_ref() == Some(z))
+            {
                 zone.1 += count(info);
             }
         }
     }
     let defaults = Defaults::new(feasible.len(), zones.len());
-    let in_zone = |info: &NodeInfo| zones.iter().find(|(z, _)| info.zone.as_ref() == Some(z)).map(|(_, n)| *n);
-    feasible.iter().map(|(_, info)| Some(defaults.cost(count(info), in_zone(info)))).collect()
+    let in_zone = |info: &NodeInfo| {
+        zones
+            .iter()
+            .find(|(z, _)| info.zone.as_ref() == Some(z))
+            .map(|(_, n)| *n)
+    };
+    feasible
+        .iter()
+        .map(|(_, info)| Some(defaults.cost(count(info), in_zone(info))))
+        .collect()
 }
 
 /// Cost of the Pod's own soft constraints; `None` for a node that lacks one of their keys.
 fn by_constraints(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<Option<i64>> {
-    let soft: Vec<_> = cycle.pod.spec.topology_spread_constraints.iter().filter(|c| c.when_unsatisfiable == "ScheduleAnyway").collect();
+    let soft: Vec<_> = cycle
+        .pod
+        .spec
+        .topology_spread_constraints
+        .iter()
+        .filter(|c| c.when_unsatisfiable == "ScheduleAnyway")
+        .collect();
     if soft.is_empty() {
         return vec![Some(0); feasible.len()];
     }
-    let has_all = |node: &Object| soft.iter().all(|c| node.meta.label(&c.topology_key).is_some());
+    let has_all = |node: &Object| {
+        soft.iter()
+            .all(|c| node.meta.label(&c.topology_key).is_some())
+    };
     let usable = |info: &NodeInfo| info.node.as_ref().filter(|n| has_all(n)).cloned();
     let mut costs: Vec<f64> = vec![0.0; feasible.len()];
-    let eligible = feasible.iter().filter(|(_, info)| usable(info).is_some()).count();
+    let eligible = feasible
+        .iter()
+        .filter(|(_, info)| usable(info).is_some())
+        .count();
     for c in &soft {
         let mut domains: Vec<(Str, i64)> = Vec::new();
         if c.topology_key != HOSTNAME {
             for (_, info) in feasible {
-                if let Some(value) = usable(info).and_then(|n| n.meta.label(&c.topology_key).cloned())
+                if let Some(value) =
+                    usable(info).and_then(|n| n.meta.label(&c.topology_key).cloned())
                     && domains.iter().all(|(v, _)| *v != value)
                 {
                     domains.push((value, 0));
                 }
             }
             for info in cycle.nodes.values() {
-                let Some(node) = usable(info).filter(|n| includes(c, cycle.pod, n)) else { continue };
-                if let Some(domain) = domains.iter_mut().find(|(v, _)| node.meta.label(&c.topology_key) == Some(v)) {
+                let Some(node) = usable(info).filter(|n| includes(c, cycle.pod, n)) else {
+                    continue;
+                };
+                if let Some(domain) = domains
+                    .iter_mut()
+                    .find(|(v, _)| node.meta.label(&c.topology_key) == Some(v))
+                {
                     domain.1 += matching(c, cycle.object, info);
                 }
             }
         }
-        let weight = weight(if c.topology_key == HOSTNAME { eligible } else { domains.len() });
+        let weight = weight(if c.topology_key == HOSTNAME {
+            eligible
+        } else {
+            domains.len()
+        });
         for (cost, (_, info)) in costs.iter_mut().zip(feasible) {
             let Some(node) = usable(info) else { continue };
-            let count = match domains.iter().find(|(v, _)| node.meta.label(&c.topology_key) == Some(v)) {
+            let count = match domains
+                .iter()
+                .find(|(v, _)| node.meta.label(&c.topology_key) == Some(v))
+            {
                 Some((_, n)) => *n,
                 None => matching(c, cycle.object, info),
             };
             *cost += count as f64 * weight + (c.max_skew - 1) as f64;
         }
     }
-    costs.iter().zip(feasible).map(|(cost, (_, info))| usable(info).map(|_| cost.round() as i64)).collect()
+    costs
+        .iter()
+        .zip(feasible)
+        .map(|(cost, (_, info))| usable(info).map(|_| cost.round() as i64))
+        .collect()
 }

@@ -83,9 +83,20 @@ impl Player {
             step: (self.at + 1, self.file.lesson().steps.len()),
             phase: self.state.phase,
             // What a question asks for is not said before it was seen.
-            say: if step.predict.is_none() || self.state.played { self.say(&step.say, tongue) } else { String::new() },
-            question: step.predict.as_ref().map(|predict| self.question_card(predict, tongue)),
-            task: step.task.as_ref().filter(|_| self.state.played).map(|task| self.task_card(task, run, tongue)),
+            say: if step.predict.is_none() || self.state.played {
+                self.say(&step.say, tongue)
+            } else {
+                String::new()
+            },
+            question: step
+                .predict
+                .as_ref()
+                .map(|predict| self.question_card(predict, tongue)),
+            task: step
+                .task
+                .as_ref()
+                .filter(|_| self.state.played)
+                .map(|task| self.task_card(task, run, tongue)),
             results: self.marks.results.clone(),
             score: self.is_over().then(|| self.score()),
             paused: self.state.phase == Phase::Playing && !playing,
@@ -104,7 +115,11 @@ impl Player {
 
     /// A text of the beginning of the step.
     fn ask(&self, text: &Text, tongue: Tongue) -> String {
-        self.state.began.as_ref().map(|began| text.say(tongue, &began.history, &began.sim)).unwrap_or_default()
+        self.state
+            .began
+            .as_ref()
+            .map(|began| text.say(tongue, &began.history, &began.sim))
+            .unwrap_or_default()
     }
 
     /// How far it was taken, for other scripts and for a file.
@@ -132,26 +147,50 @@ impl Player {
     }
 
     /// A file of how far this lesson was taken, and of what is kept of others (`over`, or the step).
-    pub fn progress_file<'a>(&self, kept: impl Iterator<Item = (&'a str, String)>, tongue: Tongue) -> Value {
+    pub fn progress_file<'a>(
+        &self,
+        kept: impl Iterator<Item = (&'a str, String)>,
+        tongue: Tongue,
+    ) -> Value {
         let kept = kept.map(|(name, progress)| (name.to_owned(), progress.into()));
         json!({ "loopscope": "progress", "version": 1, "lesson": self.told(tongue), "kept": sort::map(kept) })
     }
 
     fn notes(&self, tongue: Tongue) -> PresenterNotes {
         let step = self.step();
-        let asked = step.predict.as_ref().map(|predict| self.ask(&predict.ask, tongue));
+        let asked = step
+            .predict
+            .as_ref()
+            .map(|predict| self.ask(&predict.ask, tongue));
         let goal = step.task.as_ref().map(|task| &task.goal);
-        let here = [Some(&step.say), goal, Some(&step.notes)].into_iter().flatten().map(|text| self.say(text, tongue));
-        let solution = step.task.iter().flat_map(|task| task.solution.iter()).filter_map(|action| match action {
-            scenario::ScenarioStep::Apply(text) => Some(text.clone()),
-            scenario::ScenarioStep::Kubectl { line, .. } => Some(["kubectl ", line.trim_start_matches("kubectl ")].concat()),
-            scenario::ScenarioStep::Fault(line) => Some(["fault ", line].concat()),
-            scenario::ScenarioStep::Wait(_) => None,
-        });
+        let here = [Some(&step.say), goal, Some(&step.notes)]
+            .into_iter()
+            .flatten()
+            .map(|text| self.say(text, tongue));
+        let solution = step
+            .task
+            .iter()
+            .flat_map(|task| task.solution.iter())
+            .filter_map(|action| match action {
+                scenario::ScenarioStep::Apply(text) => Some(text.clone()),
+                scenario::ScenarioStep::Kubectl { line, .. } => {
+                    Some(["kubectl ", line.trim_start_matches("kubectl ")].concat())
+                }
+                scenario::ScenarioStep::Fault(line) => Some(["fault ", line].concat()),
+                scenario::ScenarioStep::Wait(_) => None,
+            });
         let next = self.file.lesson().steps.get(self.at + 1);
-        let next = next.map(|step| step.predict.as_ref().map_or(&step.say, |predict| &predict.ask));
+        let next = next.map(|step| {
+            step.predict
+                .as_ref()
+                .map_or(&step.say, |predict| &predict.ask)
+        });
         PresenterNotes {
-            here: asked.into_iter().chain(here).filter(|text| !text.is_empty()).collect(),
+            here: asked
+                .into_iter()
+                .chain(here)
+                .filter(|text| !text.is_empty())
+                .collect(),
             solution: solution.collect(),
             next: next.map(|text| text.plain(tongue)).unwrap_or_default(),
         }
@@ -159,7 +198,10 @@ impl Player {
 
     fn question_card(&self, predict: &Predict, tongue: Tongue) -> QuestionCard {
         let choices = match &predict.answer {
-            Answers::Choices(choices) => choices.iter().map(|choice| self.ask(&choice.say, tongue)).collect(),
+            Answers::Choices(choices) => choices
+                .iter()
+                .map(|choice| self.ask(&choice.say, tongue))
+                .collect(),
             Answers::Number(_) => Vec::new(),
         };
         let played = self.state.played;
@@ -168,19 +210,35 @@ impl Player {
             choices,
             given: self.state.given,
             right: self.state.right.filter(|_| played),
-            because: if played { self.say(&predict.because, tongue) } else { String::new() },
+            because: if played {
+                self.say(&predict.because, tongue)
+            } else {
+                String::new()
+            },
             moment: played && self.moment().is_some(),
         }
     }
 
     fn task_card(&self, task: &LessonTask, run: &Run, tongue: Tongue) -> TaskCard {
-        let about = task.about.as_ref().and_then(|name| self.history.find(name)).map(|object| object.key());
+        let about = task
+            .about
+            .as_ref()
+            .and_then(|name| self.history.find(name))
+            .map(|object| object.key());
         let all = task.hints.len() + usize::from(about.is_some());
         let hints = self.state.hints;
         TaskCard {
             goal: self.say(&task.goal, tongue),
-            hints: task.hints.iter().take(hints).map(|hint| self.say(hint, tongue)).collect(),
-            why: about.filter(|_| hints >= all).map(|key| standing::of(run.sim(), &key).sentence).unwrap_or_default(),
+            hints: task
+                .hints
+                .iter()
+                .take(hints)
+                .map(|hint| self.say(hint, tongue))
+                .collect(),
+            why: about
+                .filter(|_| hints >= all)
+                .map(|key| standing::of(run.sim(), &key).sentence)
+                .unwrap_or_default(),
             more_hints: hints < all,
         }
     }

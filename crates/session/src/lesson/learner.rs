@@ -11,15 +11,24 @@ impl State {
     /// Takes the lesson that stands in the editor as a learner does: its source, which has the solutions and answers, gives way to the
     /// manifests of its steps.
     pub fn learn(&mut self) {
-        let Some(player) = self.player.as_ref().filter(|player| player.is_own()) else { return };
-        let file = LessonFile { source: Some(self.editor.text.clone()), ..player.file().clone() };
+        let Some(player) = self.player.as_ref().filter(|player| player.is_own()) else {
+            return;
+        };
+        let file = LessonFile {
+            source: Some(self.editor.text.clone()),
+            ..player.file().clone()
+        };
         self.begin_again(Replacement::Lesson(file), false);
     }
 
     /// Plays the lesson to the step at which it was left, as fast as possible; tasks are done by their solutions. Another lesson stays as it
     /// is.
     pub fn resume(&mut self, mut point: ResumePoint) {
-        if let Some(player) = self.player.as_mut().filter(|player| point.is_of(&player.file)) {
+        if let Some(player) = self
+            .player
+            .as_mut()
+            .filter(|player| point.is_of(&player.file))
+        {
             let last = player.file.lesson().steps.len().saturating_sub(1);
             point.step = point.step.min(last);
             player.resume = Some(point);
@@ -29,7 +38,9 @@ impl State {
 
     /// Whether the lesson is played to the step at which it was left: its progress is not that of the learner until then.
     pub fn is_resuming(&self) -> bool {
-        self.player.as_ref().is_some_and(|player| player.resume.is_some())
+        self.player
+            .as_ref()
+            .is_some_and(|player| player.resume.is_some())
     }
 
     /// Leads on to the step at which the lesson was left, if it is not reached.
@@ -51,13 +62,23 @@ impl State {
     }
 
     fn restore_results(&mut self) {
-        let Some(player) = &mut self.player else { return };
-        let Some(point) = player.resume.take() else { return };
+        let Some(player) = &mut self.player else {
+            return;
+        };
+        let Some(point) = player.resume.take() else {
+            return;
+        };
         let before = player.at;
-        for (kept, result) in player.marks.results[..before].iter_mut().zip(&point.results) {
+        for (kept, result) in player.marks.results[..before]
+            .iter_mut()
+            .zip(&point.results)
+        {
             *kept = *result;
         }
-        for (kept, answered) in player.marks.answered[..before].iter_mut().zip(&point.answered) {
+        for (kept, answered) in player.marks.answered[..before]
+            .iter_mut()
+            .zip(&point.answered)
+        {
             *kept = *answered;
         }
     }

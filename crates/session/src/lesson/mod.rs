@@ -34,7 +34,10 @@ pub struct LessonFile {
 impl LessonFile {
     /// A lesson by its name; one that is written in the editor has none.
     pub fn new(name: &str, lesson: Lesson) -> LessonFile {
-        LessonFile { read: Rc::new((name.into(), lesson)), source: None }
+        LessonFile {
+            read: Rc::new((name.into(), lesson)),
+            source: None,
+        }
     }
 
     /// Its name.
@@ -142,8 +145,16 @@ pub enum Result {
 impl Result {
     /// The result of a name; open, if there is none.
     fn from_word(word: &str) -> Result {
-        let all = [Result::Right, Result::Wrong, Result::Solved, Result::Shown, Result::Read];
-        all.into_iter().find(|result| result.word() == word).unwrap_or_default()
+        let all = [
+            Result::Right,
+            Result::Wrong,
+            Result::Solved,
+            Result::Shown,
+            Result::Read,
+        ];
+        all.into_iter()
+            .find(|result| result.word() == word)
+            .unwrap_or_default()
     }
 
     /// Its name for other scripts.
@@ -197,7 +208,11 @@ struct StepState {
 
 impl StepState {
     fn new() -> StepState {
-        let script = Script { actions: Rc::default(), cursor: LessonCursor::new(Time(0)), hurries: false };
+        let script = Script {
+            actions: Rc::default(),
+            cursor: LessonCursor::new(Time(0)),
+            hurries: false,
+        };
         StepState {
             phase: Phase::Done,
             script,
@@ -254,9 +269,22 @@ pub struct Player {
 impl Player {
     fn new(file: LessonFile, own: bool) -> Player {
         let steps = file.lesson().steps.len();
-        let marks = Marks { results: vec![Result::Open; steps], answered: vec![false; steps] };
+        let marks = Marks {
+            results: vec![Result::Open; steps],
+            answered: vec![false; steps],
+        };
         let (history, visited) = (ObservedHistory::default(), Vec::new());
-        Player { file, own, at: 0, state: StepState::new(), marks, history, visited, branch: 1, resume: None }
+        Player {
+            file,
+            own,
+            at: 0,
+            state: StepState::new(),
+            marks,
+            history,
+            visited,
+            branch: 1,
+            resume: None,
+        }
     }
 
     fn step(&self) -> &LessonStep {
@@ -281,29 +309,49 @@ impl Player {
     /// When the next action is due.
     fn due(&self, run: &Run) -> Option<Time> {
         let script = &self.state.script;
-        script.cursor.due(&script.actions, run.sim()).filter(|_| self.state.phase == Phase::Playing && !run.in_past())
+        script
+            .cursor
+            .due(&script.actions, run.sim())
+            .filter(|_| self.state.phase == Phase::Playing && !run.in_past())
     }
 
     fn play(&mut self, actions: Rc<[scenario::ScenarioStep]>, run: &Run) {
         self.state.phase = Phase::Playing;
-        self.state.script = Script { actions, cursor: LessonCursor::new(run.sim().now()), hurries: false };
+        self.state.script = Script {
+            actions,
+            cursor: LessonCursor::new(run.sim().now()),
+            hurries: false,
+        };
     }
 
     /// Plays the step, and a copy of it ahead of the clock where its texts need values of its end.
     fn begin(&mut self, run: &Run) {
         let step = self.step();
-        let (actions, ahead) = (step.actions.clone(), step.predict.is_some() || step.say.holes().next().is_some());
-        self.state.copy = ahead.then(|| Play::new(run.sim().clone(), self.history.clone(), actions.clone()));
+        let (actions, ahead) = (
+            step.actions.clone(),
+            step.predict.is_some() || step.say.holes().next().is_some(),
+        );
+        self.state.copy =
+            ahead.then(|| Play::new(run.sim().clone(), self.history.clone(), actions.clone()));
         self.play(actions, run);
         self.look_ahead(COPY_LAST_TASKS);
     }
 
     /// Plays the copy on with a budget of tasks.
     fn look_ahead(&mut self, budget: usize) {
-        let Some(mut copy) = self.state.copy.take() else { return };
+        let Some(mut copy) = self.state.copy.take() else {
+            return;
+        };
         if copy.advance(budget) {
-            self.state.right = self.step().predict.as_ref().and_then(|asked| asked.right(&copy.history, &copy.sim));
-            self.state.ended = Some(Instant { sim: copy.sim, history: copy.history });
+            self.state.right = self
+                .step()
+                .predict
+                .as_ref()
+                .and_then(|asked| asked.right(&copy.history, &copy.sim));
+            self.state.ended = Some(Instant {
+                sim: copy.sim,
+                history: copy.history,
+            });
         } else {
             self.state.copy = Some(copy);
         }
@@ -319,7 +367,9 @@ impl Player {
         let predict = self.step().predict.as_ref()?;
         let expr = match &predict.answer {
             Answers::Number(expr) => expr,
-            Answers::Choices(choices) => &choices.get(usize::try_from(self.state.right?).ok()?)?.when,
+            Answers::Choices(choices) => {
+                &choices.get(usize::try_from(self.state.right?).ok()?)?.when
+            }
         };
         self.state.ended.as_ref()?.history.since(expr)
     }
@@ -339,22 +389,38 @@ impl Player {
             self.history.reread(run.sim());
         }
         let before = self.state.phase;
-        let played = before == Phase::Playing && self.state.script.cursor.ended(&self.state.script.actions);
+        let played =
+            before == Phase::Playing && self.state.script.cursor.ended(&self.state.script.actions);
         self.history.advance(run.sim(), played);
-        self.look_ahead(if played { COPY_LAST_TASKS } else { COPY_BUDGET_TASKS });
+        self.look_ahead(if played {
+            COPY_LAST_TASKS
+        } else {
+            COPY_BUDGET_TASKS
+        });
         // The answer belongs to the step: it is over when both are.
         let over = played && self.state.copy.is_none();
         if over && !std::mem::replace(&mut self.state.played, true) {
-            self.state.ended = Some(Instant { sim: run.sim().clone(), history: self.history.clone() });
+            self.state.ended = Some(Instant {
+                sim: run.sim().clone(),
+                history: self.history.clone(),
+            });
         }
         // A step that is over, or has not begun, is not asked about its task at each slice of the clock.
         let asks = matches!(before, Phase::Task | Phase::Lost) || over;
-        let check = self.step().task.as_ref().filter(|_| asks).map(|task| task.check.clone());
+        let check = self
+            .step()
+            .task
+            .as_ref()
+            .filter(|_| asks)
+            .map(|task| task.check.clone());
         let task = check.map(|check| {
             if before == Phase::Playing && self.marks.results[self.at] != Result::Shown {
                 self.history.ask(run.sim(), check.clone());
             }
-            (self.history.is_reached(run.sim()), self.history.can_hold(&check))
+            (
+                self.history.is_reached(run.sim()),
+                self.history.can_hold(&check),
+            )
         });
         self.state.phase = match (before, task) {
             (Phase::Playing, _) if !over => Phase::Playing,
@@ -373,14 +439,25 @@ impl Player {
     /// How many questions were answered rightly and tasks done, and how many of both there are.
     pub fn score(&self) -> (usize, usize) {
         let right = self.marks.answered.iter().filter(|right| **right).count();
-        let solved = self.marks.results.iter().filter(|result| **result == Result::Solved).count();
-        let asked = self.file.lesson().steps.iter().map(|step| usize::from(step.predict.is_some()) + usize::from(step.task.is_some()));
+        let solved = self
+            .marks
+            .results
+            .iter()
+            .filter(|result| **result == Result::Solved)
+            .count();
+        let asked = self
+            .file
+            .lesson()
+            .steps
+            .iter()
+            .map(|step| usize::from(step.predict.is_some()) + usize::from(step.task.is_some()));
         (right + solved, asked.sum())
     }
 
     /// Notes what came of the step.
     fn note(&mut self) {
-        self.marks.answered[self.at] = self.state.given.is_some() && self.state.given == self.state.right;
+        self.marks.answered[self.at] =
+            self.state.given.is_some() && self.state.given == self.state.right;
         let result = match (&self.step().task, self.state.given) {
             (Some(_), _) if self.marks.results[self.at] == Result::Shown => Result::Shown,
             (Some(_), _) => Result::Solved,

@@ -1,6 +1,8 @@
 //! A lesson on the page: its actions are commands of the run, its manifests stand in the editor, and what it points to is selected.
 
-use super::{Instant, LessonFile, LessonMsg, PageSnapshot, Phase, Player, Result, StepState, VisitedStep};
+use super::{
+    Instant, LessonFile, LessonMsg, PageSnapshot, Phase, Player, Result, StepState, VisitedStep,
+};
 use crate::console::{ConsoleMsg, PROMPT};
 use crate::editor::EditorMsg;
 use crate::effect::Effect;
@@ -21,7 +23,9 @@ impl State {
 
     /// Does what a message says.
     pub(crate) fn teach(&mut self, msg: LessonMsg) {
-        let Some(player) = &mut self.player else { return };
+        let Some(player) = &mut self.player else {
+            return;
+        };
         match msg {
             LessonMsg::Close => self.player = None,
             LessonMsg::Hint => player.state.hints += 1,
@@ -58,8 +62,12 @@ impl State {
 
     fn show_solution(&mut self) {
         self.clock(TimelineMsg::Live);
-        let Some(player) = &mut self.player else { return };
-        let Some(task) = &player.step().task else { return };
+        let Some(player) = &mut self.player else {
+            return;
+        };
+        let Some(task) = &player.step().task else {
+            return;
+        };
         let solution = task.solution.clone();
         player.marks.results[player.at] = Result::Shown;
         player.play(solution, &self.timeline.run);
@@ -67,7 +75,9 @@ impl State {
     }
 
     fn next_step(&mut self) {
-        let Some(player) = &mut self.player else { return };
+        let Some(player) = &mut self.player else {
+            return;
+        };
         match player.state.phase {
             Phase::Playing => {}
             // What comes next builds on the task: it is done at once, unless its solution has been played in vain.
@@ -83,7 +93,9 @@ impl State {
             Phase::Done | Phase::Task if player.at + 1 < player.file.lesson().steps.len() => {
                 let next = player.at + 1;
                 // What was done here meanwhile changes what follows.
-                let goes_on = |visited: &VisitedStep| visited.began.run.record_of().0 == self.timeline.run.record_of().0;
+                let goes_on = |visited: &VisitedStep| {
+                    visited.began.run.record_of().0 == self.timeline.run.record_of().0
+                };
                 let visited = player.visited.get(next).is_some_and(goes_on);
                 self.clock(TimelineMsg::Live);
                 self.leave_step();
@@ -98,13 +110,19 @@ impl State {
     }
 
     fn snapshot(&self) -> PageSnapshot {
-        PageSnapshot { run: self.timeline.run.clone(), text: self.editor.text.clone(), applied: self.editor.applied.clone() }
+        PageSnapshot {
+            run: self.timeline.run.clone(),
+            text: self.editor.text.clone(),
+            applied: self.editor.applied.clone(),
+        }
     }
 
     /// Keeps the step as it is left, for whoever comes back to it.
     fn leave_step(&mut self) {
         let page = self.snapshot();
-        let Some(player) = &mut self.player else { return };
+        let Some(player) = &mut self.player else {
+            return;
+        };
         let left = (page, player.state.clone(), player.history.clone());
         if let Some(visited) = player.visited.get_mut(player.at) {
             visited.left = Some(left);
@@ -117,24 +135,39 @@ impl State {
         if self.player.as_ref().is_some_and(|player| !player.own) {
             self.editor.restore(page.text, page.applied);
         }
-        (self.timeline.run.epoch, self.timeline.stopped, self.timeline.run_until) = (epoch, None, None);
+        (
+            self.timeline.run.epoch,
+            self.timeline.stopped,
+            self.timeline.run_until,
+        ) = (epoch, None, None);
         self.perform(vec![Effect::HistoryChanged]);
     }
 
     /// Returns to a step as it was left, with what was answered and told.
     fn visit(&mut self, at: usize) {
-        let left = self.player.as_ref().and_then(|player| player.visited.get(at)?.left.clone());
-        let Some((page, state, history)) = left else { return self.repeat_step(at) };
+        let left = self
+            .player
+            .as_ref()
+            .and_then(|player| player.visited.get(at)?.left.clone());
+        let Some((page, state, history)) = left else {
+            return self.repeat_step(at);
+        };
         self.restore(page);
-        let Some(player) = &mut self.player else { return };
+        let Some(player) = &mut self.player else {
+            return;
+        };
         (player.at, player.state, player.history) = (at, state, history);
         (player.state.looked, player.branch) = (false, self.timeline.run.branches().0);
         self.show_step();
     }
 
     fn repeat_step(&mut self, at: usize) {
-        let Some(player) = &mut self.player else { return };
-        let Some(began) = player.visited.get(at).map(|visited| visited.began.clone()) else { return };
+        let Some(player) = &mut self.player else {
+            return;
+        };
+        let Some(began) = player.visited.get(at).map(|visited| visited.began.clone()) else {
+            return;
+        };
         // The journal is another one: it is read from its beginning.
         player.history = ObservedHistory::default();
         self.restore(began);
@@ -144,7 +177,9 @@ impl State {
     fn begin_step(&mut self, at: usize) {
         let began = self.snapshot();
         let run = &self.timeline.run;
-        let Some(player) = &mut self.player else { return };
+        let Some(player) = &mut self.player else {
+            return;
+        };
         player.visited.truncate(at);
         player.visited.push(VisitedStep { began, left: None });
         (player.at, player.branch) = (at, run.branches().0);
@@ -154,8 +189,15 @@ impl State {
         }
         let step = player.step().clone();
         player.history.begin(run.sim(), step.over.clone());
-        let began = Instant { sim: run.sim().clone(), history: player.history.clone() };
-        player.state = StepState { looked: false, began: Some(began), ..StepState::new() };
+        let began = Instant {
+            sim: run.sim().clone(),
+            history: player.history.clone(),
+        };
+        player.state = StepState {
+            looked: false,
+            began: Some(began),
+            ..StepState::new()
+        };
         match step.predict {
             Some(_) => player.state.phase = Phase::Asking,
             None => player.begin(run),
@@ -172,15 +214,22 @@ impl State {
             self.select(SelectionMsg::View(view));
         }
         if let Some(name) = control_loop {
-            (self.selection.selected_loop, self.selection.inspects_loop) = (Some(name.into()), true);
+            (self.selection.selected_loop, self.selection.inspects_loop) =
+                (Some(name.into()), true);
         }
-        self.clock(if asks { TimelineMsg::Pause } else { TimelineMsg::Play });
+        self.clock(if asks {
+            TimelineMsg::Pause
+        } else {
+            TimelineMsg::Play
+        });
         self.tick_lesson();
     }
 
     /// Whether the question of a lesson is open, so that the clock stands.
     pub(crate) fn holds_clock(&self) -> bool {
-        self.player.as_ref().is_some_and(|player| player.holds_clock(&self.timeline.run))
+        self.player
+            .as_ref()
+            .is_some_and(|player| player.holds_clock(&self.timeline.run))
     }
 
     /// Whether a message would let the clock run on that an open question holds.
@@ -201,12 +250,24 @@ impl State {
 
     /// Plays the action of the lesson that is due.
     pub(crate) fn play_lesson(&mut self) {
-        let Some(player) = &mut self.player else { return };
-        if player.due(&self.timeline.run).is_none_or(|due| due > self.timeline.run.sim().now()) {
+        let Some(player) = &mut self.player else {
+            return;
+        };
+        if player
+            .due(&self.timeline.run)
+            .is_none_or(|due| due > self.timeline.run.sim().now())
+        {
             return;
         }
         let own = player.own;
-        let Some(command) = player.state.script.cursor.take(&player.state.script.actions, self.timeline.run.sim()) else { return };
+        let Some(command) = player
+            .state
+            .script
+            .cursor
+            .take(&player.state.script.actions, self.timeline.run.sim())
+        else {
+            return;
+        };
         match command {
             // The manifest of a lesson stands in the editor, where a person goes on with it.
             Command::Apply(text) if !own => {
@@ -215,28 +276,41 @@ impl State {
                 self.perform(vec![Effect::Apply]);
             }
             // It may have to wait for descriptions, as one that a person enters.
-            Command::Kubectl(line) if kubectl::explain::is_in(&line) && kubectl::only_reads(&line) => {
+            Command::Kubectl(line)
+                if kubectl::explain::is_in(&line) && kubectl::only_reads(&line) =>
+            {
                 self.type_in(ConsoleMsg::Enter(line.to_string()));
             }
             command => {
                 let entered = match &command {
                     Command::Kubectl(line) => Some(OutputLine::entered(PROMPT, line)),
-                    Command::Fault(line) => Some(OutputLine::entered(PROMPT, &["fault ", line].concat())),
+                    Command::Fault(line) => {
+                        Some(OutputLine::entered(PROMPT, &["fault ", line].concat()))
+                    }
                     _ => None,
                 };
                 let answer = self.timeline.run.command(command);
-                self.type_in(ConsoleMsg::Print(entered.into_iter().chain(answer.lines).collect()));
+                self.type_in(ConsoleMsg::Print(
+                    entered.into_iter().chain(answer.lines).collect(),
+                ));
             }
         }
     }
 
     /// Lets the lesson see what has happened, and point to what there is to look at.
     pub(crate) fn tick_lesson(&mut self) {
-        let Some(player) = &mut self.player else { return };
+        let Some(player) = &mut self.player else {
+            return;
+        };
         let further = player.read(&self.timeline.run);
         let (phase, lesson) = (player.state.phase, player.file.lesson());
         if !player.state.looked && phase != Phase::Asking {
-            let found = player.step().look.as_ref().and_then(|name| player.history.find(name)).map(|object| object.key());
+            let found = player
+                .step()
+                .look
+                .as_ref()
+                .and_then(|name| player.history.find(name))
+                .map(|object| object.key());
             if let Some(key) = found {
                 player.state.looked = true;
                 self.select(SelectionMsg::Select(Some(key)));
@@ -258,23 +332,33 @@ impl State {
 
     /// What a person entered or selected counts as having looked.
     pub(crate) fn note_looked(&mut self, key: Option<&ObjectRef>, line: Option<&str>) {
-        let Some(player) = &mut self.player else { return };
+        let Some(player) = &mut self.player else {
+            return;
+        };
         player.history.looked.extend(key.cloned());
         player.history.entered.extend(line.map(Into::into));
     }
 
     /// Runs to the next action as fast as it can, where what is played is to be over at once.
     pub(crate) fn hurry(&mut self) {
-        while let Some(player) = self.player.as_ref().filter(|player| player.state.script.hurries && self.timeline.run_until.is_none()) {
+        while let Some(player) = self
+            .player
+            .as_ref()
+            .filter(|player| player.state.script.hurries && self.timeline.run_until.is_none())
+        {
             match player.due(&self.timeline.run) {
-                Some(due) if due > self.timeline.run.sim().now() => self.timeline.run_until = Some(RunUntil::At(due)),
+                Some(due) if due > self.timeline.run.sim().now() => {
+                    self.timeline.run_until = Some(RunUntil::At(due))
+                }
                 Some(_) => self.play_lesson(),
                 None => {
                     self.tick_lesson();
                     let now = self.timeline.run.sim().now();
                     match &mut self.player {
                         // The answer is still being found.
-                        Some(player) if player.state.phase == Phase::Playing => self.timeline.run_until = Some(RunUntil::At(now)),
+                        Some(player) if player.state.phase == Phase::Playing => {
+                            self.timeline.run_until = Some(RunUntil::At(now))
+                        }
                         Some(player) => player.state.script.hurries = false,
                         None => {}
                     }

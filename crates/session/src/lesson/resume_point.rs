@@ -18,17 +18,32 @@ pub struct ResumePoint {
 impl ResumePoint {
     /// Reads the progress that `Player::told` gives.
     pub fn read(progress: &Value) -> Option<ResumePoint> {
-        let words = progress["results"].as_array()?.iter().filter_map(Value::as_str);
-        let answered = progress["answered"].as_array().into_iter().flatten().map(|answered| *answered == true);
+        let words = progress["results"]
+            .as_array()?
+            .iter()
+            .filter_map(Value::as_str);
+        let answered = progress["answered"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|answered| *answered == true);
         let step = usize::try_from(progress["step"].as_u64()?.checked_sub(1)?).ok()?;
         let word = |name: &str| progress[name].as_str().map(str::to_owned);
         let (lesson, title) = (word("lesson")?, word("title").unwrap_or_default());
-        Some(ResumePoint { lesson, title, step, results: words.map(Result::from_word).collect(), answered: answered.collect() })
+        Some(ResumePoint {
+            lesson,
+            title,
+            step,
+            results: words.map(Result::from_word).collect(),
+            answered: answered.collect(),
+        })
     }
 
     /// Whether it is a step of this lesson.
     pub(super) fn is_of(&self, file: &LessonFile) -> bool {
         let is_title = |tongue| file.lesson().title.plain(tongue) == self.title;
-        self.lesson == file.name() && (!self.lesson.is_empty() || [Tongue::English, Tongue::Chinese].into_iter().any(is_title))
+        self.lesson == file.name()
+            && (!self.lesson.is_empty()
+                || [Tongue::English, Tongue::Chinese].into_iter().any(is_title))
     }
 }

@@ -1,4 +1,6 @@
-use super::{LessonCard, LessonFile, LessonMsg, Phase, QuestionCard, Result, ResumePoint, TaskCard};
+use super::{
+    LessonCard, LessonFile, LessonMsg, Phase, QuestionCard, Result, ResumePoint, TaskCard,
+};
 use crate::console::ConsoleMsg;
 use crate::editor::{ApplyStatus, EditorMsg};
 use crate::replace::{ReplaceMsg, Replacement};
@@ -32,7 +34,11 @@ fn task(state: &State) -> TaskCard {
 }
 
 fn card(state: &State) -> LessonCard {
-    state.player.as_ref().unwrap().card(&state.timeline.run, state.timeline.playing, Tongue::English)
+    state.player.as_ref().unwrap().card(
+        &state.timeline.run,
+        state.timeline.playing,
+        Tongue::English,
+    )
 }
 
 #[test]
@@ -40,32 +46,86 @@ fn a_lesson_is_played_to_its_end_the_same_way_however_the_clock_is_sliced() {
     let played = |budget: usize| {
         let mut state = opened();
         run(&mut state, 1, budget);
-        assert_eq!((card(&state).step, card(&state).phase), ((1, 4), Phase::Done));
-        assert!(card(&state).say.starts_with("A manifest describes the desired state"));
+        assert_eq!(
+            (card(&state).step, card(&state).phase),
+            ((1, 4), Phase::Done)
+        );
+        assert!(
+            card(&state)
+                .say
+                .starts_with("A manifest describes the desired state")
+        );
         state.update(LessonMsg::Next);
         assert_eq!(card(&state).phase, Phase::Playing);
         run(&mut state, 30, budget);
-        assert!(card(&state).say.contains("wants 2 Pods, and 2 are ready"), "{}", card(&state).say);
-        assert!(state.editor.text.contains("kind: Deployment") && state.editor.status == ApplyStatus::Applied);
-        assert!(state.selection.selected.as_ref().is_some_and(|key| key.kind == Kind::Deployment));
+        assert!(
+            card(&state).say.contains("wants 2 Pods, and 2 are ready"),
+            "{}",
+            card(&state).say
+        );
+        assert!(
+            state.editor.text.contains("kind: Deployment")
+                && state.editor.status == ApplyStatus::Applied
+        );
+        assert!(
+            state
+                .selection
+                .selected
+                .as_ref()
+                .is_some_and(|key| key.kind == Kind::Deployment)
+        );
         state.update(LessonMsg::Next);
         let asked = card(&state);
-        assert_eq!((asked.phase, question(&state).choices.len(), question(&state).right, asked.say.as_str()), (Phase::Asking, 3, None, ""));
+        assert_eq!(
+            (
+                asked.phase,
+                question(&state).choices.len(),
+                question(&state).right,
+                asked.say.as_str()
+            ),
+            (Phase::Asking, 3, None, "")
+        );
         state.update(LessonMsg::Answer(2));
-        assert_eq!((card(&state).phase, question(&state).right), (Phase::Playing, None));
+        assert_eq!(
+            (card(&state).phase, question(&state).right),
+            (Phase::Playing, None)
+        );
         run(&mut state, 60, budget);
         let told = card(&state);
-        assert_eq!((told.phase, question(&state).given, question(&state).right), (Phase::Done, Some(2), Some(1)));
-        assert!(question(&state).because.starts_with("1 Pod is gone and 1 was created"), "{}", question(&state).because);
+        assert_eq!(
+            (told.phase, question(&state).given, question(&state).right),
+            (Phase::Done, Some(2), Some(1))
+        );
+        assert!(
+            question(&state)
+                .because
+                .starts_with("1 Pod is gone and 1 was created"),
+            "{}",
+            question(&state).because
+        );
         state.update(LessonMsg::Next);
         assert_eq!(card(&state).phase, Phase::Task);
         run(&mut state, 5, budget);
-        state.update(EditorMsg::Edit(state.editor.text.replace("replicas: 2", "replicas: 4")));
+        state.update(EditorMsg::Edit(
+            state.editor.text.replace("replicas: 2", "replicas: 4"),
+        ));
         state.update(Msg::Apply);
         run(&mut state, 20, budget);
-        assert_eq!((card(&state).phase, ready(&state.timeline.run)), (Phase::Done, 4));
-        assert_eq!(card(&state).results, [Result::Read, Result::Read, Result::Wrong, Result::Solved]);
-        state.timeline.run.journal().iter().map(|entry| format!("{entry:?}")).collect::<Vec<_>>()
+        assert_eq!(
+            (card(&state).phase, ready(&state.timeline.run)),
+            (Phase::Done, 4)
+        );
+        assert_eq!(
+            card(&state).results,
+            [Result::Read, Result::Read, Result::Wrong, Result::Solved]
+        );
+        state
+            .timeline
+            .run
+            .journal()
+            .iter()
+            .map(|entry| format!("{entry:?}"))
+            .collect::<Vec<_>>()
     };
     assert_eq!(played(4), played(5_000));
 }
@@ -76,7 +136,10 @@ fn finished() -> State {
     for _ in 0..4 {
         run(&mut state, 60, usize::MAX);
         for msg in [LessonMsg::Answer(1), LessonMsg::Show] {
-            if matches!((card(&state).phase, &msg), (Phase::Asking, LessonMsg::Answer(_)) | (Phase::Task, LessonMsg::Show)) {
+            if matches!(
+                (card(&state).phase, &msg),
+                (Phase::Asking, LessonMsg::Answer(_)) | (Phase::Task, LessonMsg::Show)
+            ) {
                 state.update(msg);
                 run(&mut state, 60, usize::MAX);
             }
@@ -92,15 +155,33 @@ fn finished() -> State {
 #[test]
 fn a_lesson_ends_with_what_was_right_and_leads_to_the_next_without_a_question() {
     let mut state = finished();
-    assert_eq!((card(&state).phase, card(&state).score), (Phase::Done, Some((1, 2))), "its task was shown");
+    assert_eq!(
+        (card(&state).phase, card(&state).score),
+        (Phase::Done, Some((1, 2))),
+        "its task was shown"
+    );
     let next = lesson::library::after("control-loop").expect("a next lesson");
     assert_eq!(next.name, "events-and-state");
-    assert_eq!(lesson::library::after(lesson::library::ALL.last().unwrap().name), None);
+    assert_eq!(
+        lesson::library::after(lesson::library::ALL.last().unwrap().name),
+        None
+    );
     // What was done in the lesson is no work that is lost.
-    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=5".into()));
-    let file = LessonFile::new(next.name, lesson::parse(include_str!("../../../../static/lessons/events-and-state.yaml")).unwrap());
+    state.update(ConsoleMsg::Enter(
+        "kubectl scale deployment web --replicas=5".into(),
+    ));
+    let file = LessonFile::new(
+        next.name,
+        lesson::parse(include_str!(
+            "../../../../static/lessons/events-and-state.yaml"
+        ))
+        .unwrap(),
+    );
     state.update(ReplaceMsg::Ask(Replacement::Lesson(file)));
-    assert_eq!((state.replacing.asked.is_none(), card(&state).title.as_str()), (true, "Events or state?"));
+    assert_eq!(
+        (state.replacing.asked.is_none(), card(&state).title.as_str()),
+        (true, "Events or state?")
+    );
 }
 
 #[test]
@@ -112,8 +193,13 @@ fn the_way_back_from_a_new_beginning_is_not_offered_over_a_lesson() {
     state.update(Msg::Apply);
     assert!(state.player.is_some() && state.replacing.before.is_none());
     let mut state = State::from_link(None);
-    state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=3".into()));
-    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new("control-loop", lesson::parse(LESSON).unwrap()))));
+    state.update(ConsoleMsg::Enter(
+        "kubectl scale deployment nginx-deployment --replicas=3".into(),
+    ));
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new(
+        "control-loop",
+        lesson::parse(LESSON).unwrap(),
+    ))));
     state.update(ReplaceMsg::Confirm);
     assert!(state.player.is_some() && !state.offers_undo());
     state.update(LessonMsg::Close);
@@ -123,30 +209,53 @@ fn the_way_back_from_a_new_beginning_is_not_offered_over_a_lesson() {
 #[test]
 fn no_text_points_to_a_manifest_that_is_not_there_yet() {
     for entry in lesson::library::ALL {
-        let path = format!("{}/../../static/lessons/{}.yaml", env!("CARGO_MANIFEST_DIR"), entry.name);
+        let path = format!(
+            "{}/../../static/lessons/{}.yaml",
+            env!("CARGO_MANIFEST_DIR"),
+            entry.name
+        );
         let lesson = lesson::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
         for step in &lesson.steps {
-            if step.actions.iter().any(|action| matches!(action, scenario::ScenarioStep::Apply(_))) {
+            if step
+                .actions
+                .iter()
+                .any(|action| matches!(action, scenario::ScenarioStep::Apply(_)))
+            {
                 break;
             }
             let texts = [Tongue::English, Tongue::Chinese].map(|tongue| step.say.plain(tongue));
-            assert!(!texts[0].contains("This manifest") && !texts[1].contains("这份清单"), "{}: {texts:?}", entry.name);
+            assert!(
+                !texts[0].contains("This manifest") && !texts[1].contains("这份清单"),
+                "{}: {texts:?}",
+                entry.name
+            );
         }
     }
 }
 
 #[test]
 fn a_lesson_explains_once_the_descriptions_are_there() {
-    let text =
-        "lesson: 1\ntitle: Words\nsummary: Words.\nsteps:\n- say: Read.\n- say: Done.\n  do:\n  - kubectl: explain pod.spec.nodeName\n";
+    let text = "lesson: 1\ntitle: Words\nsummary: Words.\nsteps:\n- say: Read.\n- say: Done.\n  do:\n  - kubectl: explain pod.spec.nodeName\n";
     let mut state = State::from_link(None);
-    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new("words", lesson::parse(text).unwrap()))));
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new(
+        "words",
+        lesson::parse(text).unwrap(),
+    ))));
     state.update(LessonMsg::Next);
     run(&mut state, 5, 64);
-    assert_eq!(state.console.lines.last().map(|line| line.text.as_str()), Some("$ kubectl explain pod.spec.nodeName"));
+    assert_eq!(
+        state.console.lines.last().map(|line| line.text.as_str()),
+        Some("$ kubectl explain pod.spec.nodeName")
+    );
     assert!(state.console.requests_descriptions(&state.timeline.run));
     state.update(ConsoleMsg::Described(true));
-    assert!(state.console.lines.iter().any(|line| line.text.contains("FIELD: nodeName <string>")));
+    assert!(
+        state
+            .console
+            .lines
+            .iter()
+            .any(|line| line.text.contains("FIELD: nodeName <string>"))
+    );
 }
 
 #[test]
@@ -160,19 +269,44 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
         }
     };
     next(&mut state);
-    assert_eq!((card(&state).step.0, card(&state).phase, ready(&state.timeline.run)), (2, Phase::Done, 2));
+    assert_eq!(
+        (
+            card(&state).step.0,
+            card(&state).phase,
+            ready(&state.timeline.run)
+        ),
+        (2, Phase::Done, 2)
+    );
     let before = state.timeline.run.objects();
     // A question can be left open: it is played all the same, and answered.
     state.update(LessonMsg::Next);
     next(&mut state);
-    assert_eq!((card(&state).step.0, card(&state).phase, question(&state).given, question(&state).right), (3, Phase::Done, None, Some(1)));
+    assert_eq!(
+        (
+            card(&state).step.0,
+            card(&state).phase,
+            question(&state).given,
+            question(&state).right
+        ),
+        (3, Phase::Done, None, Some(1))
+    );
     state.update(LessonMsg::Next);
     run(&mut state, 1, 64);
-    assert_eq!((card(&state).phase, task(&state).more_hints), (Phase::Task, true));
+    assert_eq!(
+        (card(&state).phase, task(&state).more_hints),
+        (Phase::Task, true)
+    );
     for _ in 0..3 {
         state.update(LessonMsg::Hint);
     }
-    assert_eq!((task(&state).hints.len(), task(&state).more_hints, task(&state).why.is_empty()), (2, false, false));
+    assert_eq!(
+        (
+            task(&state).hints.len(),
+            task(&state).more_hints,
+            task(&state).why.is_empty()
+        ),
+        (2, false, false)
+    );
     // To skip it is to have it done at once.
     let mut skipped = State::from_link(None);
     std::mem::swap(&mut skipped, &mut state);
@@ -180,17 +314,30 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
     while skipped.timeline.run_until.is_some() {
         skipped.run_slice(50);
     }
-    assert_eq!((card(&skipped).phase, card(&skipped).results[3], ready(&skipped.timeline.run)), (Phase::Done, Result::Shown, 4));
+    assert_eq!(
+        (
+            card(&skipped).phase,
+            card(&skipped).results[3],
+            ready(&skipped.timeline.run)
+        ),
+        (Phase::Done, Result::Shown, 4)
+    );
     skipped.update(LessonMsg::Again);
     run(&mut skipped, 1, 64);
     state = skipped;
     state.update(LessonMsg::Show);
     run(&mut state, 30, 64);
-    assert_eq!((card(&state).phase, card(&state).results[3]), (Phase::Done, Result::Shown));
+    assert_eq!(
+        (card(&state).phase, card(&state).results[3]),
+        (Phase::Done, Result::Shown)
+    );
     state.update(LessonMsg::Back);
     assert_eq!((card(&state).step.0, card(&state).phase), (3, Phase::Done));
     state.update(LessonMsg::Again);
-    assert_eq!((card(&state).step.0, card(&state).phase), (3, Phase::Asking));
+    assert_eq!(
+        (card(&state).step.0, card(&state).phase),
+        (3, Phase::Asking)
+    );
     assert_eq!(state.timeline.run.objects(), before);
     state.update(LessonMsg::Answer(1));
     run(&mut state, 60, 64);
@@ -213,7 +360,10 @@ const ASKED: &str = "lesson: 1\ntitle: a\nsteps:\n- say: '{{ ready(web) }} Pods 
 
 fn asked() -> State {
     let mut state = State::from_link(None);
-    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new("asked", lesson::parse(ASKED).unwrap()))));
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new(
+        "asked",
+        lesson::parse(ASKED).unwrap(),
+    ))));
     run(&mut state, 30, 64);
     state.update(LessonMsg::Next);
     while card(&state).phase == Phase::Playing {
@@ -230,44 +380,90 @@ fn the_clock_stands_while_a_question_is_open() {
     let mut state = asked();
     let at = state.timeline.run.sim().now();
     run(&mut state, 30, 64);
-    for msg in [TimelineMsg::Toggle, TimelineMsg::Step, TimelineMsg::Seconds(5), TimelineMsg::Settle, TimelineMsg::StartAt(90_000)] {
+    for msg in [
+        TimelineMsg::Toggle,
+        TimelineMsg::Step,
+        TimelineMsg::Seconds(5),
+        TimelineMsg::Settle,
+        TimelineMsg::StartAt(90_000),
+    ] {
         state.update(msg);
         run(&mut state, 5, 64);
         state.run_slice(1_000);
         assert!(!state.timeline.playing);
     }
-    assert_eq!((state.timeline.run.sim().now(), ready(&state.timeline.run)), (at, 2));
-    assert!(state.announcer.notice().english().contains("answer the question"), "{}", state.announcer.notice().english());
+    assert_eq!(
+        (state.timeline.run.sim().now(), ready(&state.timeline.run)),
+        (at, 2)
+    );
+    assert!(
+        state
+            .announcer
+            .notice()
+            .english()
+            .contains("answer the question"),
+        "{}",
+        state.announcer.notice().english()
+    );
     // The past can be looked at, and leads back to the question.
     state.update(TimelineMsg::Seek(at.0 / 1000 - 50));
     state.update(TimelineMsg::Play);
     run(&mut state, 30, 64);
     run(&mut state, 30, 64);
-    assert_eq!((state.timeline.run.sim().now(), card(&state).phase), (at, Phase::Asking));
+    assert_eq!(
+        (state.timeline.run.sim().now(), card(&state).phase),
+        (at, Phase::Asking)
+    );
     state.update(LessonMsg::Answer(4));
     run(&mut state, 60, 64);
-    assert_eq!((card(&state).phase, question(&state).right), (Phase::Task, Some(4)));
+    assert_eq!(
+        (card(&state).phase, question(&state).right),
+        (Phase::Task, Some(4))
+    );
 }
 
 #[test]
 fn a_text_keeps_the_values_of_its_instant() {
     let mut state = State::from_link(None);
-    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new("asked", lesson::parse(ASKED).unwrap()))));
-    assert_eq!((card(&state).phase, card(&state).say.as_str()), (Phase::Playing, "2 Pods run"), "also before they run");
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new(
+        "asked",
+        lesson::parse(ASKED).unwrap(),
+    ))));
+    assert_eq!(
+        (card(&state).phase, card(&state).say.as_str()),
+        (Phase::Playing, "2 Pods run"),
+        "also before they run"
+    );
     state = asked();
     let ask = question(&state).ask;
     assert_eq!(ask, "4 of 4 exist. How many are ready?");
     state.update(LessonMsg::Answer(3));
     run(&mut state, 60, 64);
-    let texts = |state: &State| (card(state).say, question(state).ask, question(state).because, task(state).goal);
+    let texts = |state: &State| {
+        (
+            card(state).say,
+            question(state).ask,
+            question(state).because,
+            task(state).goal,
+        )
+    };
     let told = texts(&state);
-    assert_eq!((told.0.as_str(), told.3.as_str()), ("4 Pods are left", "Delete the 4 Pods"));
+    assert_eq!(
+        (told.0.as_str(), told.3.as_str()),
+        ("4 Pods are left", "Delete the 4 Pods")
+    );
     state.update(TimelineMsg::Seek(0));
     assert_eq!(texts(&state), told, "in the past");
     state.update(TimelineMsg::Live);
-    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=0".into()));
+    state.update(ConsoleMsg::Enter(
+        "kubectl scale deployment web --replicas=0".into(),
+    ));
     run(&mut state, 60, 64);
-    assert_eq!((card(&state).phase, texts(&state)), (Phase::Done, told), "once its task is done");
+    assert_eq!(
+        (card(&state).phase, texts(&state)),
+        (Phase::Done, told),
+        "once its task is done"
+    );
 }
 
 #[test]
@@ -275,25 +471,47 @@ fn back_keeps_answers() {
     let mut state = asked();
     state.update(LessonMsg::Answer(4));
     run(&mut state, 60, 64);
-    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=0".into()));
+    state.update(ConsoleMsg::Enter(
+        "kubectl scale deployment web --replicas=0".into(),
+    ));
     run(&mut state, 60, 64);
     let (there, score) = (card(&state), state.player.as_ref().unwrap().score());
     assert_eq!((there.phase, score), (Phase::Done, (2, 2)));
     state.update(LessonMsg::Back);
-    assert_eq!((card(&state).step.0, card(&state).say.as_str()), (2, "scaled"));
+    assert_eq!(
+        (card(&state).step.0, card(&state).say.as_str()),
+        (2, "scaled")
+    );
     assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 4);
     // Onward again, where nothing was done: the answer and the task are as they were.
     state.update(LessonMsg::Next);
-    assert_eq!((card(&state), state.player.as_ref().unwrap().score()), (there.clone(), score));
+    assert_eq!(
+        (card(&state), state.player.as_ref().unwrap().score()),
+        (there.clone(), score)
+    );
     state.update(LessonMsg::Next);
     state.update(LessonMsg::Back);
-    assert_eq!((card(&state).question, card(&state).task), (there.question, there.task));
-    assert_eq!((card(&state).results[2], state.player.as_ref().unwrap().score()), (Result::Solved, score));
+    assert_eq!(
+        (card(&state).question, card(&state).task),
+        (there.question, there.task)
+    );
+    assert_eq!(
+        (
+            card(&state).results[2],
+            state.player.as_ref().unwrap().score()
+        ),
+        (Result::Solved, score)
+    );
     // Something was done: what follows begins anew.
     state.update(LessonMsg::Back);
-    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=3".into()));
+    state.update(ConsoleMsg::Enter(
+        "kubectl scale deployment web --replicas=3".into(),
+    ));
     state.update(LessonMsg::Next);
-    assert_eq!((card(&state).phase, question(&state).given), (Phase::Asking, None));
+    assert_eq!(
+        (card(&state).phase, question(&state).given),
+        (Phase::Asking, None)
+    );
 }
 
 #[test]
@@ -310,20 +528,36 @@ fn the_past_and_branches_do_not_confuse_it() {
     assert_eq!(card(&state).phase, Phase::Done);
     state.update(LessonMsg::Next);
     run(&mut state, 1, 64);
-    assert_eq!((card(&state).phase, state.timeline.run.in_past()), (Phase::Task, false));
+    assert_eq!(
+        (card(&state).phase, state.timeline.run.in_past()),
+        (Phase::Task, false)
+    );
     // What is done in the past becomes the present.
     state.update(TimelineMsg::Seek(state.timeline.run.now() - 500));
-    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=4".into()));
+    state.update(ConsoleMsg::Enter(
+        "kubectl scale deployment web --replicas=4".into(),
+    ));
     run(&mut state, 30, 64);
-    assert_eq!((state.timeline.run.branches().0, card(&state).phase), (2, Phase::Done));
+    assert_eq!(
+        (state.timeline.run.branches().0, card(&state).phase),
+        (2, Phase::Done)
+    );
 }
 
 #[test]
 fn a_lesson_in_the_editor_is_played_beside_its_text() {
     let mut state = State::from_link(None);
-    state.update(EditorMsg::Edit(LESSON.replace("view: ownership", "view: owners")));
+    state.update(EditorMsg::Edit(
+        LESSON.replace("view: ownership", "view: owners"),
+    ));
     state.update(EditorMsg::Check);
-    assert!(state.editor.diagnostics.iter().any(|one| one.error && one.message.english().contains("no diagram owners")));
+    assert!(
+        state
+            .editor
+            .diagnostics
+            .iter()
+            .any(|one| one.error && one.message.english().contains("no diagram owners"))
+    );
     state.update(Msg::Apply);
     assert!(state.player.is_none() && state.editor.status == ApplyStatus::Rejected);
     state.update(EditorMsg::Edit(LESSON.into()));
@@ -333,7 +567,10 @@ fn a_lesson_in_the_editor_is_played_beside_its_text() {
     assert!(state.player.is_some() && state.editor.status == ApplyStatus::Applied);
     state.update(LessonMsg::Next);
     run(&mut state, 30, 64);
-    assert_eq!((ready(&state.timeline.run), &*state.editor.text), (2, LESSON));
+    assert_eq!(
+        (ready(&state.timeline.run), &*state.editor.text),
+        (2, LESSON)
+    );
     // A link holds it.
     let again = State::from_link(Some(&state.link()));
     assert_eq!(card(&again).title, "The control loop");
@@ -350,7 +587,14 @@ fn what_a_person_looked_at_counts() {
     state.update(Msg::Apply);
     run(&mut state, 30, 64);
     assert_eq!(card(&state).phase, Phase::Task);
-    let pod = state.timeline.run.sim().list(Kind::Pod).next().unwrap().key();
+    let pod = state
+        .timeline
+        .run
+        .sim()
+        .list(Kind::Pod)
+        .next()
+        .unwrap()
+        .key();
     state.update(SelectionMsg::Select(Some(pod)));
     assert_eq!(card(&state).phase, Phase::Task);
     state.update(ConsoleMsg::Enter("kubectl get events".into()));
@@ -370,7 +614,9 @@ fn a_question_counts_also_where_a_task_follows_it() {
     state.update(LessonMsg::Answer(1));
     run(&mut state, 30, 64);
     assert_eq!(card(&state).phase, Phase::Task);
-    state.update(ConsoleMsg::Enter("kubectl delete pod web --wait=false".into()));
+    state.update(ConsoleMsg::Enter(
+        "kubectl delete pod web --wait=false".into(),
+    ));
     // The task is done once the Pod is gone, and stays done when another takes its place.
     run(&mut state, 60, 5_000);
     assert_eq!((card(&state).phase, score(&state)), (Phase::Done, (2, 2)));
@@ -380,13 +626,20 @@ fn a_question_counts_also_where_a_task_follows_it() {
 fn a_lesson_of_ones_own_can_be_undone_and_gives_back_the_lesson_before_it() {
     let mut state = opened();
     run(&mut state, 1, 64);
-    state.update(EditorMsg::Edit("lesson: 1\ntitle: mine\nsteps:\n- say: a\n".into()));
+    state.update(EditorMsg::Edit(
+        "lesson: 1\ntitle: mine\nsteps:\n- say: a\n".into(),
+    ));
     state.update(Msg::Apply);
     assert_eq!(card(&state).title, "mine");
     // Who writes it begins it again and again.
-    state.update(EditorMsg::Edit("lesson: 1\ntitle: mine\nsteps:\n- say: b\n".into()));
+    state.update(EditorMsg::Edit(
+        "lesson: 1\ntitle: mine\nsteps:\n- say: b\n".into(),
+    ));
     state.update(ReplaceMsg::Undo);
-    assert_eq!((card(&state).title.as_str(), card(&state).step.0), ("The control loop", 1));
+    assert_eq!(
+        (card(&state).title.as_str(), card(&state).step.0),
+        ("The control loop", 1)
+    );
 }
 
 #[test]
@@ -404,7 +657,10 @@ fn what_was_entered_before_the_task_does_not_count_after_a_branch_either() {
     state.update(TimelineMsg::Seek(state.timeline.run.now() - 1_000));
     state.update(ConsoleMsg::Enter("kubectl annotate pod web x=y".into()));
     run(&mut state, 5, 64);
-    assert_eq!((state.timeline.run.branches().0, card(&state).phase), (2, Phase::Task));
+    assert_eq!(
+        (state.timeline.run.branches().0, card(&state).phase),
+        (2, Phase::Task)
+    );
     state.update(ConsoleMsg::Enter("kubectl label pod web e=f".into()));
     run(&mut state, 5, 64);
     assert_eq!(card(&state).phase, Phase::Done);
@@ -420,14 +676,40 @@ fn progress_is_a_file_with_this_lesson_and_what_is_kept_of_others() {
     state.update(LessonMsg::Answer(1));
     run(&mut state, 30, usize::MAX);
     let kept = [("undo", "over".to_owned()), ("scaling", "2/5".to_owned())];
-    let file = state.player.as_ref().unwrap().progress_file(kept.into_iter(), Tongue::Chinese);
-    assert_eq!((file["loopscope"].as_str(), file["version"].as_i64()), (Some("progress"), Some(1)));
-    assert_eq!(file["kept"], serde_json::json!({ "undo": "over", "scaling": "2/5" }));
+    let file = state
+        .player
+        .as_ref()
+        .unwrap()
+        .progress_file(kept.into_iter(), Tongue::Chinese);
+    assert_eq!(
+        (file["loopscope"].as_str(), file["version"].as_i64()),
+        (Some("progress"), Some(1))
+    );
+    assert_eq!(
+        file["kept"],
+        serde_json::json!({ "undo": "over", "scaling": "2/5" })
+    );
     let lesson = &file["lesson"];
-    assert_eq!((lesson["lesson"].as_str(), lesson["title"].as_str()), (Some("control-loop"), Some("控制回路")));
-    assert_eq!((lesson["step"].as_i64(), lesson["phase"].as_str(), lesson["over"].as_bool()), (Some(3), Some("done"), Some(false)));
-    assert_eq!(lesson["results"], serde_json::json!(["read", "read", "right", "open"]));
-    assert_eq!((lesson["right"].as_i64(), lesson["asked"].as_i64()), (Some(1), Some(2)));
+    assert_eq!(
+        (lesson["lesson"].as_str(), lesson["title"].as_str()),
+        (Some("control-loop"), Some("控制回路"))
+    );
+    assert_eq!(
+        (
+            lesson["step"].as_i64(),
+            lesson["phase"].as_str(),
+            lesson["over"].as_bool()
+        ),
+        (Some(3), Some("done"), Some(false))
+    );
+    assert_eq!(
+        lesson["results"],
+        serde_json::json!(["read", "read", "right", "open"])
+    );
+    assert_eq!(
+        (lesson["right"].as_i64(), lesson["asked"].as_i64()),
+        (Some(1), Some(2))
+    );
 }
 
 /// A lesson of one's own as a learner takes it.
@@ -443,7 +725,11 @@ fn learned() -> State {
 fn a_learner_keeps_the_source_out_of_the_editor_and_in_the_link() {
     let mut state = learned();
     let holds = |state: &State| {
-        assert!(!state.player.as_ref().unwrap().is_own() && !state.editor.text.contains("lesson:"), "{}", state.editor.text);
+        assert!(
+            !state.player.as_ref().unwrap().is_own() && !state.editor.text.contains("lesson:"),
+            "{}",
+            state.editor.text
+        );
         assert_eq!(state.player.as_ref().unwrap().source(), Some(ASKED));
         assert_eq!(state.link().manifest.as_deref(), Some(ASKED));
     };
@@ -452,7 +738,9 @@ fn a_learner_keeps_the_source_out_of_the_editor_and_in_the_link() {
     state.update(LessonMsg::Next);
     assert_eq!(card(&state).step.0, 2);
     // What was done is lost by it: the page asks first.
-    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=3".into()));
+    state.update(ConsoleMsg::Enter(
+        "kubectl scale deployment web --replicas=3".into(),
+    ));
     state.update(ReplaceMsg::Ask(Replacement::StartOver));
     state.update(ReplaceMsg::Confirm);
     assert_eq!(card(&state).step.0, 1);
@@ -460,7 +748,13 @@ fn a_learner_keeps_the_source_out_of_the_editor_and_in_the_link() {
 }
 
 /// Progress of a lesson as `static/scorm.js` keeps it.
-fn kept(lesson: &str, title: &str, step: usize, results: &[&str], answered: &[bool]) -> ResumePoint {
+fn kept(
+    lesson: &str,
+    title: &str,
+    step: usize,
+    results: &[&str],
+    answered: &[bool],
+) -> ResumePoint {
     let progress = serde_json::json!({ "lesson": lesson, "title": title, "step": step, "results": results, "answered": answered });
     ResumePoint::read(&progress).unwrap()
 }
@@ -479,14 +773,38 @@ fn resumed(state: &mut State, point: ResumePoint) {
 #[test]
 fn resume_reaches_the_step_and_restores_its_results() {
     let mut state = opened();
-    resumed(&mut state, kept("control-loop", "", 4, &["read", "read", "wrong", "open"], &[false; 4]));
+    resumed(
+        &mut state,
+        kept(
+            "control-loop",
+            "",
+            4,
+            &["read", "read", "wrong", "open"],
+            &[false; 4],
+        ),
+    );
     assert_eq!((card(&state).step.0, ready(&state.timeline.run)), (4, 2));
-    assert_eq!(card(&state).results, [Result::Read, Result::Read, Result::Wrong, Result::Open]);
+    assert_eq!(
+        card(&state).results,
+        [Result::Read, Result::Read, Result::Wrong, Result::Open]
+    );
     assert_eq!(state.player.as_ref().unwrap().score(), (0, 2));
     // A task was solved, and a question before it answered.
     let mut state = learned();
-    resumed(&mut state, kept("", "a", 4, &["read", "read", "solved", "open"], &[false, false, true, false]));
-    assert_eq!((card(&state).step.0, card(&state).results[2]), (4, Result::Solved));
+    resumed(
+        &mut state,
+        kept(
+            "",
+            "a",
+            4,
+            &["read", "read", "solved", "open"],
+            &[false, false, true, false],
+        ),
+    );
+    assert_eq!(
+        (card(&state).step.0, card(&state).results[2]),
+        (4, Result::Solved)
+    );
     assert_eq!(state.player.as_ref().unwrap().score(), (2, 2));
     // A step that the lesson does not have is its last.
     let mut state = opened();
@@ -497,21 +815,42 @@ fn resume_reaches_the_step_and_restores_its_results() {
 #[test]
 fn resume_is_of_one_lesson() {
     let mut state = opened();
-    for (lesson, title) in [("scaling", "The control loop"), ("", "The control loop, too"), ("", "")] {
+    for (lesson, title) in [
+        ("scaling", "The control loop"),
+        ("", "The control loop, too"),
+        ("", ""),
+    ] {
         state.resume(kept(lesson, title, 3, &["read", "read"], &[]));
-        assert_eq!((state.is_resuming(), card(&state).step.0), (false, 1), "{lesson} {title}");
+        assert_eq!(
+            (state.is_resuming(), card(&state).step.0),
+            (false, 1),
+            "{lesson} {title}"
+        );
     }
     let mut own = learned();
     own.resume(kept("", "b", 3, &["read", "read"], &[]));
     assert_eq!((own.is_resuming(), card(&own).step.0), (false, 1));
-    assert_eq!(ResumePoint::read(&serde_json::json!({ "step": 2, "results": [] })), None, "of no lesson");
-    assert_eq!(ResumePoint::read(&serde_json::json!({ "lesson": "scaling", "step": 0, "results": [] })), None);
+    assert_eq!(
+        ResumePoint::read(&serde_json::json!({ "step": 2, "results": [] })),
+        None,
+        "of no lesson"
+    );
+    assert_eq!(
+        ResumePoint::read(&serde_json::json!({ "lesson": "scaling", "step": 0, "results": [] })),
+        None
+    );
 }
 
 #[test]
 fn a_lesson_that_is_left_on_its_way_is_not_resumed() {
     let mut state = opened();
-    state.resume(kept("control-loop", "", 4, &["read", "read", "right", "open"], &[]));
+    state.resume(kept(
+        "control-loop",
+        "",
+        4,
+        &["read", "read", "right", "open"],
+        &[],
+    ));
     assert!(state.is_resuming(), "it takes a slice at least");
     state.update(LessonMsg::Close);
     (0..20).for_each(|_| state.run_slice(200));
@@ -521,10 +860,23 @@ fn a_lesson_that_is_left_on_its_way_is_not_resumed() {
     state.update(ReplaceMsg::Ask(Replacement::Lesson(file)));
     state.update(ReplaceMsg::Confirm);
     (0..20).for_each(|_| state.run_slice(200));
-    assert_eq!((card(&state).title.as_str(), card(&state).step.0, state.is_resuming()), ("a", 1, false));
+    assert_eq!(
+        (
+            card(&state).title.as_str(),
+            card(&state).step.0,
+            state.is_resuming()
+        ),
+        ("a", 1, false)
+    );
     // So does the one that was left, begun again on its way.
     let mut state = opened();
-    state.resume(kept("control-loop", "", 4, &["read", "read", "right", "open"], &[]));
+    state.resume(kept(
+        "control-loop",
+        "",
+        4,
+        &["read", "read", "right", "open"],
+        &[],
+    ));
     state.update(ReplaceMsg::Ask(Replacement::StartOver));
     state.update(ReplaceMsg::Confirm);
     assert_eq!((card(&state).step.0, state.is_resuming()), (1, false));

@@ -9,7 +9,11 @@ impl Run {
         let branches = !std::mem::take(&mut self.branches).is_empty();
         let forgets = self.checkpoints.begin_forgetting();
         let first = self.checkpoints.first();
-        if self.past.as_ref().is_some_and(|past| past.steps < first.steps || past.done < first.done) {
+        if self
+            .past
+            .as_ref()
+            .is_some_and(|past| past.steps < first.steps || past.done < first.done)
+        {
             self.past = Some(first.clone());
             self.epoch += 1;
         }
@@ -18,8 +22,12 @@ impl Run {
 
     /// Drops the next part of what makes room. True while there is more.
     pub fn forget_next(&mut self) -> bool {
-        let others = std::iter::once(&mut self.live).chain(&mut self.past).map(|other| &mut other.sim);
-        let Some(goes_on) = self.checkpoints.forget_next(others) else { return false };
+        let others = std::iter::once(&mut self.live)
+            .chain(&mut self.past)
+            .map(|other| &mut other.sim);
+        let Some(goes_on) = self.checkpoints.forget_next(others) else {
+            return false;
+        };
         // Until the last part what was read before may still be shown: it was so.
         self.epoch += u64::from(!goes_on);
         goes_on
@@ -41,7 +49,9 @@ mod tests {
     /// Twenty minutes of rollouts.
     fn rolled() -> Run {
         let mut run = Run::new(1);
-        run.command(Command::Kubectl("create deployment web --image=nginx --replicas=30".into()));
+        run.command(Command::Kubectl(
+            "create deployment web --image=nginx --replicas=30".into(),
+        ));
         for minute in 1..=20 {
             while !run.advance(Time(minute * 60 * SECOND), 1_000) {}
             run.command(Command::Kubectl("rollout restart deployment web".into()));
@@ -54,7 +64,10 @@ mod tests {
         let mut seen = Vec::new();
         for minute in minutes {
             while !run.seek(at(minute), usize::MAX) {}
-            seen.push(format!("{:?}", run.sim().list(Kind::Pod).collect::<Vec<_>>()));
+            seen.push(format!(
+                "{:?}",
+                run.sim().list(Kind::Pod).collect::<Vec<_>>()
+            ));
         }
         run.live();
         seen

@@ -13,7 +13,10 @@ impl Run {
 
     /// The text that a command waits to have edited.
     pub fn edits(&self) -> Option<&str> {
-        self.live.waiting.edits().filter(|_| self.past.is_none() && self.recalls.is_none())
+        self.live
+            .waiting
+            .edits()
+            .filter(|_| self.past.is_none() && self.recalls.is_none())
     }
 
     /// Lets the commands that still wait (`-w`, `rollout status`, `drain`) look again; what they have printed since the last call.
@@ -28,8 +31,15 @@ impl Run {
     /// The same at an instant at which one of them would by itself.
     pub(super) fn look_again(&mut self) {
         let beside: Vec<u32> = self.live.waiting.beside.ids().collect();
-        let polls = beside.into_iter().map(|id| Command::Beside(id, Rc::new(BesideAct::Poll)));
-        for command in self.waits().then_some(Command::Poll).into_iter().chain(polls) {
+        let polls = beside
+            .into_iter()
+            .map(|id| Command::Beside(id, Rc::new(BesideAct::Poll)));
+        for command in self
+            .waits()
+            .then_some(Command::Poll)
+            .into_iter()
+            .chain(polls)
+        {
             let lines = self.command(command).lines;
             self.live.waiting.printed.extend(lines);
         }
@@ -42,22 +52,34 @@ impl Run {
 
     /// The newest command of the terminal that still waits: the one that [`Run::interrupt`] ends. In the past there is none.
     fn interruptible(&self) -> Option<&Session> {
-        self.live.waiting.newest().filter(|_| !self.follows && self.past.is_none())
+        self.live
+            .waiting
+            .newest()
+            .filter(|_| !self.follows && self.past.is_none())
     }
 
     /// The command that [`Run::interrupt`] ends, where it waits for something to happen: not for an edited text, and not for its own rows.
     pub fn waiting(&self) -> Option<&str> {
-        self.interruptible().filter(|session| session.edits().is_none() && !session.goes_on()).map(|session| &*session.text)
+        self.interruptible()
+            .filter(|session| session.edits().is_none() && !session.goes_on())
+            .map(|session| &*session.text)
     }
 
     /// A number for a command beside that of the terminal.
     pub fn free_number(&self) -> u32 {
-        self.live.waiting.beside.ids().max().map_or(0, |last| last + 1)
+        self.live
+            .waiting
+            .beside
+            .ids()
+            .max()
+            .map_or(0, |last| last + 1)
     }
 
     /// Whether a command goes on by itself, also while the clock stands.
     pub fn goes_on(&self) -> bool {
-        self.past.is_none() && self.recalls.is_none() && (self.applies() || self.live.waiting.goes_on())
+        self.past.is_none()
+            && self.recalls.is_none()
+            && (self.applies() || self.live.waiting.goes_on())
     }
 
     /// Ends the newest command of the terminal that still waits; false if none does.

@@ -10,14 +10,27 @@ use session::timeline::TimelineMsg;
 fn a_pod_of_a_statefulset_follows_from_the_removal_of_the_one_before() {
     let mut state = State::new((examples::ALL[2].text)(), 1);
     state.update(TimelineMsg::Seconds(60));
-    state.update(ConsoleMsg::Enter("kubectl delete pod web-0 --wait=false".into()));
+    state.update(ConsoleMsg::Enter(
+        "kubectl delete pod web-0 --wait=false".into(),
+    ));
     state.update(TimelineMsg::Seconds(60));
     let journal = state.timeline.run.journal();
     let made = |name: &str| {
-        let at = journal.iter().rposition(|e| matches!(e.why, Why::MissingOrdinal { .. }) && e.key().is_some_and(|key| key.name == name));
-        let cause = cause(journal, at.expect("it was made") as EntryId, &mut 5_000).expect("a cause");
-        let (op, object) = journal.get(cause as usize).and_then(Entry::write).expect("a write");
-        (op, object.meta.name.to_string(), object.pod().is_some_and(|pod| pod.is_ready()))
+        let at = journal.iter().rposition(|e| {
+            matches!(e.why, Why::MissingOrdinal { .. })
+                && e.key().is_some_and(|key| key.name == name)
+        });
+        let cause =
+            cause(journal, at.expect("it was made") as EntryId, &mut 5_000).expect("a cause");
+        let (op, object) = journal
+            .get(cause as usize)
+            .and_then(Entry::write)
+            .expect("a write");
+        (
+            op,
+            object.meta.name.to_string(),
+            object.pod().is_some_and(|pod| pod.is_ready()),
+        )
     };
     assert_eq!(made("web-0").0, Op::Deleted);
     assert_eq!(made("web-0").1, "web-0");

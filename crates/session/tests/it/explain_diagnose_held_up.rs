@@ -14,14 +14,30 @@ fn of_a_pod_that_leaves_its_deletion_is_told_apart_from_what_else_changes() {
         let mut state = State::new(text, 1);
         state.update(TimelineMsg::Seconds(5));
         if deleted_first {
-            state.update(ConsoleMsg::Enter("kubectl delete pod p --wait=false".into()));
+            state.update(ConsoleMsg::Enter(
+                "kubectl delete pod p --wait=false".into(),
+            ));
             state.update(TimelineMsg::Seconds(5));
         }
         state.update(Msg::Fault("delay pod/p 60s".into()));
-        state.update(ConsoleMsg::Enter(if deleted_first { "kubectl label pod p x=y" } else { "kubectl delete pod p --wait=false" }.into()));
+        state.update(ConsoleMsg::Enter(
+            if deleted_first {
+                "kubectl label pod p x=y"
+            } else {
+                "kubectl delete pod p --wait=false"
+            }
+            .into(),
+        ));
         state.update(TimelineMsg::Seconds(1));
-        let found = explain::diagnose::held_up::late(state.timeline.run.sim(), state.timeline.run.get(&key).expect("it leaves"))
-            .expect("an event is late");
-        assert!(matches!(found.waits, Waits::OwnLate { told: is, .. } if is == told), "{:?}", found.waits);
+        let found = explain::diagnose::held_up::late(
+            state.timeline.run.sim(),
+            state.timeline.run.get(&key).expect("it leaves"),
+        )
+        .expect("an event is late");
+        assert!(
+            matches!(found.waits, Waits::OwnLate { told: is, .. } if is == told),
+            "{:?}",
+            found.waits
+        );
     }
 }

@@ -1,8 +1,6 @@
 use explain::remedies::*;
 use i18n::msg;
 use k8s_model::Kind;
-use k8s_model::node::Node;
-use k8s_model::pod::Pod;
 use session::Msg;
 use session::State;
 use session::console::ConsoleMsg;
@@ -12,8 +10,17 @@ const POD: &str = "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {app:
                    image: i, livenessProbe: {tcpSocket: {port: 80}}}]}}";
 
 fn offered(state: &State, kind: Kind) -> Vec<String> {
-    let object = state.timeline.run.sim().list(kind).next().expect("an object");
-    of(state.timeline.run.sim(), object).into_iter().map(|offer| offer.line).collect()
+    let object = state
+        .timeline
+        .run
+        .sim()
+        .list(kind)
+        .next()
+        .expect("an object");
+    of(state.timeline.run.sim(), object)
+        .into_iter()
+        .map(|offer| offer.line)
+        .collect()
 }
 
 #[test]
@@ -21,8 +28,16 @@ fn what_is_said_of_a_lost_event_goes_by_whether_anybody_relists() {
     let mut state = State::new(POD, 1);
     state.update(TimelineMsg::Seconds(5));
     let said = |state: &State| {
-        let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod");
-        let lose = of(state.timeline.run.sim(), pod).into_iter().find(|offer| offer.line == "fault lose pod/p");
+        let pod = state
+            .timeline
+            .run
+            .sim()
+            .list(Kind::Pod)
+            .next()
+            .expect("a Pod");
+        let lose = of(state.timeline.run.sim(), pod)
+            .into_iter()
+            .find(|offer| offer.line == "fault lose pod/p");
         lose.expect("it can be lost").title == msg::offer_lose_title()
     };
     assert!(said(&state));
@@ -38,7 +53,12 @@ fn what_is_broken_can_be_mended() {
     state.update(TimelineMsg::Seconds(5));
     let on_and_off = |state: &State, kind: Kind| -> Vec<String> {
         let all = offered(state, kind).into_iter();
-        all.filter(|line| !["lose", "delay", "relist", "exit"].iter().any(|other| line.starts_with(&["fault ", other].concat()))).collect()
+        all.filter(|line| {
+            !["lose", "delay", "relist", "exit"]
+                .iter()
+                .any(|other| line.starts_with(&["fault ", other].concat()))
+        })
+        .collect()
     };
     let press = |state: &mut State, kind: Kind| {
         for line in on_and_off(state, kind) {
@@ -47,14 +67,21 @@ fn what_is_broken_can_be_mended() {
         state.update(TimelineMsg::Seconds(1));
     };
     let pod = |ready: &str, probe: &str, load: &str| {
-        [format!("fault {ready} pod/p"), format!("fault {probe}-probe pod/p liveness"), format!("fault memory-load app=web {load}")]
+        [
+            format!("fault {ready} pod/p"),
+            format!("fault {probe}-probe pod/p liveness"),
+            format!("fault memory-load app=web {load}"),
+        ]
     };
     assert_eq!(on_and_off(&state, Kind::Pod), pod("unready", "fail", "4Gi"));
     press(&mut state, Kind::Pod);
     assert_eq!(on_and_off(&state, Kind::Pod), pod("ready", "pass", "none"));
     press(&mut state, Kind::Pod);
     assert_eq!(on_and_off(&state, Kind::Pod), pod("unready", "fail", "4Gi"));
-    assert_eq!(on_and_off(&state, Kind::Node), ["fault node-down node-1", "fault memory-pressure node-1"]);
+    assert_eq!(
+        on_and_off(&state, Kind::Node),
+        ["fault node-down node-1", "fault memory-pressure node-1"]
+    );
     press(&mut state, Kind::Node);
     state.update(TimelineMsg::Seconds(60));
     assert_eq!(on_and_off(&state, Kind::Node)[0], "fault node-up node-1");
@@ -75,7 +102,13 @@ fn a_crash_and_a_lost_event_are_offered_where_they_can_happen() {
     );
     state.update(TimelineMsg::Seconds(5));
     assert_eq!(offered(&state, Kind::Pod)[0], "fault exit pod/p 1");
-    let late = |late: &str| ["fault lose pod/p".into(), ["fault delay pod/p ", late].concat(), "fault relist never".into()];
+    let late = |late: &str| {
+        [
+            "fault lose pod/p".into(),
+            ["fault delay pod/p ", late].concat(),
+            "fault relist never".into(),
+        ]
+    };
     assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
     state.update(Msg::Fault("delay pod/p 10s".into()));
     assert!(offered(&state, Kind::Pod).ends_with(&late("none")));
@@ -87,13 +120,22 @@ fn a_crash_and_a_lost_event_are_offered_where_they_can_happen() {
     state.update(Msg::Fault("delay pod/p none".into()));
     assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
     state.update(Msg::Fault("relist never".into()));
-    assert_eq!(offered(&state, Kind::Pod).last().map(String::as_str), Some("fault relist 10s"));
+    assert_eq!(
+        offered(&state, Kind::Pod).last().map(String::as_str),
+        Some("fault relist 10s")
+    );
     assert!(offered(&state, Kind::Namespace).is_empty());
     let mut state = State::new((session::examples::ALL[0].text)(), 1);
     state.update(TimelineMsg::Seconds(5));
     let all = offered(&state, Kind::Deployment);
-    assert!(all[0].starts_with("fault exit pod/nginx-deployment-"), "{all:?}");
-    assert_eq!(all[1], "kubectl set image deployment/nginx-deployment nginx=nginx:broken");
+    assert!(
+        all[0].starts_with("fault exit pod/nginx-deployment-"),
+        "{all:?}"
+    );
+    assert_eq!(
+        all[1],
+        "kubectl set image deployment/nginx-deployment nginx=nginx:broken"
+    );
     state.update(ConsoleMsg::Enter(all[1].clone()));
     assert!(!offered(&state, Kind::Deployment).contains(&all[1]));
 }
@@ -102,7 +144,8 @@ fn a_crash_and_a_lost_event_are_offered_where_they_can_happen() {
 fn every_loop_of_the_ring_but_a_kubelet_can_be_slowed_and_is_at_full_speed_again() {
     let mut state = State::new(POD, 1);
     for one in views::loops::read(state.timeline.run.sim(), None).loops {
-        let offer = |state: &State| explain::control_loop::pace(state.timeline.run.sim(), &one.name);
+        let offer =
+            |state: &State| explain::control_loop::pace(state.timeline.run.sim(), &one.name);
         let Some(slows) = offer(&state) else {
             assert!(one.name.starts_with("kubelet "), "{}", one.name);
             continue;
@@ -112,7 +155,12 @@ fn every_loop_of_the_ring_but_a_kubelet_can_be_slowed_and_is_at_full_speed_again
             let now = offer(&state).expect("an offer");
             assert_eq!(now.words, words);
             state.update(Msg::Fault(now.line["fault ".len()..].into()));
-            assert_eq!(offer(&state).map(|offer| offer.words), Some(then), "{}", state.announcer.notice());
+            assert_eq!(
+                offer(&state).map(|offer| offer.words),
+                Some(then),
+                "{}",
+                state.announcer.notice()
+            );
         }
         assert_eq!(offer(&state), Some(slows));
     }

@@ -2,7 +2,6 @@ use apiserver::journal::{Op, Record};
 use explain::effect::effect;
 use explain::words::*;
 use k8s_model::Kind;
-use projection::adapt::status;
 use projection::changes::fields;
 
 #[test]
@@ -10,14 +9,21 @@ fn the_step_in_which_a_pod_disappears_says_so() {
     use session::timeline::TimelineMsg;
     let mut state = session::State::new((session::examples::ALL[2].text)(), 1);
     state.update(TimelineMsg::Seconds(30));
-    state.update(session::console::ConsoleMsg::Enter("kubectl delete pod web-0 --wait=false".into()));
+    state.update(session::console::ConsoleMsg::Enter(
+        "kubectl delete pod web-0 --wait=false".into(),
+    ));
     let steps: Vec<String> = (0..8)
         .map(|_| {
             state.update(TimelineMsg::Step);
             step(state.timeline.run.journal()).0.english()
         })
         .collect();
-    assert!(steps.iter().any(|step| step.ends_with(": Pod web-0 deleted")), "{steps:#?}");
+    assert!(
+        steps
+            .iter()
+            .any(|step| step.ends_with(": Pod web-0 deleted")),
+        "{steps:#?}"
+    );
 }
 
 #[test]
@@ -28,14 +34,25 @@ fn a_mark_of_the_user_tells_of_commands_and_leads_to_what_they_wrote() {
     state.update(TimelineMsg::Seconds(10));
     let at = state.timeline.run.now();
     let name = "deployment nginx-deployment";
-    state.update(ConsoleMsg::Enter(format!("kubectl scale {name} --replicas=5")));
+    state.update(ConsoleMsg::Enter(format!(
+        "kubectl scale {name} --replicas=5"
+    )));
     let told = |state: &session::State| {
         let journal = state.timeline.run.journal();
-        (tell(journal, at, at, 0).english(), object_at(journal, at, at, 0))
+        (
+            tell(journal, at, at, 0).english(),
+            object_at(journal, at, at, 0),
+        )
     };
     let (sentence, object) = told(&state);
-    assert!(sentence.contains("scale") && !sentence.contains("more"), "{sentence}");
-    assert_eq!(object.map(|key| (key.kind, key.name.to_string())), Some((Kind::Deployment, "nginx-deployment".into())));
+    assert!(
+        sentence.contains("scale") && !sentence.contains("more"),
+        "{sentence}"
+    );
+    assert_eq!(
+        object.map(|key| (key.kind, key.name.to_string())),
+        Some((Kind::Deployment, "nginx-deployment".into()))
+    );
     state.update(ConsoleMsg::Enter(format!("kubectl label {name} a=b")));
     assert!(told(&state).0.contains("1 more"), "{}", told(&state).0);
 }
@@ -47,22 +64,52 @@ fn a_status_write_names_the_changed_field() {
         let mut state = session::State::new((example.text)(), 1);
         state.update(session::timeline::TimelineMsg::Seconds(70));
         for entry in state.timeline.run.journal().iter() {
-            let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { continue };
+            let Record::Write {
+                op: Op::Modified,
+                object,
+                before: Some(before),
+            } = &entry.record
+            else {
+                continue;
+            };
             let words = effect(entry).english();
-            assert!(!words.contains("status written") && !words.contains(": status,"), "{words}");
-            assert!(!words.contains("conditions["), "a condition is told by its type: {words}");
+            assert!(
+                !words.contains("status written") && !words.contains(": status,"),
+                "{words}"
+            );
+            assert!(
+                !words.contains("conditions["),
+                "a condition is told by its type: {words}"
+            );
             if words.ends_with(" changed") && !words.contains(": ") {
-                assert!(fields(before, object).is_empty(), "{words}: {:?}", fields(before, object));
+                assert!(
+                    fields(before, object).is_empty(),
+                    "{words}: {:?}",
+                    fields(before, object)
+                );
             }
-            if let Some(at) = words.find(": ").filter(|_| fields(before, object).iter().any(|field| field.path.starts_with("status."))) {
+            if let Some(at) = words.find(": ").filter(|_| {
+                fields(before, object)
+                    .iter()
+                    .any(|field| field.path.starts_with("status."))
+            }) {
                 let field = words[at + 2..].split(' ').next().unwrap_or("").to_string();
                 told.entry((object.kind.name(), field)).or_insert(words);
             }
         }
     }
-    let of = |kind: &'static str, field: &str| told.get(&(kind, field.to_string())).map_or("", String::as_str);
-    assert!(of("ReplicaSet", "readyReplicas").ends_with(": readyReplicas 0 → 1"), "{told:#?}");
-    assert_eq!(of("Deployment", "readyReplicas"), "Deployment nginx-deployment: readyReplicas 0 → 1");
+    let of = |kind: &'static str, field: &str| {
+        told.get(&(kind, field.to_string()))
+            .map_or("", String::as_str)
+    };
+    assert!(
+        of("ReplicaSet", "readyReplicas").ends_with(": readyReplicas 0 → 1"),
+        "{told:#?}"
+    );
+    assert_eq!(
+        of("Deployment", "readyReplicas"),
+        "Deployment nginx-deployment: readyReplicas 0 → 1"
+    );
     assert_eq!(of("Job", "succeeded"), "Job pi: succeeded 0 → 2");
     assert_eq!(of("CronJob", "active"), "CronJob hello: active set");
 }
@@ -80,7 +127,17 @@ fn only_counts_are_grouped_and_secret_values_are_hidden() {
     state.update(session::editor::EditorMsg::Edit(of(9090, "two")));
     state.update(session::Msg::Apply);
     let journal = state.timeline.run.journal();
-    let told: Vec<String> = journal.iter().filter(|entry| entry.actor.name == "user").map(|entry| effect(entry).english()).collect();
-    assert!(told.contains(&"Service s: spec.ports[0].port 8080 → 9090".to_string()), "{told:?}");
-    assert!(told.contains(&"Secret sec: data.pass changed".to_string()), "{told:?}");
+    let told: Vec<String> = journal
+        .iter()
+        .filter(|entry| entry.actor.name == "user")
+        .map(|entry| effect(entry).english())
+        .collect();
+    assert!(
+        told.contains(&"Service s: spec.ports[0].port 8080 → 9090".to_string()),
+        "{told:?}"
+    );
+    assert!(
+        told.contains(&"Secret sec: data.pass changed".to_string()),
+        "{told:?}"
+    );
 }

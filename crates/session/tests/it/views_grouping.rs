@@ -15,5 +15,13 @@ fn the_application_is_the_one_that_a_workload_names_itself() {
         let heading = scene.items.iter().find(|item| item.id.kind == GROUP);
         heading.map(|item| item.id.name.clone())
     };
-    assert_eq!([app("app: a"), app("app.kubernetes.io/name: b, app: a"), app("tier: x")].map(Option::unwrap), ["a", "b", "a-1"]);
+    assert_eq!(
+        [
+            app("app: a"),
+            app("app.kubernetes.io/name: b, app: a"),
+            app("tier: x")
+        ]
+        .map(Option::unwrap),
+        ["a", "b", "a-1"]
+    );
 }

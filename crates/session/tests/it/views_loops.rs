@@ -7,53 +7,132 @@ use views::loops::model::{Code, Loop, Loops, Pass, PassPhase, PassRequest, writt
 use views::shape::{CardBody, Rect};
 
 fn some(chosen: Option<usize>) -> Loops {
-    let of = |name: &str| Loop { name: name.into(), title: name.into(), ..Loop::default() };
-    let pass = Pass { newest: true, act: Some((PassRequest::Create(Kind::Pod), 1)), ..Pass::default() };
-    Loops { loops: ["a", "b", "c", "d"].map(of).to_vec(), chosen, shown: chosen, pass: Some(pass), version: 7 }
+    let of = |name: &str| Loop {
+        name: name.into(),
+        title: name.into(),
+        ..Loop::default()
+    };
+    let pass = Pass {
+        newest: true,
+        act: Some((PassRequest::Create(Kind::Pod), 1)),
+        ..Pass::default()
+    };
+    Loops {
+        loops: ["a", "b", "c", "d"].map(of).to_vec(),
+        chosen,
+        shown: chosen,
+        pass: Some(pass),
+        version: 7,
+    }
 }
 
 #[test]
 fn the_chosen_loop_stands_at_the_right_beside_its_panel() {
     let scene = layout(&some(Some(2)), (1200.0, 800.0));
-    let (chosen, store, pass) = (&scene.items[3], &scene.items[0], scene.items.last().unwrap());
+    let (chosen, store, pass) = (
+        &scene.items[3],
+        &scene.items[0],
+        scene.items.last().unwrap(),
+    );
     assert_eq!(chosen.id.name, "c");
-    assert!((chosen.rect.y + BIG - store.rect.cy()).abs() < 1.0, "on the height of the store");
+    assert!(
+        (chosen.rect.y + BIG - store.rect.cy()).abs() < 1.0,
+        "on the height of the store"
+    );
     assert!(chosen.rect.cx() > store.rect.right() && chosen.rect.right() < pass.rect.x);
 }
 
 #[test]
 fn what_is_written_stands_within_the_stage() {
     for (chosen, shown) in (0..4).flat_map(|at| [(None, at), (Some(at), at)]) {
-        let mut of = Loops { chosen, shown: Some(shown), ..some(chosen) };
+        let mut of = Loops {
+            chosen,
+            shown: Some(shown),
+            ..some(chosen)
+        };
         of.loops[shown].writes = true;
-        of.pass = of.pass.map(|pass| Pass { act: Some((PassRequest::Bind(Kind::Pod, "node-9".into()), 1)), ..pass });
+        of.pass = of.pass.map(|pass| Pass {
+            act: Some((PassRequest::Bind(Kind::Pod, "node-9".into()), 1)),
+            ..pass
+        });
         let scene = layout(&of, (800.0, 652.0));
-        let half = of.pass.map_or(0.0, |pass| written(&pass).length() as f64 * ACT / 2.0);
-        let (label, store, panel) = (&scene.labels[0], scene.items[0].rect, scene.items.last().unwrap());
-        assert!(label.x - half >= 5.9 && label.x + half <= panel.rect.x, "{} of {shown}", label.x);
+        let half = of
+            .pass
+            .map_or(0.0, |pass| written(&pass).length() as f64 * ACT / 2.0);
+        let (label, store, panel) = (
+            &scene.labels[0],
+            scene.items[0].rect,
+            scene.items.last().unwrap(),
+        );
+        assert!(
+            label.x - half >= 5.9 && label.x + half <= panel.rect.x,
+            "{} of {shown}",
+            label.x
+        );
         let text = Rect::new(label.x - half, label.y, half * 2.0, 16.0);
-        let apart = text.right() <= store.x || text.x >= store.right() || text.y >= store.bottom() || text.bottom() <= store.y;
+        let apart = text.right() <= store.x
+            || text.x >= store.right()
+            || text.y >= store.bottom()
+            || text.bottom() <= store.y;
         assert!(apart, "{text:?} on {store:?}");
     }
 }
 
 #[test]
 fn on_a_ring_no_name_touches_another() {
-    let names = ["deployment", "replicaset", "statefulset", "endpoint", "endpointslice", "volume", "garbage collector", "scheduler"];
+    let names = [
+        "deployment",
+        "replicaset",
+        "statefulset",
+        "endpoint",
+        "endpointslice",
+        "volume",
+        "garbage collector",
+        "scheduler",
+    ];
     let nodes: Vec<String> = (1..=4).map(|n| format!("kubelet node-{n}")).collect();
-    let titles: Vec<&str> = names.into_iter().chain(nodes.iter().map(String::as_str)).collect();
+    let titles: Vec<&str> = names
+        .into_iter()
+        .chain(nodes.iter().map(String::as_str))
+        .collect();
     for (size, most) in [((800.0, 652.0), 11), ((1400.0, 800.0), 12)] {
-        for (count, chosen) in (4..=most).flat_map(|count| (0..=count).map(move |at| (count, (at < count).then_some(at)))) {
-            let of = |title: &&str| Loop { name: title.to_string(), title: title.to_string(), ..Loop::default() };
-            let scene = layout(&Loops { loops: titles[titles.len() - count..].iter().map(of).collect(), ..some(chosen) }, size);
+        for (count, chosen) in (4..=most)
+            .flat_map(|count| (0..=count).map(move |at| (count, (at < count).then_some(at))))
+        {
+            let of = |title: &&str| Loop {
+                name: title.to_string(),
+                title: title.to_string(),
+                ..Loop::default()
+            };
+            let scene = layout(
+                &Loops {
+                    loops: titles[titles.len() - count..].iter().map(of).collect(),
+                    ..some(chosen)
+                },
+                size,
+            );
             let name = |item: &std::rc::Rc<views::shape::Item>| match &item.body {
-                CardBody::Loop { of, above, far, two, big } => {
+                CardBody::Loop {
+                    of,
+                    above,
+                    far,
+                    two,
+                    big,
+                } => {
                     // Beside its circle, or as much further off.
-                    let long = if *two { of.title.split(' ').map(str::len).max().unwrap() } else { of.title.len() };
+                    let long = if *two {
+                        of.title.split(' ').map(str::len).max().unwrap()
+                    } else {
+                        of.title.len()
+                    };
                     let (wide, high) = (long as f64 * LETTER, if *two { 28.0 } else { 15.0 });
                     let off = if *far { FAR } else { 0.0 };
                     let across = if *big { BIG } else { SMALL } * 2.0;
-                    let y = if *above { item.rect.bottom() - across - off - high - 2.0 } else { item.rect.y + across + off + 2.0 };
+                    let y = if *above {
+                        item.rect.bottom() - across - off - high - 2.0
+                    } else {
+                        item.rect.y + across + off + 2.0
+                    };
                     Some(Rect::new(item.rect.cx() - wide / 2.0, y, wide, high))
                 }
                 _ => None,
@@ -61,7 +140,10 @@ fn on_a_ring_no_name_touches_another() {
             let all: Vec<Rect> = scene.items.iter().filter_map(name).collect();
             for (i, a) in all.iter().enumerate() {
                 for b in &all[i + 1..] {
-                    let apart = a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
+                    let apart = a.right() <= b.x
+                        || b.right() <= a.x
+                        || a.bottom() <= b.y
+                        || b.bottom() <= a.y;
                     assert!(apart, "{count} {chosen:?} {size:?}: {a:?} {b:?}");
                 }
             }
@@ -71,11 +153,36 @@ fn on_a_ring_no_name_touches_another() {
 
 #[test]
 fn a_name_of_two_words_breaks_before_it_leaves_its_circle() {
-    let names = ["deployment", "replicaset", "statefulset", "endpointslice", "volume", "garbage collector", "scheduler"];
-    let titles = names.into_iter().chain(["kubelet node-1", "kubelet node-2", "kubelet node-3"]);
-    let loops: Vec<Loop> = titles.map(|title| Loop { name: title.into(), title: title.into(), ..Loop::default() }).collect();
-    for (size, chosen) in [(800.0, 652.0), (1400.0, 800.0)].into_iter().flat_map(|size| (0..10).map(move |at| (size, at))) {
-        let scene = layout(&Loops { loops: loops.clone(), ..some(Some(chosen)) }, size);
+    let names = [
+        "deployment",
+        "replicaset",
+        "statefulset",
+        "endpointslice",
+        "volume",
+        "garbage collector",
+        "scheduler",
+    ];
+    let titles = names
+        .into_iter()
+        .chain(["kubelet node-1", "kubelet node-2", "kubelet node-3"]);
+    let loops: Vec<Loop> = titles
+        .map(|title| Loop {
+            name: title.into(),
+            title: title.into(),
+            ..Loop::default()
+        })
+        .collect();
+    for (size, chosen) in [(800.0, 652.0), (1400.0, 800.0)]
+        .into_iter()
+        .flat_map(|size| (0..10).map(move |at| (size, at)))
+    {
+        let scene = layout(
+            &Loops {
+                loops: loops.clone(),
+                ..some(Some(chosen))
+            },
+            size,
+        );
         let hangs = scene.items.iter().filter(|item| matches!(&item.body, CardBody::Loop { of, far: true, .. } if of.title.contains(' ')));
         assert_eq!(hangs.count(), 0, "{chosen} {size:?}");
     }
@@ -84,40 +191,100 @@ fn a_name_of_two_words_breaks_before_it_leaves_its_circle() {
 #[test]
 fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
     // A phone, the stage of a small screen, two embeds.
-    for (width, height) in [(390.0, 584.0), (656.0, 476.0), (720.0, 332.0), (480.0, 272.0)] {
-        let names = ["deployment", "replicaset", "statefulset", "endpointslice", "volume", "garbage collector", "scheduler"];
+    for (width, height) in [
+        (390.0, 584.0),
+        (656.0, 476.0),
+        (720.0, 332.0),
+        (480.0, 272.0),
+    ] {
+        let names = [
+            "deployment",
+            "replicaset",
+            "statefulset",
+            "endpointslice",
+            "volume",
+            "garbage collector",
+            "scheduler",
+        ];
         let nodes = ["kubelet node-1", "kubelet node-2", "kubelet node-3"];
-        let one = |i: usize| Loop { name: i.to_string(), title: names.iter().chain(&nodes).nth(i).unwrap().to_string(), ..Loop::default() };
+        let one = |i: usize| Loop {
+            name: i.to_string(),
+            title: names.iter().chain(&nodes).nth(i).unwrap().to_string(),
+            ..Loop::default()
+        };
         let row = |name: &str| (Message::name(name), Message::name("3 − 3 = 0"));
         let steps = vec![
             (PassPhase::Observe, vec![row("desired"); 3]),
             (PassPhase::Diff, vec![row("actual"); 3]),
             (PassPhase::Act, vec![row("status")]),
         ];
-        let code = (0..11).map(|i| Code { text: "    pods := active(cache.Owned(rs))", lit: i == 4, ..Code::default() }).collect();
-        let pass = Pass { steps, code, ..Pass::default() };
-        let scene = layout(&Loops { loops: (0..10).map(one).collect(), pass: Some(pass), ..some(None) }, (width, height));
+        let code = (0..11)
+            .map(|i| Code {
+                text: "    pods := active(cache.Owned(rs))",
+                lit: i == 4,
+                ..Code::default()
+            })
+            .collect();
+        let pass = Pass {
+            steps,
+            code,
+            ..Pass::default()
+        };
+        let scene = layout(
+            &Loops {
+                loops: (0..10).map(one).collect(),
+                pass: Some(pass),
+                ..some(None)
+            },
+            (width, height),
+        );
         let pass = scene.items.last().unwrap();
         // A phone is scrolled; in every other frame all of it is in sight.
         let least = if width == 390.0 { 56.0 } else { pass.rect.h };
-        assert!(pass.rect.y + least <= height && scene.width <= width, "{:?}", pass.rect);
+        assert!(
+            pass.rect.y + least <= height && scene.width <= width,
+            "{:?}",
+            pass.rect
+        );
         let (store, loops) = (scene.items[0].rect, &scene.items[1..11]);
-        let above = loops.iter().filter(|one| one.rect.bottom() < store.y).count();
+        let above = loops
+            .iter()
+            .filter(|one| one.rect.bottom() < store.y)
+            .count();
         let listed = height < LOWEST && width < 720.0;
         if listed {
             // Names that can be read stand beside each other, none on another.
             for (i, a) in loops.iter().enumerate() {
-                assert!(a.rect.x >= 16.0 && a.rect.right() <= width - 15.9 && a.rect.h == LIST, "{:?}", a.rect);
+                assert!(
+                    a.rect.x >= 16.0 && a.rect.right() <= width - 15.9 && a.rect.h == LIST,
+                    "{:?}",
+                    a.rect
+                );
                 for b in &loops[i + 1..] {
-                    assert!(b.rect.y > a.rect.y || b.rect.x >= a.rect.right() + LIST_GAP - 0.01, "{:?} {:?}", a.rect, b.rect);
+                    assert!(
+                        b.rect.y > a.rect.y || b.rect.x >= a.rect.right() + LIST_GAP - 0.01,
+                        "{:?} {:?}",
+                        a.rect,
+                        b.rect
+                    );
                 }
             }
         }
         // An arrow to the bar, or from it, is one that can be seen.
-        let gap = |one: &std::rc::Rc<views::shape::Item>| (store.y - one.rect.bottom()).max(one.rect.y - store.bottom());
-        assert!(listed || loops.iter().all(|one| gap(one) >= ARROW), "{width}");
-        assert!(above == if height < LOWEST { 10 } else { 5 } && loops[above..].iter().all(|one| one.rect.y > store.bottom()));
-        assert!(loops.windows(2).all(|two| two[0].rect.right() <= two[1].rect.x + 0.01 || two[0].rect.y < two[1].rect.y));
+        let gap = |one: &std::rc::Rc<views::shape::Item>| {
+            (store.y - one.rect.bottom()).max(one.rect.y - store.bottom())
+        };
+        assert!(
+            listed || loops.iter().all(|one| gap(one) >= ARROW),
+            "{width}"
+        );
+        assert!(
+            above == if height < LOWEST { 10 } else { 5 }
+                && loops[above..].iter().all(|one| one.rect.y > store.bottom())
+        );
+        assert!(loops.windows(2).all(
+            |two| two[0].rect.right() <= two[1].rect.x + 0.01 || two[0].rect.y < two[1].rect.y
+        ));
     }
 }
 
@@ -126,22 +293,46 @@ fn ring_and_panel_are_as_wide_as_the_stage_at_most() {
     for width in [780.0, 800.0, 1000.0, 1149.0, 1150.0, 1280.0, 1400.0] {
         for chosen in [None, Some(1)] {
             let scene = layout(&some(chosen), (width, 600.0));
-            assert!(scene.width <= width && scene.height <= 600.0, "{width}: {}x{}", scene.width, scene.height);
+            assert!(
+                scene.width <= width && scene.height <= 600.0,
+                "{width}: {}x{}",
+                scene.width,
+                scene.height
+            );
         }
     }
 }
 
 #[test]
 fn nothing_overlaps_on_the_ring() {
-    let stages = [(4, 1200.0, 800.0), (9, 1200.0, 652.0), (12, 1200.0, 576.0), (16, 1200.0, 652.0), (10, 800.0, 652.0), (11, 800.0, 652.0)];
+    let stages = [
+        (4, 1200.0, 800.0),
+        (9, 1200.0, 652.0),
+        (12, 1200.0, 576.0),
+        (16, 1200.0, 652.0),
+        (10, 800.0, 652.0),
+        (11, 800.0, 652.0),
+    ];
     for (count, width, height) in stages {
-        let loops = (0..count).map(|i| Loop { name: i.to_string(), ..Loop::default() }).collect();
-        let scene = layout(&Loops { loops, ..Loops::default() }, (width, height));
+        let loops = (0..count)
+            .map(|i| Loop {
+                name: i.to_string(),
+                ..Loop::default()
+            })
+            .collect();
+        let scene = layout(
+            &Loops {
+                loops,
+                ..Loops::default()
+            },
+            (width, height),
+        );
         for (i, a) in scene.items.iter().enumerate() {
             for b in &scene.items[i + 1..] {
                 let circle = |r: &Rect| Rect::new(r.cx() - SMALL, r.y, SMALL * 2.0, r.h);
                 let (a, b) = (circle(&a.rect), circle(&b.rect));
-                let apart = a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
+                let apart =
+                    a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
                 assert!(apart, "{count} loops: {a:?} {b:?}");
             }
         }
@@ -152,12 +343,27 @@ fn nothing_overlaps_on_the_ring() {
 fn a_write_of_the_spec_that_counts_no_generation_is_no_write_of_the_status() {
     let mut state = session::State::new((session::examples::ALL[0].text)(), 1);
     state.update(session::timeline::TimelineMsg::Seconds(10));
-    state.update(session::console::ConsoleMsg::Enter("kubectl cordon node-1".into()));
+    state.update(session::console::ConsoleMsg::Enter(
+        "kubectl cordon node-1".into(),
+    ));
     state.update(session::timeline::TimelineMsg::Seconds(2));
     let of = |loops: &str, kind: Kind| {
-        let all = state.timeline.run.journal().iter().filter(|entry| entry.actor.name == loops);
-        all.filter(|entry| entry.write().is_some_and(|(_, object)| object.kind == kind)).map(views::loops::pass::act).next_back()
+        let all = state
+            .timeline
+            .run
+            .journal()
+            .iter()
+            .filter(|entry| entry.actor.name == loops);
+        all.filter(|entry| entry.write().is_some_and(|(_, object)| object.kind == kind))
+            .map(views::loops::pass::act)
+            .next_back()
     };
-    assert_eq!(of("node-lifecycle-controller", Kind::Node), Some(PassRequest::Update(Kind::Node)));
-    assert_eq!(of("deployment-controller", Kind::Deployment), Some(PassRequest::Status(Kind::Deployment)));
+    assert_eq!(
+        of("node-lifecycle-controller", Kind::Node),
+        Some(PassRequest::Update(Kind::Node))
+    );
+    assert_eq!(
+        of("deployment-controller", Kind::Deployment),
+        Some(PassRequest::Status(Kind::Deployment))
+    );
 }

@@ -19,21 +19,56 @@ fn workloads(count: usize) -> State {
 }
 
 fn kinds(scene: &Scene, kind: &str) -> usize {
-    scene.items.iter().filter(|item| item.id.kind == kind).count()
+    scene
+        .items
+        .iter()
+        .filter(|item| item.id.kind == kind)
+        .count()
 }
 
 #[test]
 fn forty_deployments_are_seen_together() {
     let mut state = workloads(40);
     let scene: Rc<Scene> = state.picture().scene.clone();
-    assert_eq!((kinds(&scene, "Deployment"), kinds(&scene, "Pods"), kinds(&scene, "ReplicaSet")), (40, 40, 0));
-    assert!(scene.height < 1.6 * 560.0 && scene.width <= 770.0 / 0.9, "{} x {}", scene.width, scene.height);
-    assert!(scene.items.iter().any(|item| item.label.english() == "Deployment — 40 of 40 ready"));
+    assert_eq!(
+        (
+            kinds(&scene, "Deployment"),
+            kinds(&scene, "Pods"),
+            kinds(&scene, "ReplicaSet")
+        ),
+        (40, 40, 0)
+    );
+    assert!(
+        scene.height < 1.6 * 560.0 && scene.width <= 770.0 / 0.9,
+        "{} x {}",
+        scene.width,
+        scene.height
+    );
+    assert!(
+        scene
+            .items
+            .iter()
+            .any(|item| item.label.english() == "Deployment — 40 of 40 ready")
+    );
     // The selected one is a tree.
-    let pod = state.timeline.run.sim().list(k8s_model::Kind::Pod).nth(30).unwrap().key();
+    let pod = state
+        .timeline
+        .run
+        .sim()
+        .list(k8s_model::Kind::Pod)
+        .nth(30)
+        .unwrap()
+        .key();
     state.update(SelectionMsg::Select(Some(pod)));
     let scene = state.picture().scene.clone();
-    assert_eq!((kinds(&scene, "Deployment"), kinds(&scene, "ReplicaSet"), kinds(&scene, "Pod")), (40, 1, 2));
+    assert_eq!(
+        (
+            kinds(&scene, "Deployment"),
+            kinds(&scene, "ReplicaSet"),
+            kinds(&scene, "Pod")
+        ),
+        (40, 1, 2)
+    );
 }
 
 #[test]
@@ -46,7 +81,9 @@ fn chips_that_are_kept_are_as_those_drawn_anew() {
     };
     let after = |lines: &[&str], draws: bool| {
         let mut state = workloads(250);
-        state.update(session::editor::EditorMsg::Edit((0..250).map(service).collect()));
+        state.update(session::editor::EditorMsg::Edit(
+            (0..250).map(service).collect(),
+        ));
         state.update(session::Msg::Apply);
         for line in lines {
             if draws {

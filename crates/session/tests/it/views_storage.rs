@@ -27,23 +27,42 @@ fn web(replicas: u32, claims: u32) -> Model {
         member: Some(("web".into(), n)),
         ..Claim::default()
     };
-    let volume = |n: u32| Volume { id: Id::named("PersistentVolume", &format!("pv-{n}")), class: "standard".into(), ..Volume::default() };
-    let set = ControllerCard { id: Id::named("StatefulSet", "web"), counters: counters(3, 3, 3), ..ControllerCard::default() };
+    let volume = |n: u32| Volume {
+        id: Id::named("PersistentVolume", &format!("pv-{n}")),
+        class: "standard".into(),
+        ..Volume::default()
+    };
+    let set = ControllerCard {
+        id: Id::named("StatefulSet", "web"),
+        counters: counters(3, 3, 3),
+        ..ControllerCard::default()
+    };
     Model {
         roots: vec![Root {
             controller: Some(set.into()),
-            groups: vec![Group { controller: None, pods: (0..replicas).map(pod).collect() }],
+            groups: vec![Group {
+                controller: None,
+                pods: (0..replicas).map(pod).collect(),
+            }],
             ..Root::default()
         }],
         claims: (0..claims).map(claim).collect(),
         volumes: (0..claims).map(volume).collect(),
-        classes: vec![Class { id: Id::named("StorageClass", "standard"), reclaim: "Delete".into() }],
+        classes: vec![Class {
+            id: Id::named("StorageClass", "standard"),
+            reclaim: "Delete".into(),
+        }],
         ..Model::default()
     }
 }
 
 fn rect(scene: &Scene, uid: &str) -> Rect {
-    scene.items.iter().find(|item| item.id.uid == uid).expect("drawn").rect
+    scene
+        .items
+        .iter()
+        .find(|item| item.id.uid == uid)
+        .expect("drawn")
+        .rect
 }
 
 #[test]
@@ -52,27 +71,51 @@ fn a_member_its_claim_and_its_volume_share_a_column() {
     let x = rect(&scene, "Pod/web-1").x;
     assert_eq!(rect(&scene, "PersistentVolumeClaim/www-web-1").x, x);
     assert_eq!(rect(&scene, "PersistentVolume/pv-1").x, x);
-    assert!(rect(&scene, "StorageClass/standard").x > rect(&scene, "PersistentVolume/pv-2").right());
+    assert!(
+        rect(&scene, "StorageClass/standard").x > rect(&scene, "PersistentVolume/pv-2").right()
+    );
     assert!(scene.width <= 830.0, "{}", scene.width);
 }
 
 #[test]
 fn a_scale_down_leaves_the_columns_of_the_claims() {
     let scene = layout(&web(1, 3), None, WHOLE);
-    assert_eq!(rect(&scene, "PersistentVolumeClaim/www-web-2").x, rect(&layout(&web(3, 3), None, WHOLE), "Pod/web-2").x);
-    assert_eq!(scene.items.iter().filter(|item| item.id.kind == "Pod").count(), 1);
+    assert_eq!(
+        rect(&scene, "PersistentVolumeClaim/www-web-2").x,
+        rect(&layout(&web(3, 3), None, WHOLE), "Pod/web-2").x
+    );
+    assert_eq!(
+        scene
+            .items
+            .iter()
+            .filter(|item| item.id.kind == "Pod")
+            .count(),
+        1
+    );
 }
 
 #[test]
 fn three_columns_stand_whole_on_a_small_screen_and_the_bar_is_as_wide_as_they_are() {
     for (pods, desired) in [(1, 1), (2, 2), (3, 3), (5, 5), (1, 3)] {
         let mut model = web(pods, pods);
-        let of = model.roots[0].controller.as_mut().map(Rc::make_mut).unwrap();
+        let of = model.roots[0]
+            .controller
+            .as_mut()
+            .map(Rc::make_mut)
+            .unwrap();
         (of.desired, of.claims) = (desired, true);
-        for (width, height) in [(656.0, 476.0), (800.0, 700.0), (1200.0, 700.0), (390.0, 600.0)] {
+        for (width, height) in [
+            (656.0, 476.0),
+            (800.0, 700.0),
+            (1200.0, 700.0),
+            (390.0, 600.0),
+        ] {
             let scene = layout(&model, None, (width, height));
-            let (bar, first, last) =
-                (rect(&scene, "StatefulSet/web"), rect(&scene, "Pod/web-0"), rect(&scene, &format!("Pod/web-{}", pods - 1)));
+            let (bar, first, last) = (
+                rect(&scene, "StatefulSet/web"),
+                rect(&scene, "Pod/web-0"),
+                rect(&scene, &format!("Pod/web-{}", pods - 1)),
+            );
             assert_eq!(bar.x, first.x);
             // It has its room from the beginning, and does not grow with each Pod that comes.
             let coming = (desired - pods as usize) as f64
@@ -86,7 +129,11 @@ fn three_columns_stand_whole_on_a_small_screen_and_the_bar_is_as_wide_as_they_ar
             assert_eq!(bar.right(), last.right() + coming, "{pods} {width}");
             if pods == 3 {
                 assert!(scene.width <= width, "{width}: {}", scene.width);
-                assert!(width < 560.0 || scene.height <= height, "{width}: {}", scene.height);
+                assert!(
+                    width < 560.0 || scene.height <= height,
+                    "{width}: {}",
+                    scene.height
+                );
             }
         }
     }
@@ -94,15 +141,32 @@ fn three_columns_stand_whole_on_a_small_screen_and_the_bar_is_as_wide_as_they_ar
 
 #[test]
 fn a_set_of_more_members_stands_whole_as_long_as_its_columns_can_be_read() {
-    for (pods, width, whole) in
-        [(4, 800.0, true), (5, 800.0, true), (5, 656.0, false), (4, 656.0, true), (5, 1280.0, true), (9, 800.0, false)]
-    {
+    for (pods, width, whole) in [
+        (4, 800.0, true),
+        (5, 800.0, true),
+        (5, 656.0, false),
+        (4, 656.0, true),
+        (5, 1280.0, true),
+        (9, 800.0, false),
+    ] {
         let mut model = web(pods, pods);
-        let of = model.roots[0].controller.as_mut().map(Rc::make_mut).unwrap();
+        let of = model.roots[0]
+            .controller
+            .as_mut()
+            .map(Rc::make_mut)
+            .unwrap();
         (of.desired, of.claims) = (pods as usize, true);
         let scene = layout(&model, None, (width, 700.0));
-        assert_eq!(scene.width <= width, whole, "{pods} in {width}: {}", scene.width);
-        assert!(rect(&scene, "Pod/web-0").w >= THREE.column, "{pods} in {width}");
+        assert_eq!(
+            scene.width <= width,
+            whole,
+            "{pods} in {width}: {}",
+            scene.width
+        );
+        assert!(
+            rect(&scene, "Pod/web-0").w >= THREE.column,
+            "{pods} in {width}"
+        );
     }
 }
 
@@ -110,13 +174,27 @@ fn a_set_of_more_members_stands_whole_as_long_as_its_columns_can_be_read() {
 fn a_claim_that_outlives_its_pod_is_told_of_and_nothing_moves_for_it() {
     let mut model = web(3, 3);
     let quiet = layout(&model, None, WHOLE);
-    model.removed = Some(Removed { id: Id::named("Pod", "web-1"), claims: vec!["www-web-1".into()], by_user: true, back: false });
+    model.removed = Some(Removed {
+        id: Id::named("Pod", "web-1"),
+        claims: vec!["www-web-1".into()],
+        by_user: true,
+        back: false,
+    });
     model.claims[1].capacity = "1Gi".into();
     let told = layout(&model, None, WHOLE);
     assert_eq!((told.width, told.height), (quiet.width, quiet.height));
-    let words = |scene: &Scene| scene.labels.iter().find(|label| label.class == "kept").map(|label| label.text.clone());
+    let words = |scene: &Scene| {
+        scene
+            .labels
+            .iter()
+            .find(|label| label.class == "kept")
+            .map(|label| label.text.clone())
+    };
     assert_eq!(words(&quiet), None);
-    assert_eq!(words(&told).as_deref(), Some("You deleted Pod web-1, not its claim: www-web-1 keeps its 1Gi"));
+    assert_eq!(
+        words(&told).as_deref(),
+        Some("You deleted Pod web-1, not its claim: www-web-1 keeps its 1Gi")
+    );
     model.removed.as_mut().unwrap().back = true;
     assert_eq!(
         words(&layout(&model, None, WHOLE)).as_deref(),
@@ -128,19 +206,32 @@ fn a_claim_that_outlives_its_pod_is_told_of_and_nothing_moves_for_it() {
 fn deployments() -> Model {
     let mut model = web(1, 2);
     let root = |name: &str, n: u32| {
-        let of =
-            |kind: &str, name: &str| ControllerCard { id: Id::named(kind, name), counters: counters(1, 1, 1), ..ControllerCard::default() };
+        let of = |kind: &str, name: &str| ControllerCard {
+            id: Id::named(kind, name),
+            counters: counters(1, 1, 1),
+            ..ControllerCard::default()
+        };
         let pod = Pod {
             id: Id::named("Pod", &format!("{name}-1-a")),
             claims: vec![format!("www-web-{n}")],
             state: PodState::Ready,
             ..Pod::default()
         };
-        let sets = vec![Group { controller: Some(of("ReplicaSet", &format!("{name}-1")).into()), pods: std::iter::once(pod).collect() }];
-        Root { controller: Some(of("Deployment", name).into()), groups: sets, ..Root::default() }
+        let sets = vec![Group {
+            controller: Some(of("ReplicaSet", &format!("{name}-1")).into()),
+            pods: std::iter::once(pod).collect(),
+        }];
+        Root {
+            controller: Some(of("Deployment", name).into()),
+            groups: sets,
+            ..Root::default()
+        }
     };
     model.roots = vec![root("a", 0), root("b", 1)];
-    model.claims.iter_mut().for_each(|claim| claim.member = None);
+    model
+        .claims
+        .iter_mut()
+        .for_each(|claim| claim.member = None);
     model
 }
 
@@ -148,12 +239,25 @@ fn deployments() -> Model {
 fn between_a_deployment_and_its_pod_stands_what_owns_the_pod() {
     for size in [WHOLE, (390.0, 600.0), (720.0, 500.0), (720.0, 332.0)] {
         let scene = layout(&deployments(), None, size);
-        let at = |uid: &str| scene.items.iter().position(|item| item.id.uid == uid).expect("drawn");
+        let at = |uid: &str| {
+            scene
+                .items
+                .iter()
+                .position(|item| item.id.uid == uid)
+                .expect("drawn")
+        };
         let parent = |uid: &str| scene.items[at(uid)].parent;
         assert_eq!(parent("Pod/a-1-a"), Some(at("ReplicaSet/a-1")));
         assert_eq!(parent("ReplicaSet/a-1"), Some(at("Deployment/a")));
-        let (of, set, pod) = (rect(&scene, "Deployment/a"), rect(&scene, "ReplicaSet/a-1"), rect(&scene, "Pod/a-1-a"));
-        assert!(of.bottom() + 8.0 < set.y && set.bottom() + 8.0 < pod.y, "{of:?} {set:?} {pod:?}");
+        let (of, set, pod) = (
+            rect(&scene, "Deployment/a"),
+            rect(&scene, "ReplicaSet/a-1"),
+            rect(&scene, "Pod/a-1-a"),
+        );
+        assert!(
+            of.bottom() + 8.0 < set.y && set.bottom() + 8.0 < pod.y,
+            "{of:?} {set:?} {pod:?}"
+        );
     }
 }
 
@@ -161,15 +265,31 @@ fn between_a_deployment_and_its_pod_stands_what_owns_the_pod() {
 fn what_a_class_provisions_is_joined_to_it_beside_other_cards() {
     for size in [(390.0, 600.0), (430.0, 900.0)] {
         let scene = layout(&deployments(), None, size);
-        let ways: Vec<_> = scene.edges.iter().filter(|edge| edge.line == Line::Provides).collect();
+        let ways: Vec<_> = scene
+            .edges
+            .iter()
+            .filter(|edge| edge.line == Line::Provides)
+            .collect();
         let below = rect(&scene, "Deployment/b");
         // The first goes out above the card below it, and meets no card on the way down.
-        let first =
-            ways.iter().find(|edge| edge.d.starts_with(&format!("M{} {}V", below.cx(), rect(&scene, "PersistentVolume/pv-0").bottom())));
-        let mut numbers = first.expect("drawn").d.split(|c: char| !c.is_ascii_digit() && c != '.').filter_map(|n| n.parse::<f64>().ok());
+        let first = ways.iter().find(|edge| {
+            edge.d.starts_with(&format!(
+                "M{} {}V",
+                below.cx(),
+                rect(&scene, "PersistentVolume/pv-0").bottom()
+            ))
+        });
+        let mut numbers = first
+            .expect("drawn")
+            .d
+            .split(|c: char| !c.is_ascii_digit() && c != '.')
+            .filter_map(|n| n.parse::<f64>().ok());
         let (out, aside) = (numbers.nth(2).unwrap(), numbers.next().unwrap());
         assert!(out < below.y, "{out} {below:?}");
-        assert!(aside < below.x || aside > below.right(), "{aside} {below:?}");
+        assert!(
+            aside < below.x || aside > below.right(),
+            "{aside} {below:?}"
+        );
     }
 }
 
@@ -179,7 +299,14 @@ fn small_sets_stand_side_by_side_where_there_is_room() {
         let scene = layout(&deployments(), None, size);
         let (a, b) = (rect(&scene, "Deployment/a"), rect(&scene, "Deployment/b"));
         assert!(a.y == b.y && a.right() < b.x, "{a:?} {b:?}");
-        assert_eq!(scene.labels.iter().filter(|label| label.class == "rowname" && label.text == "Pod").count(), 1);
+        assert_eq!(
+            scene
+                .labels
+                .iter()
+                .filter(|label| label.class == "rowname" && label.text == "Pod")
+                .count(),
+            1
+        );
         assert!(scene.width <= size.0, "{} {size:?}", scene.width);
         // What is provided comes out below, and meets nothing.
         assert!(scene.edges.iter().any(|edge| edge.line == Line::Provides));
@@ -188,7 +315,12 @@ fn small_sets_stand_side_by_side_where_there_is_room() {
 
 #[test]
 fn the_column_of_what_is_selected_is_highlighted() {
-    assert_eq!(layout(&web(3, 3), Some("PersistentVolume/pv-2"), WHOLE).bands.len(), 1);
+    assert_eq!(
+        layout(&web(3, 3), Some("PersistentVolume/pv-2"), WHOLE)
+            .bands
+            .len(),
+        1
+    );
     assert!(layout(&web(3, 3), None, WHOLE).bands.is_empty());
     assert!(layout(&Model::default(), None, WHOLE).items.is_empty());
 }
@@ -196,15 +328,32 @@ fn the_column_of_what_is_selected_is_highlighted() {
 /// A set as the stage of the page has it: each with its size, one with what was deleted.
 fn bound(replicas: u32, state: PodState) -> Model {
     let mut model = web(replicas, replicas);
-    let of = model.roots[0].controller.as_mut().map(Rc::make_mut).unwrap();
+    let of = model.roots[0]
+        .controller
+        .as_mut()
+        .map(Rc::make_mut)
+        .unwrap();
     (of.desired, of.claims) = (replicas as usize, true);
-    let pods = model.roots[0].groups[0].pods.iter().map(|pod| Pod { state, ..(**pod).clone() }).collect();
+    let pods = model.roots[0].groups[0]
+        .pods
+        .iter()
+        .map(|pod| Pod {
+            state,
+            ..(**pod).clone()
+        })
+        .collect();
     model.roots[0].groups[0].pods = pods;
     for (claim, volume) in model.claims.iter_mut().zip(&mut model.volumes) {
         claim.capacity = "1Gi".into();
-        (volume.capacity, volume.phase, volume.data) = ("1Gi".into(), "Bound".into(), Message::name("hello web-0"));
+        (volume.capacity, volume.phase, volume.data) =
+            ("1Gi".into(), "Bound".into(), Message::name("hello web-0"));
     }
-    model.removed = Some(Removed { id: Id::named("Pod", "web-0"), claims: vec!["www-web-0".into()], by_user: true, back: false });
+    model.removed = Some(Removed {
+        id: Id::named("Pod", "web-0"),
+        claims: vec!["www-web-0".into()],
+        by_user: true,
+        back: false,
+    });
     model
 }
 
@@ -215,33 +364,85 @@ fn meet(a: &Rect, b: &Rect) -> bool {
 /// Where words stand, some 5.6 pixels a letter.
 fn place(label: &Label) -> Rect {
     let wide = label.text.length() as f64 * 5.6;
-    Rect::new(if label.centred { label.x - wide / 2.0 } else { label.x }, label.y, wide, 16.0)
+    Rect::new(
+        if label.centred {
+            label.x - wide / 2.0
+        } else {
+            label.x
+        },
+        label.y,
+        wide,
+        16.0,
+    )
 }
 
 #[test]
 fn in_a_low_stage_all_down_to_the_volumes_and_the_note_is_in_sight() {
-    for (width, height) in [(720.0, 332.0), (760.0, 400.0), (1000.0, 400.0), (500.0, 332.0)] {
+    for (width, height) in [
+        (720.0, 332.0),
+        (760.0, 400.0),
+        (1000.0, 400.0),
+        (500.0, 332.0),
+    ] {
         for replicas in [1, 2, 3] {
             for state in [PodState::Ready, PodState::Terminating, PodState::Creating] {
-                let scene = layout(&bound(replicas, state), Some("PersistentVolume/pv-0"), (width, height));
+                let scene = layout(
+                    &bound(replicas, state),
+                    Some("PersistentVolume/pv-0"),
+                    (width, height),
+                );
                 let said = format!("{replicas} in {width}x{height}, {state:?}");
-                assert!(scene.width <= width && scene.height <= height, "{said}: {} {}", scene.width, scene.height);
+                assert!(
+                    scene.width <= width && scene.height <= height,
+                    "{said}: {} {}",
+                    scene.width,
+                    scene.height
+                );
                 for kind in ["Pod", "PersistentVolumeClaim", "PersistentVolume"] {
-                    assert_eq!(scene.items.iter().filter(|item| item.id.kind == kind).count(), replicas as usize, "{said}: {kind}");
+                    assert_eq!(
+                        scene
+                            .items
+                            .iter()
+                            .filter(|item| item.id.kind == kind)
+                            .count(),
+                        replicas as usize,
+                        "{said}: {kind}"
+                    );
                 }
                 let words: Vec<Rect> = scene.labels.iter().map(place).collect();
                 let cards: Vec<Rect> = scene.items.iter().map(|item| item.rect).collect();
                 for (at, card) in cards.iter().enumerate() {
-                    assert!(card.x >= 0.0 && card.y >= 0.0 && card.right() <= width && card.bottom() <= height, "{said}: {card:?}");
-                    assert!(!cards[..at].iter().chain(&words).any(|other| meet(card, other)), "{said}: {card:?}");
+                    assert!(
+                        card.x >= 0.0
+                            && card.y >= 0.0
+                            && card.right() <= width
+                            && card.bottom() <= height,
+                        "{said}: {card:?}"
+                    );
+                    assert!(
+                        !cards[..at]
+                            .iter()
+                            .chain(&words)
+                            .any(|other| meet(card, other)),
+                        "{said}: {card:?}"
+                    );
                 }
                 for (at, word) in words.iter().enumerate() {
-                    assert!(word.right() <= width && word.bottom() <= height, "{said}: {word:?}");
-                    assert!(!words[..at].iter().any(|other| meet(word, other)), "{said}: {word:?}");
+                    assert!(
+                        word.right() <= width && word.bottom() <= height,
+                        "{said}: {word:?}"
+                    );
+                    assert!(
+                        !words[..at].iter().any(|other| meet(word, other)),
+                        "{said}: {word:?}"
+                    );
                 }
                 // What it waits for and what is kept are read there too.
                 let says = |text: &str| scene.labels.iter().any(|label| label.text == text);
-                assert!(scene.labels.iter().any(|label| label.class == "kept"), "{said}");
+                assert!(
+                    scene.labels.iter().any(|label| label.class == "kept"),
+                    "{said}"
+                );
                 assert!(says(match state {
                     PodState::Ready => "mounted",
                     PodState::Terminating => "claim kept",
@@ -257,16 +458,29 @@ fn in_a_low_stage_all_down_to_the_volumes_and_the_note_is_in_sight() {
 fn what_is_flat_depends_on_the_stage_alone() {
     let rows = |model: &Model, height: f64| {
         let scene = layout(model, None, (720.0, height));
-        ["Pod/web-0", "PersistentVolumeClaim/www-web-0", "PersistentVolume/pv-0"].map(|uid| (rect(&scene, uid).y, rect(&scene, uid).h))
+        [
+            "Pod/web-0",
+            "PersistentVolumeClaim/www-web-0",
+            "PersistentVolume/pv-0",
+        ]
+        .map(|uid| (rect(&scene, uid).y, rect(&scene, uid).h))
     };
     let flat = rows(&web(2, 2), 332.0);
     assert_eq!(flat, rows(&web(2, 2), FLAT_BELOW - 1.0));
-    for model in [web(3, 3), web(1, 3), bound(2, PodState::Ready), bound(3, PodState::Pending)] {
+    for model in [
+        web(3, 3),
+        web(1, 3),
+        bound(2, PodState::Ready),
+        bound(3, PodState::Pending),
+    ] {
         assert_eq!(rows(&model, 332.0), flat);
     }
     // In the narrower columns of more members only the Pod is higher.
     let narrower = rows(&web(5, 5), 332.0);
-    assert_eq!(narrower.map(|(_, high)| high), [FLAT_THREE.pod, flat[1].1, flat[2].1]);
+    assert_eq!(
+        narrower.map(|(_, high)| high),
+        [FLAT_THREE.pod, flat[1].1, flat[2].1]
+    );
     assert_ne!(flat, rows(&web(2, 2), FLAT_BELOW));
     // The highest of the lower measures shows its volumes over the controls.
     let last = rows(&web(2, 2), FLAT_BELOW)[2];
@@ -278,11 +492,31 @@ fn at_usual_heights_the_rows_stand_where_they_stood() {
     let of = |replicas: u32, size: (f64, f64)| {
         let scene = layout(&bound(replicas, PodState::Ready), None, size);
         let of = |uid: &str| (rect(&scene, uid).y, rect(&scene, uid).h);
-        let rows = ["StatefulSet/web", "Pod/web-0", "PersistentVolumeClaim/www-web-0", "PersistentVolume/pv-0"].map(of);
+        let rows = [
+            "StatefulSet/web",
+            "Pod/web-0",
+            "PersistentVolumeClaim/www-web-0",
+            "PersistentVolume/pv-0",
+        ]
+        .map(of);
         (rows, scene.height)
     };
-    let low = |bar: f64| [(10.0, bar), (bar + 62.0, 52.0), (bar + 148.0, 60.0), (bar + 242.0, 96.0)];
-    let high = |bar: f64| [(16.0, bar), (bar + 86.0, 52.0), (bar + 198.0, 60.0), (bar + 310.0, 128.0)];
+    let low = |bar: f64| {
+        [
+            (10.0, bar),
+            (bar + 62.0, 52.0),
+            (bar + 148.0, 60.0),
+            (bar + 242.0, 96.0),
+        ]
+    };
+    let high = |bar: f64| {
+        [
+            (16.0, bar),
+            (bar + 86.0, 52.0),
+            (bar + 198.0, 60.0),
+            (bar + 310.0, 128.0),
+        ]
+    };
     assert_eq!(of(3, (656.0, 476.0)), (low(54.0), 470.0));
     assert_eq!(of(2, (720.0, 500.0)), (low(84.0), 500.0));
     assert_eq!(of(3, (1100.0, 700.0)), (high(54.0), 568.0));
@@ -298,9 +532,22 @@ fn a_statefulset_that_a_person_deletes_leaves_its_claims_and_says_so() {
     let mut state = State::new((session::examples::ALL[2].text)(), 1);
     state.update(TimelineMsg::Seconds(30));
     state.update(SelectionMsg::View(&views::storage::VIEW));
-    state.update(ConsoleMsg::Enter("kubectl delete statefulset web --wait=false".into()));
+    state.update(ConsoleMsg::Enter(
+        "kubectl delete statefulset web --wait=false".into(),
+    ));
     state.update(TimelineMsg::Seconds(40));
-    let mut notes =
-        || state.picture().scene.labels.iter().filter(|label| label.class == "kept").map(|label| label.text.english()).collect::<Vec<_>>();
-    assert_eq!(notes(), ["You deleted StatefulSet web, not its claims: 2 keep their data"]);
+    let mut notes = || {
+        state
+            .picture()
+            .scene
+            .labels
+            .iter()
+            .filter(|label| label.class == "kept")
+            .map(|label| label.text.english())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        notes(),
+        ["You deleted StatefulSet web, not its claims: 2 keep their data"]
+    );
 }

@@ -45,7 +45,10 @@ pub(super) const NAME: f64 = 34.0;
 
 /// Lays the control plane out.
 pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
-    let mut out = Scene { summary: summary(of), ..Scene::default() };
+    let mut out = Scene {
+        summary: summary(of),
+        ..Scene::default()
+    };
     let wide = width >= 1150.0;
     // More than a dozen need a wider ring.
     let wider = (of.loops.len() as f64 / 12.0).max(1.0);
@@ -53,30 +56,68 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     if width < BESIDE.0 || height < BESIDE.1 || !wide && of.loops.len() >= 12 {
         return rows(of, (width, height), out);
     }
-    let side = if wide { NAMED / 2.0 + 16.0 } else { CLOSE / 2.0 };
-    let (rx, most) = if wide { (252.0 * wider, 224.0 * wider) } else { (140.0 + (width - 800.0).clamp(0.0, 200.0) * 0.2, 214.0) };
+    let side = if wide {
+        NAMED / 2.0 + 16.0
+    } else {
+        CLOSE / 2.0
+    };
+    let (rx, most) = if wide {
+        (252.0 * wider, 224.0 * wider)
+    } else {
+        (140.0 + (width - 800.0).clamp(0.0, 200.0) * 0.2, 214.0)
+    };
     // Of a low stage it takes all the height that the controls at the foot leave.
-    let ry = if wider > 1.0 { most } else { ((height - 212.0) / 2.0).clamp(182.0, most) };
+    let ry = if wider > 1.0 {
+        most
+    } else {
+        ((height - 212.0) / 2.0).clamp(182.0, most)
+    };
     let (cx, cy) = (rx + side, ry + SMALL + NAME + 24.0);
     let half = if wide { 80.0 } else { 72.0 };
     let store = Rect::new(cx - half, cy - 66.0, half * 2.0, 132.0);
     let count = of.loops.len().max(1) as f64;
     // The chosen one stands on the side of its panel.
-    let turn = of.chosen.map_or(-TAU / 4.0, |chosen| -(chosen as f64) * TAU / count);
+    let turn = of
+        .chosen
+        .map_or(-TAU / 4.0, |chosen| -(chosen as f64) * TAU / count);
 
-    let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
+    let id = Id {
+        kind: String::new(),
+        uid: "store".into(),
+        name: "API server".into(),
+        namespace: String::new(),
+    };
     let label = msg::store_label(of.version);
-    out.put(&id, store, CardBody::Store { version: of.version }, None, "", label);
+    out.put(
+        &id,
+        store,
+        CardBody::Store {
+            version: of.version,
+        },
+        None,
+        "",
+        label,
+    );
     let places: Vec<RingPlace> = (0..of.loops.len())
         .map(|i| {
             let angle = turn + i as f64 * TAU / count;
             let radius = if of.chosen == Some(i) { BIG } else { SMALL };
-            RingPlace { angle, radius, x: cx + rx * angle.cos(), y: cy + ry * angle.sin(), above: angle.sin() < -0.05 }
+            RingPlace {
+                angle,
+                radius,
+                x: cx + rx * angle.cos(),
+                y: cy + ry * angle.sin(),
+                above: angle.sin() < -0.05,
+            }
         })
         .collect();
     let letters = |i: usize, two: bool| {
         let title = &of.loops[i].title;
-        let long = if two { title.split(' ').map(str::len).max() } else { Some(title.len()) };
+        let long = if two {
+            title.split(' ').map(str::len).max()
+        } else {
+            Some(title.len())
+        };
         long.unwrap_or_default() as f64 * LETTER
     };
     // Names that would touch have two lines if they can; if that does not help, one of them stands further off.
@@ -86,16 +127,30 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
             && (a.name() - b.name()).abs() < if two[i] || two[j] { 30.0 } else { 16.0 }
     };
     let one_line = vec![false; places.len()];
-    let two: Vec<bool> =
-        (0..places.len()).map(|i| of.loops[i].title.contains(' ') && (0..places.len()).any(|j| j != i && meet(i, j, &one_line))).collect();
+    let two: Vec<bool> = (0..places.len())
+        .map(|i| {
+            of.loops[i].title.contains(' ')
+                && (0..places.len()).any(|j| j != i && meet(i, j, &one_line))
+        })
+        .collect();
     let mut all_far: Vec<bool> = Vec::new();
     for (i, one) in of.loops.iter().enumerate() {
-        let RingPlace { angle, radius, x, y, above } = places[i];
+        let RingPlace {
+            angle,
+            radius,
+            x,
+            y,
+            above,
+        } = places[i];
         let big = of.chosen == Some(i);
         let far = (0..i).any(|j| !all_far[j] && meet(i, j, &two));
         all_far.push(far);
         let more = if far { FAR } else { 0.0 };
-        let top = if above { y - radius - NAME - more } else { y - radius };
+        let top = if above {
+            y - radius - NAME - more
+        } else {
+            y - radius
+        };
         let rect = Rect::new(x - NAMED / 2.0, top, NAMED, radius * 2.0 + NAME + more);
         put_loop(one, rect, (above, far, two[i]), big, &mut out);
         let (sx, sy) = edge_of(&store, x, y);
@@ -121,27 +176,56 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
             );
             out.link(format!("write/{}", one.name), d, Line::Writes);
         } else {
-            out.link(format!("watch/{}", one.name), format!("M{tx:.1} {ty:.1}L{ex:.1} {ey:.1}"), Line::Watches);
+            out.link(
+                format!("watch/{}", one.name),
+                format!("M{tx:.1} {ty:.1}L{ex:.1} {ey:.1}"),
+                Line::Watches,
+            );
         }
         if one.writes
-            && let Some(pass) = of.pass.as_ref().filter(|pass| pass.newest && of.shown == Some(i))
+            && let Some(pass) = of
+                .pass
+                .as_ref()
+                .filter(|pass| pass.newest && of.shown == Some(i))
         {
             // Beyond the name: on the line it would cover the store.
-            let y = if above { rect.y - 16.0 } else { rect.bottom() - 10.0 };
+            let y = if above {
+                rect.y - 16.0
+            } else {
+                rect.bottom() - 10.0
+            };
             // From its circle outwards: the next one on the ring stands further in.
             let beyond = (written(pass).length() as f64 * 3.1 + 6.0 - 36.0).max(0.0);
-            let x = x + if angle.cos().abs() < 0.2 { 0.0 } else { beyond * angle.cos().signum() };
+            let x = x + if angle.cos().abs() < 0.2 {
+                0.0
+            } else {
+                beyond * angle.cos().signum()
+            };
             // And all of it within the stage, and before the panel.
             let half = written(pass).length() as f64 * ACT / 2.0 + 6.0;
             let x = x.min(cx + rx + side + 12.0 - half).max(half);
-            let y = if !above && x + half - 6.0 > store.x && x - half + 6.0 < store.right() { y.max(store.bottom() + 4.0) } else { y };
-            out.labels.push(Label { x, y, text: written(pass), class: "onedge writes", centred: true });
+            let y = if !above && x + half - 6.0 > store.x && x - half + 6.0 < store.right() {
+                y.max(store.bottom() + 4.0)
+            } else {
+                y
+            };
+            out.labels.push(Label {
+                x,
+                y,
+                text: written(pass),
+                class: "onedge writes",
+                centred: true,
+            });
         }
     }
     if let Some(pass) = &of.pass {
         let left = cx + rx + side + 12.0;
         let panel = (width - left - 20.0).clamp(358.0, if wide { 600.0 } else { 560.0 });
-        let form = if panel < 540.0 { PanelForm::Rows } else { PanelForm::Columns };
+        let form = if panel < 540.0 {
+            PanelForm::Rows
+        } else {
+            PanelForm::Columns
+        };
         let rect = Rect::new(left, 16.0, panel, height_of(pass, panel, form));
         if let Some(at) = of.chosen {
             let (x, y) = (out.items[at + 1].rect.cx(), cy);
@@ -179,11 +263,21 @@ pub(super) struct RingPlace {
 impl RingPlace {
     /// The height of its name.
     pub(super) fn name(&self) -> f64 {
-        if self.above { self.y - self.radius - 2.0 - 18.0 } else { self.y + self.radius + 2.0 }
+        if self.above {
+            self.y - self.radius - 2.0 - 18.0
+        } else {
+            self.y + self.radius + 2.0
+        }
     }
 }
 
-pub(super) fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, bool), big: bool, out: &mut Scene) {
+pub(super) fn put_loop(
+    one: &Loop,
+    rect: Rect,
+    (above, far, two): (bool, bool, bool),
+    big: bool,
+    out: &mut Scene,
+) {
     let state = if one.writes {
         "writing"
     } else if one.queue > 0 {
@@ -191,14 +285,32 @@ pub(super) fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, b
     } else {
         "waiting"
     };
-    let id = Id { kind: "Loop".into(), uid: format!("loop/{}", one.name), name: one.name.clone(), namespace: String::new() };
+    let id = Id {
+        kind: "Loop".into(),
+        uid: format!("loop/{}", one.name),
+        name: one.name.clone(),
+        namespace: String::new(),
+    };
     let mut label = vec![Message::name(&one.title), msg::loop_queue(one.queue)];
     label.extend(one.writes.then(msg::loop_latest_write));
     if !one.slow.is_empty() {
         label.push(msg::loop_slowed(&one.slow));
     }
     let label = Message::list(label);
-    out.put(&id, rect, CardBody::Loop { of: Box::new(one.clone()), above, far, two, big }, Some(0), state, label);
+    out.put(
+        &id,
+        rect,
+        CardBody::Loop {
+            of: Box::new(one.clone()),
+            above,
+            far,
+            two,
+            big,
+        },
+        Some(0),
+        state,
+        label,
+    );
 }
 
 /// Where not even one row has room for circles with names: an icon and a name each, in aligned columns, as many as there is room for. Gives
@@ -206,16 +318,36 @@ pub(super) fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, b
 pub(super) fn list(of: &Loops, (left, top, wide): (f64, f64, f64), out: &mut Scene) -> f64 {
     let own = |one: &Loop| one.title.len() as f64 * LIST_LETTER + LIST_ICON;
     let widths = |columns: usize| -> Vec<f64> {
-        (0..columns).map(|column| of.loops.iter().skip(column).step_by(columns).map(own).fold(0.0, f64::max)).collect()
+        (0..columns)
+            .map(|column| {
+                of.loops
+                    .iter()
+                    .skip(column)
+                    .step_by(columns)
+                    .map(own)
+                    .fold(0.0, f64::max)
+            })
+            .collect()
     };
-    let room = |columns: &usize| widths(*columns).iter().sum::<f64>() + LIST_GAP * (*columns - 1) as f64 <= wide;
+    let room = |columns: &usize| {
+        widths(*columns).iter().sum::<f64>() + LIST_GAP * (*columns - 1) as f64 <= wide
+    };
     let columns = (1..=of.loops.len().max(1)).rev().find(room).unwrap_or(1);
     let widths = widths(columns);
-    let gap = if columns > 1 { (wide - widths.iter().sum::<f64>()) / (columns - 1) as f64 } else { 0.0 };
+    let gap = if columns > 1 {
+        (wide - widths.iter().sum::<f64>()) / (columns - 1) as f64
+    } else {
+        0.0
+    };
     for (i, one) in of.loops.iter().enumerate() {
         let column = i % columns;
         let x = left + widths[..column].iter().sum::<f64>() + gap * column as f64;
-        let rect = Rect::new(x, top + (i / columns) as f64 * LIST, widths[column].min(wide), LIST);
+        let rect = Rect::new(
+            x,
+            top + (i / columns) as f64 * LIST,
+            widths[column].min(wide),
+            LIST,
+        );
         put_loop(one, rect, (false, false, false), of.chosen == Some(i), out);
     }
     of.loops.len().div_ceil(columns) as f64 * LIST
@@ -228,7 +360,11 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
     let fit = ((wide / TIGHT) as usize).max(5);
     let one_row = height < LOWEST;
     let bare = one_row && of.loops.len() > fit;
-    let above = if one_row { of.loops.len() } else { of.loops.len().div_ceil(2) };
+    let above = if one_row {
+        of.loops.len()
+    } else {
+        of.loops.len().div_ceil(2)
+    };
     // Rows are equally long, and of two every other is shifted: the lines of one run between the loops of the next.
     let most = above.clamp(1, if bare { above.max(1) } else { fit });
     let columns = above.max(1).div_ceil(above.div_ceil(most).max(1));
@@ -236,18 +372,43 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
     // Between circle and bar there is room for an arrow; a list has none.
     let (chip, gap, thick) = match low {
         true if bare => (SHORT.1, 6.0, 28.0),
-        true => (if pitch >= ONE_LINE { SHORT.0 } else { SHORT.1 }, ARROW, 26.0),
+        true => (
+            if pitch >= ONE_LINE { SHORT.0 } else { SHORT.1 },
+            ARROW,
+            26.0,
+        ),
         false => (CHIP, ARROW, 48.0),
     };
     let top = if low { 4.0 } else { 8.0 };
     let mut loops = Scene::default();
-    let under_loops = top + if bare { list(of, (left, top, wide), &mut loops) } else { above.div_ceil(columns) as f64 * chip };
+    let under_loops = top
+        + if bare {
+            list(of, (left, top, wide), &mut loops)
+        } else {
+            above.div_ceil(columns) as f64 * chip
+        };
     let store = Rect::new(left, under_loops + gap, wide, thick);
-    let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
+    let id = Id {
+        kind: String::new(),
+        uid: "store".into(),
+        name: "API server".into(),
+        namespace: String::new(),
+    };
     let label = msg::store_label(of.version);
-    out.put(&id, store, CardBody::Store { version: of.version }, None, "", label);
+    out.put(
+        &id,
+        store,
+        CardBody::Store {
+            version: of.version,
+        },
+        None,
+        "",
+        label,
+    );
     out.items.append(&mut loops.items);
-    let across = pitch.min(NAMED - 1.0).min(if shifted { pitch / 2.0 + 24.0 } else { pitch });
+    let across = pitch
+        .min(NAMED - 1.0)
+        .min(if shifted { pitch / 2.0 + 24.0 } else { pitch });
     for (i, one) in of.loops.iter().enumerate().filter(|_| !bare) {
         let (over, n) = (i < above, i % above.max(1));
         let row = (n / columns) as f64;
@@ -256,14 +417,45 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
             (true, true) => 0.25,
             (true, false) => 0.75,
         };
-        let y = if over { top + row * chip } else { store.bottom() + gap + row * chip };
-        let rect = Rect::new(left + ((n % columns) as f64 + at) * pitch - across / 2.0, y, across, chip);
-        put_loop(one, rect, (over, false, false), of.chosen == Some(i), &mut out);
-        let (x, from, to) = if over { (rect.cx(), rect.bottom(), store.y) } else { (rect.cx(), rect.y, store.bottom()) };
+        let y = if over {
+            top + row * chip
+        } else {
+            store.bottom() + gap + row * chip
+        };
+        let rect = Rect::new(
+            left + ((n % columns) as f64 + at) * pitch - across / 2.0,
+            y,
+            across,
+            chip,
+        );
+        put_loop(
+            one,
+            rect,
+            (over, false, false),
+            of.chosen == Some(i),
+            &mut out,
+        );
+        let (x, from, to) = if over {
+            (rect.cx(), rect.bottom(), store.y)
+        } else {
+            (rect.cx(), rect.y, store.bottom())
+        };
         let s = (to - from).signum() * 6.0;
-        let head = if one.writes { format!("M{} {}L{x} {to}L{} {}", x - 4.0, to - s, x + 4.0, to - s) } else { String::new() };
-        let (key, line) = if one.writes { ("write", Line::Writes) } else { ("watch", Line::Watches) };
-        out.link(format!("{key}/{}", one.name), format!("M{x} {from}V{to}{head}"), line);
+        let head = if one.writes {
+            format!("M{} {}L{x} {to}L{} {}", x - 4.0, to - s, x + 4.0, to - s)
+        } else {
+            String::new()
+        };
+        let (key, line) = if one.writes {
+            ("write", Line::Writes)
+        } else {
+            ("watch", Line::Watches)
+        };
+        out.link(
+            format!("{key}/{}", one.name),
+            format!("M{x} {from}V{to}{head}"),
+            line,
+        );
     }
     if let Some(pass) = &of.pass {
         let under = (of.loops.len() - above).div_ceil(columns) as f64 * chip;
@@ -283,7 +475,17 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
             _ => PanelForm::Rows,
         };
         let panel = wide.min(760.0);
-        put_pass(pass, Rect::new(left + (wide - panel) / 2.0, y, panel, height_of(pass, panel, form)), form, &mut out);
+        put_pass(
+            pass,
+            Rect::new(
+                left + (wide - panel) / 2.0,
+                y,
+                panel,
+                height_of(pass, panel, form),
+            ),
+            form,
+            &mut out,
+        );
     }
     out.finish(if low { 8.0 } else { 16.0 })
 }
@@ -293,14 +495,20 @@ pub(super) fn height_of(pass: &Pass, width: f64, form: PanelForm) -> f64 {
     // In the others it stands where else is said that the write comes back, and may take another line.
     let held = match form {
         _ if pass.held.is_empty() => 0.0,
-        PanelForm::Columns | PanelForm::Rows => ((pass.held.length() as f64 * LETTER / (width - 32.0)).ceil() - 1.0) * 16.0,
+        PanelForm::Columns | PanelForm::Rows => {
+            ((pass.held.length() as f64 * LETTER / (width - 32.0)).ceil() - 1.0) * 16.0
+        }
         PanelForm::Beside | PanelForm::Lines => 22.0,
     };
     held + match form {
         PanelForm::Columns => 246.0 + taller(pass, width) + lines_of(pass, width, 7.3) * 23.0,
         PanelForm::Rows => 148.0 + rows_of(pass, width) + lines_of(pass, width, 6.7) * 21.0,
         PanelForm::Beside => {
-            let steps: f64 = pass.steps.iter().map(|(_, rows)| 34.0 + lines(rows, (STEPS - 26.0) / 7.0) * 18.0).sum();
+            let steps: f64 = pass
+                .steps
+                .iter()
+                .map(|(_, rows)| 34.0 + lines(rows, (STEPS - 26.0) / 7.0) * 18.0)
+                .sum();
             58.0 + steps.max(10.0 + lines_of(pass, width - STEPS - 12.0, 6.7) * 20.0)
         }
         PanelForm::Lines => {
@@ -314,44 +522,93 @@ pub(super) fn height_of(pass: &Pass, width: f64, form: PanelForm) -> f64 {
 }
 
 pub(super) fn put_pass(pass: &Pass, rect: Rect, form: PanelForm, out: &mut Scene) {
-    let id = Id { kind: String::new(), uid: "pass".into(), name: pass.who.clone(), namespace: String::new() };
+    let id = Id {
+        kind: String::new(),
+        uid: "pass".into(),
+        name: pass.who.clone(),
+        namespace: String::new(),
+    };
     let row = |(name, value): &Row| msg::name_value(name, value);
-    let rows: Vec<Message> = pass.steps.iter().flat_map(|(_, rows)| rows).map(row).collect();
-    let of = if pass.key.is_empty() { pass.title.clone() } else { Message::list(vec![pass.title.clone(), Message::name(&pass.key)]) };
+    let rows: Vec<Message> = pass
+        .steps
+        .iter()
+        .flat_map(|(_, rows)| rows)
+        .map(row)
+        .collect();
+    let of = if pass.key.is_empty() {
+        pass.title.clone()
+    } else {
+        Message::list(vec![pass.title.clone(), Message::name(&pass.key)])
+    };
     let label = match (rows.is_empty(), pass.held.is_empty()) {
         (true, true) => of,
         (true, false) => msg::sentence_then(of, &pass.held),
         (false, _) => msg::label_rows(of, rows),
     };
-    out.put(&id, rect, CardBody::Pass(Box::new(Pass { form, ..pass.clone() })), None, "", label);
+    out.put(
+        &id,
+        rect,
+        CardBody::Pass(Box::new(Pass {
+            form,
+            ..pass.clone()
+        })),
+        None,
+        "",
+        label,
+    );
 }
 
 /// How many lines of so many letters rows take. A row that does not fit takes a line for its name and one for its value.
 pub(super) fn lines(rows: &[Row], letters: f64) -> f64 {
-    rows.iter().map(|(name, value)| if (name.length() + value.length() + 1) as f64 > letters { 2.0 } else { 1.0 }).sum()
+    rows.iter()
+        .map(|(name, value)| {
+            if (name.length() + value.length() + 1) as f64 > letters {
+                2.0
+            } else {
+                1.0
+            }
+        })
+        .sum()
 }
 
 /// How much taller the three steps are than the room for four lines that they always have.
 pub(super) fn taller(pass: &Pass, width: f64) -> f64 {
     // Three columns with two gaps; a letter is 7 pixels wide.
     let letters = ((width - 90.0) / 3.0 - 26.0) / 7.0;
-    let most = pass.steps.iter().map(|(_, rows)| lines(rows, letters)).fold(0.0, f64::max);
+    let most = pass
+        .steps
+        .iter()
+        .map(|(_, rows)| lines(rows, letters))
+        .fold(0.0, f64::max);
     (most * 18.0 - 76.0).max(0.0)
 }
 
 /// The height of the three steps, one below the other.
 pub(super) fn rows_of(pass: &Pass, width: f64) -> f64 {
     let letters = (width - 32.0 - 24.0 - 92.0) / 7.0;
-    let line = |(name, value): &Row| ((name.length() + value.length() + 2) as f64 / letters).ceil().max(1.0);
-    pass.steps.iter().map(|(_, rows)| rows.iter().map(line).sum::<f64>().max(1.0) * 18.0 + 14.0).sum::<f64>()
+    let line = |(name, value): &Row| {
+        ((name.length() + value.length() + 2) as f64 / letters)
+            .ceil()
+            .max(1.0)
+    };
+    pass.steps
+        .iter()
+        .map(|(_, rows)| rows.iter().map(line).sum::<f64>().max(1.0) * 18.0 + 14.0)
+        .sum::<f64>()
         + 6.0 * pass.steps.len().saturating_sub(1) as f64
 }
 
 /// The lines of the pseudo-code: what does not fit beside its value takes two.
 pub(super) fn lines_of(pass: &Pass, width: f64, letter: f64) -> f64 {
     let line = |code: &Code| {
-        let value = if code.value.is_empty() { 0.0 } else { (code.value.length() as f64 * 6.7 + 28.0).min(width * 0.5) };
-        (code.text.len() as f64 * letter / (width - 88.0 - value)).ceil().max(1.0)
+        let value = if code.value.is_empty() {
+            0.0
+        } else {
+            (code.value.length() as f64 * 6.7 + 28.0).min(width * 0.5)
+        };
+        (code.text.len() as f64 * letter / (width - 88.0 - value))
+            .ceil()
+            .max(1.0)
     };
     pass.code.iter().map(line).sum()
 }

@@ -8,7 +8,9 @@ pub mod read;
 pub use read::read;
 
 use crate::shape::Scene;
-use crate::view::{Empty, Fit, Legend, ObjectFilter, Scale, Source, Status, Uses, View, ViewMemory};
+use crate::view::{
+    Empty, Fit, Legend, ObjectFilter, Scale, Source, Status, Uses, View, ViewMemory,
+};
 use i18n::msg;
 use projection::model::Model;
 
@@ -17,12 +19,28 @@ pub static VIEW: View = View {
     id: "loops",
     title: msg::view_loops,
     icon: "i-kubelet",
-    legend: Legend::Signs(&[("dot", msg::legend_queue_key), ("ln-watch", msg::legend_watch), ("ln-write", msg::legend_newest_write)]),
-    empty: Empty { title: None, text: None, examples: false, by_filter: false },
-    fit: Fit { scale: Scale::Fixed, ..Fit::HANGING },
+    legend: Legend::Signs(&[
+        ("dot", msg::legend_queue_key),
+        ("ln-watch", msg::legend_watch),
+        ("ln-write", msg::legend_newest_write),
+    ]),
+    empty: Empty {
+        title: None,
+        text: None,
+        examples: false,
+        by_filter: false,
+    },
+    fit: Fit {
+        scale: Scale::Fixed,
+        ..Fit::HANGING
+    },
     status: Status::Fixed(msg::pill_loops),
     filter: ObjectFilter::Nothing,
-    uses: Uses { loops: true, endpoints: true, ..Uses::NOTHING },
+    uses: Uses {
+        loops: true,
+        endpoints: true,
+        ..Uses::NOTHING
+    },
     refresh_ms: |_| Some(1),
     extent: None,
     draw,

@@ -176,7 +176,8 @@ impl Pass {
     /// The rows of a step that its form shows.
     pub fn rows<'p>(&self, (_, rows): &'p PassStep) -> impl Iterator<Item = &'p Row> + use<'p> {
         let all = self.form != PanelForm::Lines;
-        rows.iter().filter(move |row| all || row.0 != resource_version())
+        rows.iter()
+            .filter(move |row| all || row.0 != resource_version())
     }
 
     /// The pass in a sentence: who wrote what, and what that changed.
@@ -197,11 +198,21 @@ impl Pass {
             Some((PassRequest::Rejected(kind), _)) => msg::told_rejected(object(kind), who),
             Some((PassRequest::Update(kind), _)) => msg::told_updated(who, object(kind)),
         };
-        let changes = |value: &Message| matches!(value.args(), [Arg::Change(text)] if text.contains(" → "));
-        let changed = self.steps.get(1).into_iter().flat_map(|(_, rows)| rows).filter(|(_, value)| changes(value));
+        let changes =
+            |value: &Message| matches!(value.args(), [Arg::Change(text)] if text.contains(" → "));
+        let changed = self
+            .steps
+            .get(1)
+            .into_iter()
+            .flat_map(|(_, rows)| rows)
+            .filter(|(_, value)| changes(value));
         let row = |(name, value): &Row| msg::name_value(name, value);
         let changed: Vec<Message> = changed.take(2).map(row).collect();
-        if changed.is_empty() { did } else { msg::told_changed(did, changed) }
+        if changed.is_empty() {
+            did
+        } else {
+            msg::told_changed(did, changed)
+        }
     }
 }
 

@@ -16,13 +16,26 @@ use projection::changes::{ChangedField, fields};
 
 /// The score of the node that a Pod was bound to.
 pub(super) fn winner(entry: &Entry) -> Option<Row> {
-    let Why::BestNode { score, feasible: 1.., .. } = &entry.why else { return None };
+    let Why::BestNode {
+        score,
+        feasible: 1..,
+        ..
+    } = &entry.why
+    else {
+        return None;
+    };
     let node = &entry.write()?.1.pod()?.node_name;
     (!node.is_empty()).then(|| (msg::row_score_of(node), Message::count(score)))
 }
 
 /// The pass that an entry belongs to.
-pub(super) fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Option<usize>) -> Pass {
+pub(super) fn pass(
+    journal: Journal<'_>,
+    at: usize,
+    entry: &Entry,
+    newest: bool,
+    passes: Option<usize>,
+) -> Pass {
     let mut of: Vec<&Entry> = journal
         .first(at + 1)
         .iter()
@@ -33,29 +46,66 @@ pub(super) fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool,
         .collect();
     of.reverse();
     // A deletion without grace notes that first: one request.
-    if matches!(entry.record, Record::Write { op: Op::Deleted, .. }) {
-        of.retain(|e| !matches!((&e.why, &e.record), (Why::Removed, Record::Write { op: Op::Modified, .. })));
+    if matches!(
+        entry.record,
+        Record::Write {
+            op: Op::Deleted,
+            ..
+        }
+    ) {
+        of.retain(|e| {
+            !matches!(
+                (&e.why, &e.record),
+                (
+                    Why::Removed,
+                    Record::Write {
+                        op: Op::Modified,
+                        ..
+                    }
+                )
+            )
+        });
     }
     // What was decided, rather than the numbers that were written down.
-    let main = of.iter().copied().find(|e| !matches!(e.why, Why::Observed)).unwrap_or(entry);
+    let main = of
+        .iter()
+        .copied()
+        .find(|e| !matches!(e.why, Why::Observed))
+        .unwrap_or(entry);
     let (mut all, saw) = (standing(&of), why::evidence(&main.why));
     let told = !saw.is_empty();
     if told {
         // The conclusion is what decided; the numbers around it are said once.
         all.retain(|(name, _)| {
-            *name != msg::metric_updated() && *name != msg::row_available_short() && saw.iter().all(|(known, _)| known != name)
+            *name != msg::metric_updated()
+                && *name != msg::row_available_short()
+                && saw.iter().all(|(known, _)| known != name)
         });
         all.extend(saw);
     }
     let mut seen = all.clone();
     if let Some(row) = winner(main) {
-        let at = seen.iter().position(|(name, _)| name.is_like(&row.0)).unwrap_or(seen.len() - 1);
+        let at = seen
+            .iter()
+            .position(|(name, _)| name.is_like(&row.0))
+            .unwrap_or(seen.len() - 1);
         seen.insert(at, row);
     }
-    let concludes = seen.pop_if(|(name, value)| *name != msg::row_desired() && (told || matches!(value.args(), [Arg::Change(_)])));
+    let concludes = seen.pop_if(|(name, value)| {
+        *name != msg::row_desired() && (told || matches!(value.args(), [Arg::Change(_)]))
+    });
     let mut observe = Vec::new();
-    if let Some(before) = of.iter().find_map(|e| if let Record::Write { before, .. } = &e.record { before.as_ref() } else { None }) {
-        observe.push((resource_version(), Message::only(Arg::Number(before.meta.resource_version as i64))));
+    if let Some(before) = of.iter().find_map(|e| {
+        if let Record::Write { before, .. } = &e.record {
+            before.as_ref()
+        } else {
+            None
+        }
+    }) {
+        observe.push((
+            resource_version(),
+            Message::only(Arg::Number(before.meta.resource_version as i64)),
+        ));
     }
     observe.extend(found_running(main));
     observe.extend(seen);
@@ -63,7 +113,8 @@ pub(super) fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool,
     if !told && !matches!(main.why, Why::Observed) {
         diff.insert(0, (msg::row_reason(), words::because(main)));
     }
-    if matches!(&main.why, Why::BestNode { score, next, next_score, .. } if score == next_score && !next.is_empty()) {
+    if matches!(&main.why, Why::BestNode { score, next, next_score, .. } if score == next_score && !next.is_empty())
+    {
         diff.push((msg::row_tie(), msg::row_first_by_name()));
     }
     diff.extend(differs(main));
@@ -71,7 +122,10 @@ pub(super) fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool,
         diff.push((msg::row_status(), msg::row_out_of_date()));
     }
     // What else this pass has executed: the line of each write.
-    let done: Vec<(&'static str, Message)> = of.iter().map(|e| (lights(&e.why), act(e).message())).collect();
+    let done: Vec<(&'static str, Message)> = of
+        .iter()
+        .map(|e| (lights(&e.why), act(e).message()))
+        .collect();
     let mut writes: Vec<(PassRequest, usize)> = Vec::new();
     for act in of.iter().map(|e| act(e)) {
         match writes.iter_mut().find(|(known, _)| *known == act) {
@@ -79,26 +133,53 @@ pub(super) fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool,
             None => writes.push((act, 1)),
         }
     }
-    let times = |words: Message, count: usize| if count > 1 { msg::act_times(words, count) } else { words };
+    let times = |words: Message, count: usize| {
+        if count > 1 {
+            msg::act_times(words, count)
+        } else {
+            words
+        }
+    };
     // Beside the line that is executed stands what was decided there.
     let decided = act(main);
-    let repeated = writes.iter().find(|(act, _)| *act == decided).map_or(1, |(_, count)| *count);
+    let repeated = writes
+        .iter()
+        .find(|(act, _)| *act == decided)
+        .map_or(1, |(_, count)| *count);
     let written = times(decided.message(), repeated);
-    let rows = writes.iter().take(3).map(|(act, count)| (act.verb(), times(act.object(), *count))).collect();
+    let rows = writes
+        .iter()
+        .take(3)
+        .map(|(act, count)| (act.verb(), times(act.object(), *count)))
+        .collect();
     let name = entry.actor.name;
-    let node = if entry.actor.node.is_empty() { String::new() } else { format!(" {}", entry.actor.node) };
+    let node = if entry.actor.node.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", entry.actor.node)
+    };
     let who = [name, &node].concat();
     Pass {
-        title: title_of(&who, passes, Message::only(Arg::Clock(entry.time.0 as i64 / 1000))),
+        title: title_of(
+            &who,
+            passes,
+            Message::only(Arg::Clock(entry.time.0 as i64 / 1000)),
+        ),
         who,
-        own: main.key().is_some_and(|own| key(main).ends_with(own.name.as_str())),
+        own: main
+            .key()
+            .is_some_and(|own| key(main).ends_with(own.name.as_str())),
         key: key(main),
         glyph: glyph(name),
         newest,
         code: code(name, Some(&main.why), &all, &written, &done),
         act: Some((decided, repeated)),
         held: Message::default(),
-        steps: vec![(PassPhase::Observe, observe), (PassPhase::Diff, diff), (PassPhase::Act, rows)],
+        steps: vec![
+            (PassPhase::Observe, observe),
+            (PassPhase::Diff, diff),
+            (PassPhase::Act, rows),
+        ],
         form: PanelForm::Columns,
     }
 }
@@ -107,13 +188,24 @@ pub(super) fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool,
 /// A pass that changed a set of a Deployment alone has the wanted number from the note that it leaves there.
 pub(super) fn standing(of: &[&Entry]) -> Vec<Row> {
     let row = |name: Message, value: i32| (name, Message::count(value));
-    let wrote = |entry: &&Entry| entry.write().filter(|(op, _)| *op == Op::Modified).map(|(_, object)| object.clone());
+    let wrote = |entry: &&Entry| {
+        entry
+            .write()
+            .filter(|(op, _)| *op == Op::Modified)
+            .map(|(_, object)| object.clone())
+    };
     for object in of.iter().rev().filter_map(wrote) {
         match (&object.body, of[0].actor.name) {
             // What it created or deleted says so itself.
-            (Body::ReplicaSet(set), "replicaset-controller") if of.iter().all(|entry| matches!(entry.why, Why::Observed)) => {
+            (Body::ReplicaSet(set), "replicaset-controller")
+                if of.iter().all(|entry| matches!(entry.why, Why::Observed)) =>
+            {
                 let (want, have) = (set.spec.replicas, set.status.replicas);
-                return vec![row(msg::row_desired(), want), row(msg::row_actual(), have), (msg::row_difference(), less(have, want))];
+                return vec![
+                    row(msg::row_desired(), want),
+                    row(msg::row_actual(), have),
+                    (msg::row_difference(), less(have, want)),
+                ];
             }
             (Body::Deployment(d), "deployment-controller") if d.status.observed_generation > 0 => {
                 let (want, status) = (d.spec.replicas, &d.status);
@@ -125,8 +217,13 @@ pub(super) fn standing(of: &[&Entry]) -> Vec<Row> {
                 ];
             }
             (Body::StatefulSet(set), "statefulset-controller") => {
-                let (want, start, status) = (set.spec.replicas, set.spec.ordinals.start, &set.status);
-                let ordinals = if want > 0 { msg::ordinals_range(start, start + want - 1) } else { msg::none() };
+                let (want, start, status) =
+                    (set.spec.replicas, set.spec.ordinals.start, &set.status);
+                let ordinals = if want > 0 {
+                    msg::ordinals_range(start, start + want - 1)
+                } else {
+                    msg::none()
+                };
                 return vec![
                     row(msg::row_desired(), want),
                     (msg::row_ordinals(), ordinals),
@@ -138,15 +235,35 @@ pub(super) fn standing(of: &[&Entry]) -> Vec<Row> {
             _ => {}
         }
     }
-    let noted = |entry: &Entry| entry.write()?.1.meta.annotations.get("deployment.kubernetes.io/desired-replicas")?.parse().ok();
-    let sets = of.iter().filter(|entry| entry.actor.name == "deployment-controller");
-    sets.filter_map(|entry| noted(entry)).next().map(|want| row(msg::row_desired(), want)).into_iter().collect()
+    let noted = |entry: &Entry| {
+        entry
+            .write()?
+            .1
+            .meta
+            .annotations
+            .get("deployment.kubernetes.io/desired-replicas")?
+            .parse()
+            .ok()
+    };
+    let sets = of
+        .iter()
+        .filter(|entry| entry.actor.name == "deployment-controller");
+    sets.filter_map(|entry| noted(entry))
+        .next()
+        .map(|want| row(msg::row_desired(), want))
+        .into_iter()
+        .collect()
 }
 
 /// A difference with its terms: `2 − 3 = −1`.
 pub(super) fn less(have: i32, want: i32) -> Message {
     let n = |n: i32| i18n::count(i64::from(n));
-    sum(format!("{} − {} = {}", n(have), n(want), n(have - want).replace('-', "−")))
+    sum(format!(
+        "{} − {} = {}",
+        n(have),
+        n(want),
+        n(have - want).replace('-', "−")
+    ))
 }
 
 pub(super) fn sum(text: String) -> Message {
@@ -155,31 +272,63 @@ pub(super) fn sum(text: String) -> Message {
 
 /// What a kubelet found of the Pod before it wrote.
 pub(super) fn found_running(entry: &Entry) -> Vec<Row> {
-    let Record::Write { object, before, .. } = &entry.record else { return Vec::new() };
+    let Record::Write { object, before, .. } = &entry.record else {
+        return Vec::new();
+    };
     let found = before.as_ref().unwrap_or(object);
-    let Some(pod) = found.pod().filter(|_| entry.actor.name == "kubelet") else { return Vec::new() };
-    let running = pod.status.container_statuses.iter().filter(|status| status.state.running.is_some()).count();
+    let Some(pod) = found.pod().filter(|_| entry.actor.name == "kubelet") else {
+        return Vec::new();
+    };
+    let running = pod
+        .status
+        .container_statuses
+        .iter()
+        .filter(|status| status.state.running.is_some())
+        .count();
     vec![
-        (Message::name("deletionTimestamp"), if found.meta.is_deleting() { msg::field_set() } else { msg::field_not_set() }),
-        (msg::row_containers_running(), msg::n_of_m(running, pod.spec.containers.len())),
+        (
+            Message::name("deletionTimestamp"),
+            if found.meta.is_deleting() {
+                msg::field_set()
+            } else {
+                msg::field_not_set()
+            },
+        ),
+        (
+            msg::row_containers_running(),
+            msg::n_of_m(running, pod.spec.containers.len()),
+        ),
     ]
 }
 
 /// What a write changed in an EndpointSlice: which addresses came and went, and how many are ready.
 pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
     let of = |slice: Option<&Object>| -> Vec<(Str, bool)> {
-        let endpoints = slice.and_then(|slice| slice.get::<EndpointSlice>()).into_iter().flat_map(|slice| &slice.endpoints);
-        endpoints.filter_map(|one| Some((one.addresses.first()?.clone(), one.is_ready()))).collect()
+        let endpoints = slice
+            .and_then(|slice| slice.get::<EndpointSlice>())
+            .into_iter()
+            .flat_map(|slice| &slice.endpoints);
+        endpoints
+            .filter_map(|one| Some((one.addresses.first()?.clone(), one.is_ready())))
+            .collect()
     };
     let (was, is) = (of(before), of(Some(object)));
     let mut rows = Vec::new();
     for (sign, own, other) in [("+", &is, &was), ("−", &was, &is)] {
-        let known: std::collections::BTreeSet<&Str> = k8s_model::sort::tree(other.iter().map(|(address, _)| address));
-        let moved: Vec<&Str> = own.iter().map(|(address, _)| address).filter(|address| !known.contains(address)).collect();
+        let known: std::collections::BTreeSet<&Str> =
+            k8s_model::sort::tree(other.iter().map(|(address, _)| address));
+        let moved: Vec<&Str> = own
+            .iter()
+            .map(|(address, _)| address)
+            .filter(|address| !known.contains(address))
+            .collect();
         match moved[..] {
             [] => {}
             [one] => rows.push((msg::row_addresses(), sum(format!("{sign} {one}")))),
-            _ => rows.push((msg::row_addresses(), sum(format!("{sign} {}", count(moved.len()))))),
+            _ => rows.push((
+                msg::row_addresses(),
+                sum(format!("{sign} {}", count(moved.len()))),
+            )),
         }
     }
     let ready = |all: &[(Str, bool)]| count(all.iter().filter(|(_, ready)| *ready).count());
@@ -188,49 +337,94 @@ pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
         rows.push((msg::row_ready_endpoints(), sum(format!("{from} → {to}"))));
     }
     // What else there is: conditions of one that leaves, ports, the time of the change.
-    let other = || before.map(|before| fields(before, object)).unwrap_or_default().into_iter().next();
+    let other = || {
+        before
+            .map(|before| fields(before, object))
+            .unwrap_or_default()
+            .into_iter()
+            .next()
+    };
     if before.is_none() {
         rows.push((msg::row_slices(), sum("0 → 1".into())));
     }
     if rows.is_empty()
         && let Some(field) = other()
     {
-        let name = field.path.rsplit('.').next().unwrap_or_default().to_string();
+        let name = field
+            .path
+            .rsplit('.')
+            .next()
+            .unwrap_or_default()
+            .to_string();
         let value = |value: Option<String>| value.unwrap_or_else(|| "∅".into());
-        rows.push((Message::state(name), sum(format!("{} → {}", middle(&value(field.from), 12), middle(&value(field.to), 12)))));
+        rows.push((
+            Message::state(name),
+            sum(format!(
+                "{} → {}",
+                middle(&value(field.from), 12),
+                middle(&value(field.to), 12)
+            )),
+        ));
     }
     rows
 }
 
 /// Numbers of the status that a write changed, before and after; then conditions and phases.
 pub(super) fn differs(entry: &Entry) -> Vec<Row> {
-    let Record::Write { op, object, before } = &entry.record else { return Vec::new() };
+    let Record::Write { op, object, before } = &entry.record else {
+        return Vec::new();
+    };
     if object.kind == Kind::EndpointSlice {
         return addresses(object, before.as_deref().filter(|_| *op == Op::Modified));
     }
-    let (Op::Modified, Some(before)) = (op, before) else { return Vec::new() };
-    let told = matches!(object.kind, Kind::Lease | Kind::Endpoints | Kind::ConfigMap | Kind::Secret);
+    let (Op::Modified, Some(before)) = (op, before) else {
+        return Vec::new();
+    };
+    let told = matches!(
+        object.kind,
+        Kind::Lease | Kind::Endpoints | Kind::ConfigMap | Kind::Secret
+    );
     if told || object.meta.generation != before.meta.generation {
         return Vec::new();
     }
     let telling = |field: &ChangedField| {
         let last = field.path.rsplit('.').next().unwrap_or("");
-        field.path.starts_with("status.") && !field.is_technical() && !matches!(last, "message" | "reason" | "image" | "started")
+        field.path.starts_with("status.")
+            && !field.is_technical()
+            && !matches!(last, "message" | "reason" | "image" | "started")
     };
     // Numbers first; of the rest as many as there is room for.
     let (mut numbers, mut rows) = (Vec::new(), Vec::new());
     for field in fields(before, object).iter().filter(|field| telling(field)) {
-        let counts = |value: &Option<String>| value.as_ref().is_none_or(|text| text.parse::<u32>().is_ok());
-        let none = if counts(&field.from) && counts(&field.to) { "0" } else { "∅" };
+        let counts = |value: &Option<String>| {
+            value
+                .as_ref()
+                .is_none_or(|text| text.parse::<u32>().is_ok())
+        };
+        let none = if counts(&field.from) && counts(&field.to) {
+            "0"
+        } else {
+            "∅"
+        };
         let [from, to] = [&field.from, &field.to].map(|value| value.as_deref().unwrap_or(none));
         // What came whole is told by what is in it.
-        if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) || from.len() + to.len() > 24 {
+        if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) || from.len() + to.len() > 24
+        {
             continue;
         }
-        let name = field.path.trim_start_matches("status.").trim_start_matches("conditions[").replace("].status", "");
+        let name = field
+            .path
+            .trim_start_matches("status.")
+            .trim_start_matches("conditions[")
+            .replace("].status", "");
         match (from.parse::<i64>(), to.parse::<i64>()) {
-            (Ok(from), Ok(to)) => numbers.push((Message::state(name), sum(format!("{} → {}", i18n::count(from), i18n::count(to))))),
-            _ if field.from.is_some() => rows.push((Message::state(name), sum(format!("{from} → {to}")))),
+            (Ok(from), Ok(to)) => numbers.push((
+                Message::state(name),
+                sum(format!("{} → {}", i18n::count(from), i18n::count(to))),
+            )),
+            _ if field.from.is_some() => {
+                rows.push((Message::state(name), sum(format!("{from} → {to}"))))
+            }
             _ => rows.push((Message::state(name), Message::state(to))),
         }
     }
@@ -241,21 +435,41 @@ pub(super) fn differs(entry: &Entry) -> Vec<Row> {
 
 /// The key a pass worked on: the object itself, or the one that keeps it; of an EndpointSlice its Service.
 pub(super) fn key(entry: &Entry) -> String {
-    let Some(key) = entry.key() else { return String::new() };
+    let Some(key) = entry.key() else {
+        return String::new();
+    };
     if let Some((_, object)) = entry.write().filter(|_| key.kind == Kind::EndpointSlice)
         && let Some(service) = object.meta.labels.get("kubernetes.io/service-name")
     {
         return [&key.namespace, "/", service].concat();
     }
-    let of_loop = |kind: &str| entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(kind));
-    let owner =
-        entry.write().and_then(|(_, object)| object.meta.controller().filter(|owner| of_loop(&owner.kind)).map(|owner| owner.name.clone()));
-    full_name(&ObjectRef { name: owner.unwrap_or(key.name), ..key })
+    let of_loop = |kind: &str| {
+        entry
+            .actor
+            .name
+            .strip_suffix("-controller")
+            .is_some_and(|name| name.eq_ignore_ascii_case(kind))
+    };
+    let owner = entry.write().and_then(|(_, object)| {
+        object
+            .meta
+            .controller()
+            .filter(|owner| of_loop(&owner.kind))
+            .map(|owner| owner.name.clone())
+    });
+    full_name(&ObjectRef {
+        name: owner.unwrap_or(key.name),
+        ..key
+    })
 }
 
 /// A key as work queues have it.
 pub(super) fn full_name(key: &ObjectRef) -> String {
-    if key.namespace.is_empty() { key.name.to_string() } else { format!("{}/{}", key.namespace, key.name) }
+    if key.namespace.is_empty() {
+        key.name.to_string()
+    } else {
+        format!("{}/{}", key.namespace, key.name)
+    }
 }
 
 /// What an entry did, as the request that it was.
@@ -269,10 +483,20 @@ pub fn act(entry: &Entry) -> PassRequest {
                 (Op::Added, _) => PassRequest::Create(kind),
                 (Op::Deleted, _) if entry.actor.name == "kubelet" => PassRequest::Delete(kind),
                 (Op::Deleted, _) => PassRequest::Remove(kind),
-                (Op::Modified, Some(before)) if !before.meta.is_deleting() && object.meta.is_deleting() => PassRequest::Delete(kind),
-                (Op::Modified, Some(before)) if before.meta.generation != object.meta.generation => PassRequest::Update(kind),
+                (Op::Modified, Some(before))
+                    if !before.meta.is_deleting() && object.meta.is_deleting() =>
+                {
+                    PassRequest::Delete(kind)
+                }
+                (Op::Modified, Some(before))
+                    if before.meta.generation != object.meta.generation =>
+                {
+                    PassRequest::Update(kind)
+                }
                 (Op::Modified, Some(before)) => match (before.pod(), object.pod()) {
-                    (Some(was), Some(is)) if was.node_name.is_empty() && !is.node_name.is_empty() => {
+                    (Some(was), Some(is))
+                        if was.node_name.is_empty() && !is.node_name.is_empty() =>
+                    {
                         PassRequest::Bind(kind, is.node_name.clone())
                     }
                     _ if status_of(before) == status_of(object) => PassRequest::Update(kind),
@@ -286,7 +510,10 @@ pub fn act(entry: &Entry) -> PassRequest {
 
 /// What only writes of the status change.
 fn status_of(object: &Object) -> Option<serde_json::Value> {
-    object.to_value().get_mut("status").map(serde_json::Value::take)
+    object
+        .to_value()
+        .get_mut("status")
+        .map(serde_json::Value::take)
 }
 
 /// What a reason lights in the pseudo-code.
@@ -295,9 +522,11 @@ pub(super) fn lights(why: &Why) -> &'static str {
         Why::Observed => "status",
         Why::TooFew { .. } | Why::Retry(_) | Why::MissingOrdinal { .. } => "create",
         Why::MissingClaim { .. } => "claim",
-        Why::TooMany { .. } | Why::CondemnedOrdinal { .. } | Why::EndedPod { .. } | Why::OwnerGone { .. } | Why::OwnerWaits { .. } => {
-            "delete"
-        }
+        Why::TooMany { .. }
+        | Why::CondemnedOrdinal { .. }
+        | Why::EndedPod { .. }
+        | Why::OwnerGone { .. }
+        | Why::OwnerWaits { .. } => "delete",
         Why::OldRevision { .. } => "update",
         Why::NewTemplate { .. } | Why::Revision { .. } => "new",
         Why::RolloutUp { .. } | Why::Scaled { .. } => "up",
@@ -336,13 +565,23 @@ pub(super) fn lights(why: &Why) -> &'static str {
 }
 
 /// The pseudo-code of a loop with the values of a pass: what decided it, and what it has written besides.
-pub(super) fn code(name: &str, why: Option<&Why>, saw: &[Row], act: &Message, done: &[(&str, Message)]) -> Vec<Code> {
+pub(super) fn code(
+    name: &str,
+    why: Option<&Why>,
+    saw: &[Row],
+    act: &Message,
+    done: &[(&str, Message)],
+) -> Vec<Code> {
     let source = descriptor(name).map_or(GENERIC, |of| of.code);
     let mut lit = why.map_or("", lights);
     if !source.iter().any(|(_, lights, _)| *lights == lit) {
         lit = "write";
     }
-    let row = |name: Message| saw.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+    let row = |name: Message| {
+        saw.iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value.clone())
+    };
     let number = |name: Message| row(name)?.as_count().map(|n| n as i32);
     // What follows in a branch is of it: the next round begins where one was taken.
     let (mut skips, mut gone) = (false, false);
@@ -352,19 +591,34 @@ pub(super) fn code(name: &str, why: Option<&Why>, saw: &[Row], act: &Message, do
             // What a kubelet has done to containers it writes down there.
             let written = *lights == "status" && matches!(lit, "start" | "stop");
             let is_lit = why.is_some() && !lights.is_empty() && (*lights == lit || written);
-            let also = done.iter().rev().find(|(of, _)| !is_lit && !lights.is_empty() && of == lights).map(|(_, words)| words);
+            let also = done
+                .iter()
+                .rev()
+                .find(|(of, _)| !is_lit && !lights.is_empty() && of == lights)
+                .map(|(_, words)| words);
             let value = match *value {
                 "" => Message::default(),
                 "act" if is_lit => act.clone(),
                 "act" => also.cloned().unwrap_or_default(),
-                "first" => saw.first().map(|(_, value)| value.clone()).unwrap_or_default(),
-                "last" => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
+                "first" => saw
+                    .first()
+                    .map(|(_, value)| value.clone())
+                    .unwrap_or_default(),
+                "last" => saw
+                    .last()
+                    .map(|(_, value)| value.clone())
+                    .unwrap_or_default(),
                 "difference" => match (number(msg::row_actual()), number(msg::row_desired())) {
                     (Some(actual), Some(desired)) => less(actual, desired),
                     _ => row(msg::row_difference()).unwrap_or_default(),
                 },
                 "room" => match why {
-                    Some(Why::RolloutUp { pods, at_most, from, to }) => {
+                    Some(Why::RolloutUp {
+                        pods,
+                        at_most,
+                        from,
+                        to,
+                    }) => {
                         let (room, more) = (at_most - pods, to - from);
                         if room == more {
                             less(*at_most, *pods)
@@ -376,21 +630,42 @@ pub(super) fn code(name: &str, why: Option<&Why>, saw: &[Row], act: &Message, do
                     _ => Message::default(),
                 },
                 // The last row is what it comes to.
-                "spare" if matches!(why, Some(Why::RolloutDown { .. })) => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
-                "desired" => number(msg::row_desired()).map(msg::code_replicas).unwrap_or_default(),
-                "actual" => number(msg::row_actual()).map(msg::code_pods).unwrap_or_default(),
-                "updated" => number(msg::metric_updated()).map(msg::code_updated).unwrap_or_default(),
-                "ready" => number(msg::metric_ready()).map(msg::code_ready).unwrap_or_default(),
+                "spare" if matches!(why, Some(Why::RolloutDown { .. })) => saw
+                    .last()
+                    .map(|(_, value)| value.clone())
+                    .unwrap_or_default(),
+                "desired" => number(msg::row_desired())
+                    .map(msg::code_replicas)
+                    .unwrap_or_default(),
+                "actual" => number(msg::row_actual())
+                    .map(msg::code_pods)
+                    .unwrap_or_default(),
+                "updated" => number(msg::metric_updated())
+                    .map(msg::code_updated)
+                    .unwrap_or_default(),
+                "ready" => number(msg::metric_ready())
+                    .map(msg::code_ready)
+                    .unwrap_or_default(),
                 "ordinals" => row(msg::row_ordinals()).unwrap_or_default(),
                 "nodes that fit" => row(msg::row_nodes_fit()).unwrap_or_default(),
                 _ => Message::default(),
             };
             let leaves = text.trim() == "continue";
             let skipped = why.is_some()
-                && (gone && text.trim() != "}" || if leaves { skips } else { !is_lit && also.is_none() && !lights.is_empty() });
+                && (gone && text.trim() != "}"
+                    || if leaves {
+                        skips
+                    } else {
+                        !is_lit && also.is_none() && !lights.is_empty()
+                    });
             gone |= leaves && !skips && why.is_some();
             skips = skipped;
-            Code { text, value, lit: is_lit, skipped }
+            Code {
+                text,
+                value,
+                lit: is_lit,
+                skipped,
+            }
         })
         .collect()
 }

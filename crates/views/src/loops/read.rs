@@ -31,13 +31,29 @@ pub(super) fn title(name: &str) -> String {
 /// Reads the loops at the instant shown.
 pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
     let journal = sim.journal();
-    let nodes: Vec<String> = sim.list(Kind::Node).map(|node| node.meta.name.to_string()).collect();
+    let nodes: Vec<String> = sim
+        .list(Kind::Node)
+        .map(|node| node.meta.name.to_string())
+        .collect();
     let one_kubelet = nodes.len() > KUBELETS;
     let mut names: Vec<String> = Vec::new();
-    let queues: Vec<(&'static str, usize)> = sim.queues().map(|(name, queue)| (name, queue.len())).collect();
+    let queues: Vec<(&'static str, usize)> = sim
+        .queues()
+        .map(|(name, queue)| (name, queue.len()))
+        .collect();
     // A loop without a queue of its own counts none.
-    let passes = |name: &str| sim.queues().find(|(of, _)| *of == name).map(|(_, queue)| queue.passes() as usize);
-    let wrote = |name: &str| journal.iter().rev().take(20_000).any(|entry| entry.actor.name == name && !entry.is_event());
+    let passes = |name: &str| {
+        sim.queues()
+            .find(|(of, _)| *of == name)
+            .map(|(_, queue)| queue.passes() as usize)
+    };
+    let wrote = |name: &str| {
+        journal
+            .iter()
+            .rev()
+            .take(20_000)
+            .any(|entry| entry.actor.name == name && !entry.is_event())
+    };
     for (name, _) in &queues {
         if descriptor(name).is_some_and(|of| of.always_shown) || wrote(name) {
             names.push((*name).to_string());
@@ -49,7 +65,9 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
     } else {
         names.extend(nodes.iter().map(|node| format!("kubelet {node}")));
     }
-    let acts = |entry: &&Entry| !entry.is_event() && entry.actor.name != "user" && entry.actor.name != "apiserver";
+    let acts = |entry: &&Entry| {
+        !entry.is_event() && entry.actor.name != "user" && entry.actor.name != "apiserver"
+    };
     let last = journal.iter().rev().take(4000).find(acts);
     let newest = last.map(|entry| component(entry, one_kubelet));
     let slowed: Vec<_> = names.iter().map(|name| sim.slowed(name)).collect();
@@ -63,16 +81,24 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
                 name: name.clone(),
                 title: title(name),
                 glyph: glyph(name),
-                queue: queues.iter().find(|(of, _)| of == name).map_or(waiting, |(_, waiting)| *waiting),
+                queue: queues
+                    .iter()
+                    .find(|(of, _)| of == name)
+                    .map_or(waiting, |(_, waiting)| *waiting),
                 writes: newest.as_ref() == Some(name),
                 told: false,
                 // In steps that are seen: more would be drawn than is read.
                 part: slowed.as_ref().and_then(|slowed| {
                     let (_, ends) = slowed.pass.as_ref()?;
-                    let left = ends.0.saturating_sub(sim.now().0 / 1000 * 1000).min(slowed.span);
+                    let left = ends
+                        .0
+                        .saturating_sub(sim.now().0 / 1000 * 1000)
+                        .min(slowed.span);
                     Some(((slowed.span - left) * 24 / slowed.span.max(1) * 100 / 24) as u8)
                 }),
-                slow: slowed.as_ref().map_or_else(Message::default, |slowed| msg::loop_slow(slowed.span / 1000)),
+                slow: slowed.as_ref().map_or_else(Message::default, |slowed| {
+                    msg::loop_slow(slowed.span / 1000)
+                }),
             }
         })
         .collect();
@@ -97,9 +123,22 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
                 ..Pass::default()
             };
         }
-        let entry = journal.iter().enumerate().rev().find(|(_, entry)| !entry.is_event() && component(entry, one_kubelet) == name);
+        let entry = journal
+            .iter()
+            .enumerate()
+            .rev()
+            .find(|(_, entry)| !entry.is_event() && component(entry, one_kubelet) == name);
         match entry {
-            Some((at, entry)) => Pass { held: held(sim, at), ..pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)) },
+            Some((at, entry)) => Pass {
+                held: held(sim, at),
+                ..pass(
+                    journal,
+                    at,
+                    entry,
+                    newest.as_deref() == Some(name),
+                    passes(name),
+                )
+            },
             None => Pass {
                 who: name.to_string(),
                 title: msg::pass_none(name),
@@ -109,21 +148,35 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
             },
         }
     });
-    Loops { loops, version: sim.server().version(), chosen, shown, pass }
+    Loops {
+        loops,
+        version: sim.server().version(),
+        chosen,
+        shown,
+        pass,
+    }
 }
 
 /// What there is to say of a pass that takes time, before it ends.
 pub fn ahead() -> Vec<PassStep> {
     vec![
-        (PassPhase::Observe, vec![(msg::ahead_reads(), msg::ahead_at_end())]),
-        (PassPhase::Diff, vec![(msg::ahead_compares(), msg::ahead_after())]),
+        (
+            PassPhase::Observe,
+            vec![(msg::ahead_reads(), msg::ahead_at_end())],
+        ),
+        (
+            PassPhase::Diff,
+            vec![(msg::ahead_compares(), msg::ahead_after())],
+        ),
         (PassPhase::Act, vec![(msg::ahead_writes(), msg::ahead_if())]),
     ]
 }
 
 /// The effect of watch faults on the pass shown: the event of its write is delayed or lost.
 pub(super) fn held(sim: &Sim, at: usize) -> Message {
-    let Some(late) = sim.late_event(at as EntryId) else { return Message::default() };
+    let Some(late) = sim.late_event(at as EntryId) else {
+        return Message::default();
+    };
     match late.until.filter(|_| !late.lost) {
         Some(at) => msg::pass_event_late(late.component, at.0 / 1000),
         None => msg::pass_event_lost(late.component),

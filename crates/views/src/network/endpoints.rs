@@ -1,7 +1,9 @@
 //! The parts of a Service in Network: its endpoints, its client, and Pods that are not listed yet.
 
 use super::measures::{LOOKED, MOST};
-use projection::model::{ControllerCard, Endpoint, Group, Model, Pod, PodState, Root, Service, natural};
+use projection::model::{
+    ControllerCard, Endpoint, Group, Model, Pod, PodState, Root, Service, natural,
+};
 use std::rc::Rc;
 
 /// Pods that a Service selects but that are in none of its EndpointSlices, mostly because they have no address yet.
@@ -14,13 +16,27 @@ pub(super) fn awaited<'a>(model: &'a Model, service: &'a Service) -> Vec<Endpoin
     let meant = |of: &Rc<ControllerCard>| service.asks_for(&of.id, &of.labels);
     let of_root = |root: &'a Root| {
         let all = root.controller.as_ref().is_none_or(meant);
-        root.groups.iter().filter(move |group| all || group.pods.len() <= MOST)
+        root.groups
+            .iter()
+            .filter(move |group| all || group.pods.len() <= MOST)
     };
-    let pods = model.roots.iter().flat_map(of_root).flat_map(|group| group.pods.iter().take(LOOKED));
-    let comes = |pod: &&Rc<Pod>| !pod.ended && service.asks_for(&pod.id, &pod.labels) && service.endpoint(&pod.id.name).is_none();
+    let pods = model
+        .roots
+        .iter()
+        .flat_map(of_root)
+        .flat_map(|group| group.pods.iter().take(LOOKED));
+    let comes = |pod: &&Rc<Pod>| {
+        !pod.ended
+            && service.asks_for(&pod.id, &pod.labels)
+            && service.endpoint(&pod.id.name).is_none()
+    };
     let of = |pod: &Rc<Pod>| Endpoint {
         pod: pod.id.name.clone(),
-        hostname: if pod.ordinal.is_some() { pod.id.name.clone() } else { String::new() },
+        hostname: if pod.ordinal.is_some() {
+            pod.id.name.clone()
+        } else {
+            String::new()
+        },
         terminating: pod.state == PodState::Terminating,
         ..Endpoint::default()
     };
@@ -31,16 +47,29 @@ pub(super) fn awaited<'a>(model: &'a Model, service: &'a Service) -> Vec<Endpoin
 fn missing(model: &Model, service: &Service) -> Vec<Endpoint> {
     let mut out = Vec::new();
     for root in &model.roots {
-        let Some(of) = root.controller.as_ref().filter(|of| of.id.kind == "StatefulSet" && of.id.namespace == service.id.namespace) else {
+        let Some(of) = root
+            .controller
+            .as_ref()
+            .filter(|of| of.id.kind == "StatefulSet" && of.id.namespace == service.id.namespace)
+        else {
             continue;
         };
         let (start, governs) = (of.members.0, of.members.1 == service.id.name);
         let pods = || root.groups.iter().flat_map(|group| group.pods.iter());
-        let last = pods().filter_map(|pod| pod.ordinal).max().filter(|_| governs).unwrap_or(0);
+        let last = pods()
+            .filter_map(|pod| pod.ordinal)
+            .max()
+            .filter(|_| governs)
+            .unwrap_or(0);
         for ordinal in start..last.min(start.saturating_add(MOST as u32)) {
             let name = format!("{}-{ordinal}", of.id.name);
             if pods().all(|pod| pod.ordinal != Some(ordinal)) && service.endpoint(&name).is_none() {
-                out.push(Endpoint { hostname: name.clone(), pod: name, gone: true, ..Endpoint::default() });
+                out.push(Endpoint {
+                    hostname: name.clone(),
+                    pod: name,
+                    gone: true,
+                    ..Endpoint::default()
+                });
             }
         }
     }
@@ -65,21 +94,56 @@ pub(super) fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod>
 }
 
 /// The Pod behind an endpoint, if it is there: another may have its name already.
-pub(super) fn behind<'a>(model: &'a Model, service: &Service, endpoint: &Endpoint) -> Option<&'a Pod> {
-    model.pods().filter(|_| !endpoint.gone).find(|pod| pod.id.name == endpoint.pod && pod.id.namespace == service.id.namespace)
+pub(super) fn behind<'a>(
+    model: &'a Model,
+    service: &Service,
+    endpoint: &Endpoint,
+) -> Option<&'a Pod> {
+    model
+        .pods()
+        .filter(|_| !endpoint.gone)
+        .find(|pod| pod.id.name == endpoint.pod && pod.id.namespace == service.id.namespace)
 }
 
 /// The first Pods of a revision without any endpoint yet.
 pub(super) fn newcomers(model: &Model, service: &Service) -> Vec<Endpoint> {
     let mut groups = model.roots.iter().flat_map(|root| &root.groups);
     let all_new = |group: &&Group| {
-        let of = group.controller.as_ref().filter(|of| service.asks_for(&of.id, &of.labels));
-        of.is_some_and(|of| !service.endpoints.iter().any(|one| one.pod.starts_with(&of.id.name)))
+        let of = group
+            .controller
+            .as_ref()
+            .filter(|of| service.asks_for(&of.id, &of.labels));
+        of.is_some_and(|of| {
+            !service
+                .endpoints
+                .iter()
+                .any(|one| one.pod.starts_with(&of.id.name))
+        })
     };
-    let Some(group) = groups.rfind(all_new) else { return Vec::new() };
-    let comes = |state: &PodState| matches!(state, PodState::Pending | PodState::Creating | PodState::NotReady | PodState::Failed);
-    let places = group.pods.states().take(LOOKED).enumerate().filter(|(_, state)| comes(state)).take(2);
-    places.filter_map(|(at, _)| Some(Endpoint { pod: group.pods.get(at)?.id.name.clone(), ..Endpoint::default() })).collect()
+    let Some(group) = groups.rfind(all_new) else {
+        return Vec::new();
+    };
+    let comes = |state: &PodState| {
+        matches!(
+            state,
+            PodState::Pending | PodState::Creating | PodState::NotReady | PodState::Failed
+        )
+    };
+    let places = group
+        .pods
+        .states()
+        .take(LOOKED)
+        .enumerate()
+        .filter(|(_, state)| comes(state))
+        .take(2);
+    places
+        .filter_map(|(at, _)| {
+            Some(Endpoint {
+                pod: group.pods.get(at)?.id.name.clone(),
+                ..Endpoint::default()
+            })
+        })
+        .collect()
 }
 
 /// How many Pods of a Service with many are in none of its EndpointSlices: those that have no address yet.
@@ -90,8 +154,15 @@ pub(super) fn unlisted(model: &Model, service: &Service) -> usize {
             let of = group.controller.as_ref().or(root.controller.as_ref());
             if of.is_some_and(|of| service.asks_for(&of.id, &of.labels)) {
                 all += group.pods.len();
-                let comes = |state: &PodState| matches!(state, PodState::Pending | PodState::Creating);
-                waits += group.pods.counts().iter().filter(|(state, _)| comes(state)).map(|(_, n)| n).sum::<usize>();
+                let comes =
+                    |state: &PodState| matches!(state, PodState::Pending | PodState::Creating);
+                waits += group
+                    .pods
+                    .counts()
+                    .iter()
+                    .filter(|(state, _)| comes(state))
+                    .map(|(_, n)| n)
+                    .sum::<usize>();
             }
         }
     }
@@ -102,8 +173,17 @@ pub(super) fn unlisted(model: &Model, service: &Service) -> usize {
 /// The endpoints that are drawn, and Pods that are to become some in their places: the one that is followed is never cut off.
 pub fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoint>, usize) {
     let many = service.endpoints.len() > MOST;
-    let mut shown = if many { newcomers(model, service) } else { awaited(model, service) };
-    let mut all = service.endpoints.len() + if many { unlisted(model, service).max(shown.len()) } else { shown.len() };
+    let mut shown = if many {
+        newcomers(model, service)
+    } else {
+        awaited(model, service)
+    };
+    let mut all = service.endpoints.len()
+        + if many {
+            unlisted(model, service).max(shown.len())
+        } else {
+            shown.len()
+        };
     if many {
         let mut rows = telling(&service.endpoints);
         rows.truncate(MOST - shown.len());
@@ -120,7 +200,12 @@ pub fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<En
         shown.swap(at, MOST - 1);
     }
     shown.truncate(MOST);
-    if let Some(one) = service.endpoints.iter().find(|one| followed(one)).filter(|_| !shown.iter().any(followed)) {
+    if let Some(one) = service
+        .endpoints
+        .iter()
+        .find(|one| followed(one))
+        .filter(|_| !shown.iter().any(followed))
+    {
         shown.pop();
         shown.push(one.clone());
     }
@@ -135,7 +220,9 @@ pub fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<En
 pub fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
     let family = |one: &Endpoint| one.pod.rfind('-').map_or(0, |at| at + 1);
     // Endpoints are sorted by name: those of one owner stand together.
-    let mut families: Vec<&[Endpoint]> = endpoints.chunk_by(|a, b| a.pod[..family(a)] == b.pod[..family(b)]).collect();
+    let mut families: Vec<&[Endpoint]> = endpoints
+        .chunk_by(|a, b| a.pod[..family(a)] == b.pod[..family(b)])
+        .collect();
     // The two with most Pods, in the order of their names.
     let mut largest: Vec<usize> = (0..families.len()).collect();
     k8s_model::sort::sort_by_key(&mut largest, |at| std::cmp::Reverse(families[*at].len()));
@@ -148,7 +235,9 @@ pub fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
         _ => 2,
     };
     // Ordinals stay, so the first of them may be shown.
-    let ordinal = endpoints.iter().all(|one| one.pod[family(one)..].parse::<u32>().is_ok());
+    let ordinal = endpoints
+        .iter()
+        .all(|one| one.pod[family(one)..].parse::<u32>().is_ok());
     let part = |one: &Endpoint, of: usize| one.pod.bytes().map(usize::from).sum::<usize>() % of;
     let mut rows: Vec<Option<&Endpoint>> = Vec::new();
     for (wanted, many) in [(0, 4), (1, 2), (2, 2)] {
@@ -156,8 +245,11 @@ pub fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
         for family in &families {
             let mut own = vec![None; each];
             for one in family.iter().filter(|one| sort(one) == wanted) {
-                let free =
-                    if ordinal { own.iter().position(Option::is_none) } else { Some(part(one, each)).filter(|at| own[*at].is_none()) };
+                let free = if ordinal {
+                    own.iter().position(Option::is_none)
+                } else {
+                    Some(part(one, each)).filter(|at| own[*at].is_none())
+                };
                 if let Some(at) = free {
                     own[at] = Some(one);
                 } else if own.iter().all(Option::is_some) {
@@ -173,7 +265,12 @@ pub fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
         }
         let free = |one: &&Endpoint| !rows.iter().flatten().any(|taken| taken.pod == one.pod);
         let mine = |one: &&Endpoint| one.ready && (ordinal || part(one, MOST) == row) && free(one);
-        let other = || endpoints.iter().find(|one| one.ready && free(one)).or_else(|| endpoints.iter().find(|one| free(one)));
+        let other = || {
+            endpoints
+                .iter()
+                .find(|one| one.ready && free(one))
+                .or_else(|| endpoints.iter().find(|one| free(one)))
+        };
         rows[row] = endpoints.iter().find(mine).or_else(other);
     }
     let mut rows: Vec<Endpoint> = rows.into_iter().flatten().cloned().collect();

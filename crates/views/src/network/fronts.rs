@@ -21,7 +21,15 @@ const SHORT: f64 = 420.0;
 
 /// Draws an Ingress or a Gateway; returns where it ends. A client beside it asks the first path, where there is room for one.
 pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f64 {
-    title(out, top, if front.is_gateway { msg::net_gateway() } else { msg::net_front() });
+    title(
+        out,
+        top,
+        if front.is_gateway {
+            msg::net_gateway()
+        } else {
+            msg::net_front()
+        },
+    );
     let beside = width >= LEFT * 2.0 + CLIENT + GAP + 360.0;
     let left = if width <= NARROW { 16.0 } else { LEFT };
     let x = if beside { left + CLIENT + GAP } else { left };
@@ -40,7 +48,11 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
                 true if route.serves => vec![name(&route.path, 0.5), name(&route.to, 0.4)],
                 _ if !is_served => vec![name(&route.path, 0.5), name(&route.to, 0.4)],
                 true => vec![name(&route.path, 0.4), route.answer.clone()],
-                false => vec![name(&route.path, 0.4), name(&route.to, 0.25), route.answer.clone()],
+                false => vec![
+                    name(&route.path, 0.4),
+                    name(&route.to, 0.25),
+                    route.answer.clone(),
+                ],
             };
             (cells, route.serves)
         })
@@ -48,15 +60,30 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
     if is_served && !front.routes.iter().any(|route| route.path == "*") {
         rows.push((vec![msg::net_no_match(), msg::net_not_found()], false));
         if w >= SHORT {
-            rows.iter_mut().filter(|(cells, _)| cells.len() < 3).for_each(|(cells, _)| cells.insert(1, Message::default()));
+            rows.iter_mut()
+                .filter(|(cells, _)| cells.len() < 3)
+                .for_each(|(cells, _)| cells.insert(1, Message::default()));
         }
     }
-    let served = if front.address.is_empty() { msg::net_unserved() } else { msg::net_served(&front.class) };
+    let served = if front.address.is_empty() {
+        msg::net_unserved()
+    } else {
+        msg::net_served(&front.class)
+    };
     let rect = Rect::new(x, top + 32.0, w, HEAD + rows.len() as f64 * ROW + 10.0);
-    let told: Vec<Message> = rows.iter().map(|(cells, _)| Message::list(cells.clone())).collect();
+    let told: Vec<Message> = rows
+        .iter()
+        .map(|(cells, _)| Message::list(cells.clone()))
+        .collect();
     let (kind, label) = match front.is_gateway {
-        true => ("Gateway", msg::net_gateway_label(&front.id.name, served.clone(), told)),
-        false => ("Ingress", msg::net_front_label(&front.id.name, served.clone(), told)),
+        true => (
+            "Gateway",
+            msg::net_gateway_label(&front.id.name, served.clone(), told),
+        ),
+        false => (
+            "Ingress",
+            msg::net_front_label(&front.id.name, served.clone(), told),
+        ),
     };
     let table = CardTable {
         kind,
@@ -66,19 +93,48 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
         head: Vec::new(),
         rows,
     };
-    out.put(&front.id, rect, CardBody::Table(table), None, if front.address.is_empty() { "none" } else { "ready" }, label);
+    out.put(
+        &front.id,
+        rect,
+        CardBody::Table(table),
+        None,
+        if front.address.is_empty() {
+            "none"
+        } else {
+            "ready"
+        },
+        label,
+    );
     if !beside {
         return rect.bottom();
     }
     let lines = asked(front);
     let asks = Rect::new(LEFT, rect.y, CLIENT, 78.0 + 18.0 * lines.len() as f64);
-    let id = Id { uid: format!("client/{}", front.id.uid), ..Id::default() };
+    let id = Id {
+        uid: format!("client/{}", front.id.uid),
+        ..Id::default()
+    };
     let label = msg::net_client_runs(msg::net_outside(), lines.join("; "));
-    out.put(&id, asks, CardBody::Terminal { state: None, title: msg::net_outside(), lines }, None, "", label);
+    out.put(
+        &id,
+        asks,
+        CardBody::Terminal {
+            state: None,
+            title: msg::net_outside(),
+            lines,
+        },
+        None,
+        "",
+        label,
+    );
     if !front.address.is_empty() {
         let y = asks.cy();
         let serves = front.routes.first().is_some_and(|route| route.serves);
-        out.link(format!("ask/{}", front.id.uid), super::parts::arrow(asks.right() + 2.0, x - 3.0, y), way(serves));
+        out.link(
+            format!("ask/{}", front.id.uid),
+            super::parts::arrow(asks.right() + 2.0, x - 3.0, y),
+            way(serves),
+        );
     }
     rect.bottom().max(asks.bottom())
 }
@@ -87,15 +143,24 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
 fn asked(front: &Front) -> Vec<String> {
     let path = front.routes.first().map_or("", |route| route.path.as_str());
     // A rule may ask for a method before it, and for more after it.
-    let path = path.split(' ').find(|part| part.contains('/')).unwrap_or(path);
+    let path = path
+        .split(' ')
+        .find(|part| part.contains('/'))
+        .unwrap_or(path);
     if front.address.is_empty() {
         return vec![format!("$ curl {}", middle(path, 22))];
     }
     let (host, path) = path.split_once('/').unwrap_or((path, ""));
-    let ask = format!("$ curl {}", middle(&[&front.address, "/", path].concat(), 22));
+    let ask = format!(
+        "$ curl {}",
+        middle(&[&front.address, "/", path].concat(), 22)
+    );
     match host {
         "" | "*" => vec![ask],
-        host => vec![[&ask, " \\"].concat(), format!("  -H Host:{}", middle(&host.replacen('*', "any", 1), 20))],
+        host => vec![
+            [&ask, " \\"].concat(),
+            format!("  -H Host:{}", middle(&host.replacen('*', "any", 1), 20)),
+        ],
     }
 }
 
@@ -105,15 +170,28 @@ fn way(serves: bool) -> Line {
 
 /// The way on from an Ingress or a Gateway to the Service of the band below it, if it leads there.
 pub(super) fn link(front: &Front, service: &Id, out: &mut Scene) {
-    let mut led = front.routes.iter().filter(|route| route.service.as_deref() == Some(service.uid.as_str())).peekable();
+    let mut led = front
+        .routes
+        .iter()
+        .filter(|route| route.service.as_deref() == Some(service.uid.as_str()))
+        .peekable();
     if front.address.is_empty() || led.peek().is_none() {
         return;
     }
     let serves = led.any(|route| route.serves);
-    let rect = |uid: &str| out.items.iter().find(|item| item.id.uid == uid).map(|item| item.rect);
+    let rect = |uid: &str| {
+        out.items
+            .iter()
+            .find(|item| item.id.uid == uid)
+            .map(|item| item.rect)
+    };
     if let (Some(from), Some(to)) = (rect(&front.id.uid), rect(&service.uid)) {
         // Right of the words over the band.
         let x = from.right().min(to.right()) - 24.0;
-        out.link(format!("to/{}/{}", front.id.uid, service.uid), super::parts::down(x, from.bottom() + 2.0, to.y - 3.0), way(serves));
+        out.link(
+            format!("to/{}/{}", front.id.uid, service.uid),
+            super::parts::down(x, from.bottom() + 2.0, to.y - 3.0),
+            way(serves),
+        );
     }
 }

@@ -11,23 +11,49 @@ use i18n::{Message, msg};
 use projection::model::{Endpoint, Model, Service};
 
 /// A headless Service: the name answers with Pod addresses.
-pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &NetworkColumns, top: f64, out: &mut Scene) -> f64 {
+pub(super) fn headless(
+    model: &Model,
+    service: &Service,
+    follows: Option<&str>,
+    c: &NetworkColumns,
+    top: f64,
+    out: &mut Scene,
+) -> f64 {
     title(out, top, msg::net_headless());
     let (shown, more) = drawn(model, service, follows);
     let name = service.id.name.as_str();
     let above = c.gaps.0 == 0.0;
     // Who asks stands left of what answers, or above it.
-    let (dns_x, client_y) = (if above { LEFT } else { LEFT + c.client + c.gaps.0 }, top + 32.0);
+    let (dns_x, client_y) = (
+        if above {
+            LEFT
+        } else {
+            LEFT + c.client + c.gaps.0
+        },
+        top + 32.0,
+    );
     // Above the others it is as low as its longest answer lets it be.
     let client_h = if above { 182.0 } else { 220.0 };
     let y = client_y + if above { client_h + 42.0 } else { 0.0 };
     let slice_x = dns_x + c.dns + c.gaps.1;
     let pod_x = slice_x + c.slice + c.gaps.2;
-    let Lookup { asked, hosted, heard, followed } = Lookup::of(&shown, follows, name);
+    let Lookup {
+        asked,
+        hosted,
+        heard,
+        followed,
+    } = Lookup::of(&shown, follows, name);
     let ready = service.ready();
     // The answer is whole; names give way to it, and what tells least goes first.
-    let answers = shown.iter().map(|one| one.address.len()).chain([all_ready(ready).length()]).max().unwrap_or(0).max(11);
-    let letters = |types: f64| ((c.dns - 48.0 - types - answers as f64 * 7.0) / 7.0).max(8.0) as usize;
+    let answers = shown
+        .iter()
+        .map(|one| one.address.len())
+        .chain([all_ready(ready).length()])
+        .max()
+        .unwrap_or(0)
+        .max(11);
+    let letters =
+        |types: f64| ((c.dns - 48.0 - types - answers as f64 * 7.0) / 7.0).max(8.0) as usize;
     let types = c.dns >= CLOSE.dns && name.len() <= letters(50.0);
     let most = letters(if types { 50.0 } else { 0.0 });
     let full = |one: &Endpoint| {
@@ -41,14 +67,35 @@ pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, 
         .map(|one| {
             let on = hosted.is_some() && Some(one.pod.as_str()) == followed;
             if one.ready {
-                (vec![Message::name(full(one)), Message::name("A"), Message::name(&one.address)], on)
+                (
+                    vec![
+                        Message::name(full(one)),
+                        Message::name("A"),
+                        Message::name(&one.address),
+                    ],
+                    on,
+                )
             } else {
-                (vec![Message::name(full(one)), Message::name("—"), msg::net_no_record()], on)
+                (
+                    vec![
+                        Message::name(full(one)),
+                        Message::name("—"),
+                        msg::net_no_record(),
+                    ],
+                    on,
+                )
             }
         })
         .collect();
-    let all = if ready > 1 { all_ready(ready) } else { heard.map_or_else(|| all_ready(ready), |one| Message::name(&one.address)) };
-    rows.push((vec![Message::name(middle(name, most)), Message::name("A"), all], hosted.is_none()));
+    let all = if ready > 1 {
+        all_ready(ready)
+    } else {
+        heard.map_or_else(|| all_ready(ready), |one| Message::name(&one.address))
+    };
+    rows.push((
+        vec![Message::name(middle(name, most)), Message::name("A"), all],
+        hosted.is_none(),
+    ));
     let mut head = vec![msg::head_name(), msg::head_type(), msg::head_address()];
     if !types {
         head.remove(1);
@@ -58,32 +105,68 @@ pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, 
     let slice_height = HEAD + TABLE + shown.len().max(1) as f64 * ROW;
     let row_y = |i: usize| y + HEAD + TABLE + i as f64 * ROW + ROW / 2.0;
 
-    let mut lines = vec![format!("/ # nslookup {asked}"), format!("Server:   {}", cluster_network::dns::SERVER)];
+    let mut lines = vec![
+        format!("/ # nslookup {asked}"),
+        format!("Server:   {}", cluster_network::dns::SERVER),
+    ];
     lines.extend((!above).then(String::new));
     match heard {
         Some(endpoint) => {
-            let (name, zone) = (format!("Name:     {asked}."), format!("{}.{}", service.id.namespace, cluster_network::dns::ZONE));
+            let (name, zone) = (
+                format!("Name:     {asked}."),
+                format!("{}.{}", service.id.namespace, cluster_network::dns::ZONE),
+            );
             if above && name.len() + zone.len() < 48 {
                 lines.push([name, zone].concat());
             } else {
                 lines.extend([name, [" ", &zone].concat()]);
             }
-            let rest = if hosted.is_none() && ready > 1 { format!(" (+{})", i18n::format::count(ready - 1)) } else { String::new() };
+            let rest = if hosted.is_none() && ready > 1 {
+                format!(" (+{})", i18n::format::count(ready - 1))
+            } else {
+                String::new()
+            };
             lines.push(format!("Address:  {}{rest}", endpoint.address));
         }
-        None => lines.extend([format!("** server can't find {asked}:"), "   NXDOMAIN".into()]),
+        None => lines.extend([
+            format!("** server can't find {asked}:"),
+            "   NXDOMAIN".into(),
+        ]),
     }
-    put_client(out, model, service, Rect::new(LEFT, client_y, c.client, client_h), lines);
-    put_dns(service, head, rows, Rect::new(dns_x, y, c.dns, dns_height), out);
-    let mut slice_rows: Vec<NetworkRow> =
-        shown.iter().map(|one| (vec![address(one), condition(one)], Some(one.pod.as_str()) == followed)).collect();
+    put_client(
+        out,
+        model,
+        service,
+        Rect::new(LEFT, client_y, c.client, client_h),
+        lines,
+    );
+    put_dns(
+        service,
+        head,
+        rows,
+        Rect::new(dns_x, y, c.dns, dns_height),
+        out,
+    );
+    let mut slice_rows: Vec<NetworkRow> = shown
+        .iter()
+        .map(|one| {
+            (
+                vec![address(one), condition(one)],
+                Some(one.pod.as_str()) == followed,
+            )
+        })
+        .collect();
     if slice_rows.is_empty() {
         slice_rows.push((vec![msg::net_no_endpoint(), Message::default()], false));
     }
     // The band is called so already: the pill gives way to a name.
     let fits = |pill: &Message| titled(name, pill, c.slice) == name;
     let pills = [Message::name("clusterIP: None"), service_form(service)];
-    let headless = pills.into_iter().skip(usize::from(c.slice < WIDE.slice)).find(fits).unwrap_or_default();
+    let headless = pills
+        .into_iter()
+        .skip(usize::from(c.slice < WIDE.slice))
+        .find(fits)
+        .unwrap_or_default();
     let slice = CardTable {
         kind: "Service",
         caption: Message::name("Service"),
@@ -94,58 +177,167 @@ pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, 
     };
     let label = msg::service_label(name, service_form(service), ready_endpoints(service));
     let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, Rect::new(slice_x, y, c.slice, slice_height), CardBody::Table(slice), None, state, label);
+    out.put(
+        &service.id,
+        Rect::new(slice_x, y, c.slice, slice_height),
+        CardBody::Table(slice),
+        None,
+        state,
+        label,
+    );
     let hinted = !service.hint.is_empty();
     let lines = if hinted {
         vec![service.hint.clone()]
     } else {
-        let rest = if more > 0 { rest(service, &shown, more) } else { Vec::new() };
+        let rest = if more > 0 {
+            rest(service, &shown, more)
+        } else {
+            Vec::new()
+        };
         std::iter::once(msg::net_records()).chain(rest).collect()
     };
-    let said = say(lines, (slice_x, y + slice_height + 6.0), if hinted { "hint" } else { "" }, out);
+    let said = say(
+        lines,
+        (slice_x, y + slice_height + 6.0),
+        if hinted { "hint" } else { "" },
+        out,
+    );
     for (i, one) in shown.iter().enumerate() {
-        put_pod(out, service, (one, behind(model, service, one)), (pod_x, row_y(i) - POD / 2.0, c.pod));
+        put_pod(
+            out,
+            service,
+            (one, behind(model, service, one)),
+            (pod_x, row_y(i) - POD / 2.0, c.pod),
+        );
         let key = |what: &str| format!("{what}/{}/{}", service.id.uid, one.pod);
         if !one.address.is_empty() {
-            out.link(key("slice"), arrow(pod_x - 4.0, slice_x + c.slice + 4.0, row_y(i)), Line::Derives);
+            out.link(
+                key("slice"),
+                arrow(pod_x - 4.0, slice_x + c.slice + 4.0, row_y(i)),
+                Line::Derives,
+            );
         }
         if one.ready {
-            out.link(key("dns"), arrow(slice_x - 4.0, dns_x + c.dns + 4.0, row_y(i)), Line::Derives);
+            out.link(
+                key("dns"),
+                arrow(slice_x - 4.0, dns_x + c.dns + 4.0, row_y(i)),
+                Line::Derives,
+            );
         }
     }
     // The lookup: asked, answered, and the connection that follows it.
-    let at = shown.iter().position(|one| Some(one.pod.as_str()) == followed).unwrap_or(shown.len());
+    let at = shown
+        .iter()
+        .position(|one| Some(one.pod.as_str()) == followed)
+        .unwrap_or(shown.len());
     let asks = if hosted.is_some() { at } else { shown.len() };
     let uid = &service.id.uid;
-    let bottom = (y + dns_height).max(client_y + client_h).max(y + slice_height + 4.0 + said);
+    let bottom = (y + dns_height)
+        .max(client_y + client_h)
+        .max(y + slice_height + 4.0 + said);
     if above {
-        let (ask, back, from, to) = (LEFT + 28.0, LEFT + 128.0, client_y + client_h + 2.0, y - 3.0);
-        stop(out, ask + 6.0, (from + to) / 2.0 - 10.0, msg::net_query(), false);
+        let (ask, back, from, to) = (
+            LEFT + 28.0,
+            LEFT + 128.0,
+            client_y + client_h + 2.0,
+            y - 3.0,
+        );
+        stop(
+            out,
+            ask + 6.0,
+            (from + to) / 2.0 - 10.0,
+            msg::net_query(),
+            false,
+        );
         // That there is no such name is an answer too.
-        stop(out, back + 6.0, (from + to) / 2.0 - 10.0, msg::net_answer(), false);
-        out.link(format!("hear/{uid}"), format!("M{back} {to}V{from}"), Line::Selects);
+        stop(
+            out,
+            back + 6.0,
+            (from + to) / 2.0 - 10.0,
+            msg::net_answer(),
+            false,
+        );
+        out.link(
+            format!("hear/{uid}"),
+            format!("M{back} {to}V{from}"),
+            Line::Selects,
+        );
         out.link(format!("hears/{uid}"), tip(back, from), Line::Travels);
         out.link(format!("ask/{uid}"), down(ask, from, to), Line::Travels);
     } else {
         let ask = row_y(asks.min(3)).min(y + 180.0);
-        stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask - 26.0, msg::net_query(), true);
+        stop(
+            out,
+            LEFT + c.client + c.gaps.0 / 2.0,
+            ask - 26.0,
+            msg::net_query(),
+            true,
+        );
         let (to, back) = (LEFT + c.client + 3.0, ask + 22.0);
-        stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask + 30.0, msg::net_answer(), true);
-        out.link(format!("hear/{uid}"), format!("M{} {back}H{to}", dns_x - 3.0), Line::Selects);
-        out.link(format!("hears/{uid}"), format!("M{} {}L{to} {back}L{} {}", to + 7.0, back - 4.0, to + 7.0, back + 4.0), Line::Travels);
-        out.link(format!("ask/{uid}"), arrow(LEFT + c.client + 2.0, dns_x - 3.0, ask), Line::Travels);
+        stop(
+            out,
+            LEFT + c.client + c.gaps.0 / 2.0,
+            ask + 30.0,
+            msg::net_answer(),
+            true,
+        );
+        out.link(
+            format!("hear/{uid}"),
+            format!("M{} {back}H{to}", dns_x - 3.0),
+            Line::Selects,
+        );
+        out.link(
+            format!("hears/{uid}"),
+            format!(
+                "M{} {}L{to} {back}L{} {}",
+                to + 7.0,
+                back - 4.0,
+                to + 7.0,
+                back + 4.0
+            ),
+            Line::Travels,
+        );
+        out.link(
+            format!("ask/{uid}"),
+            arrow(LEFT + c.client + 2.0, dns_x - 3.0, ask),
+            Line::Travels,
+        );
     }
     let Some(endpoint) = heard else { return bottom };
     let right = pod_x + c.pod + 16.0;
     let (to, end) = (row_y(at), pod_x + c.pod + 2.0);
-    let arrives = format!("Q{right} {to} {} {to}H{end}M{} {}L{end} {to}L{} {}", right - 10.0, end + 7.0, to - 4.0, end + 7.0, to + 4.0);
+    let arrives = format!(
+        "Q{right} {to} {} {to}H{end}M{} {}L{end} {to}L{} {}",
+        right - 10.0,
+        end + 7.0,
+        to - 4.0,
+        end + 7.0,
+        to + 4.0
+    );
     out.width = out.width.max(right);
     if above {
         let (from, high) = (LEFT + c.client + 2.0, client_y + client_h / 2.0);
-        let d = format!("M{from} {high}H{}Q{right} {high} {right} {}V{}{arrives}", right - 10.0, high + 10.0, to - 10.0);
+        let d = format!(
+            "M{from} {high}H{}Q{right} {high} {right} {}V{}{arrives}",
+            right - 10.0,
+            high + 10.0,
+            to - 10.0
+        );
         out.link(format!("go/{uid}"), d, Line::Travels);
-        stop(out, (from + right) / 2.0, high - 10.0, msg::net_connects(&endpoint.address), true);
-        let plain = Label { x: (from + right) / 2.0, y: high + 12.0, text: msg::net_no_balancing(), class: "", centred: true };
+        stop(
+            out,
+            (from + right) / 2.0,
+            high - 10.0,
+            msg::net_connects(&endpoint.address),
+            true,
+        );
+        let plain = Label {
+            x: (from + right) / 2.0,
+            y: high + 12.0,
+            text: msg::net_no_balancing(),
+            class: "",
+            centred: true,
+        };
         out.labels.push(plain);
         return bottom;
     }
@@ -160,7 +352,13 @@ pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, 
         to + 10.0
     );
     out.link(format!("go/{uid}"), d, Line::Travels);
-    stop(out, (from + right) / 2.0, low - 10.0, msg::net_connects_long(&endpoint.address), true);
+    stop(
+        out,
+        (from + right) / 2.0,
+        low - 10.0,
+        msg::net_connects_long(&endpoint.address),
+        true,
+    );
     low + 8.0
 }
 
@@ -179,14 +377,32 @@ impl<'a> Lookup<'a> {
     /// record; else of the first that is ready, else the Service's own.
     pub(super) fn of(shown: &'a [Endpoint], follows: Option<&'a str>, name: &str) -> Lookup<'a> {
         let named = || shown.iter().find(|endpoint| !endpoint.hostname.is_empty());
-        let first = || named().or_else(|| shown.iter().find(|endpoint| endpoint.ready)).map(|endpoint| endpoint.pod.as_str());
+        let first = || {
+            named()
+                .or_else(|| shown.iter().find(|endpoint| endpoint.ready))
+                .map(|endpoint| endpoint.pod.as_str())
+        };
         let followed = follows.or_else(first);
-        let endpoint = shown.iter().find(|endpoint| Some(endpoint.pod.as_str()) == followed);
+        let endpoint = shown
+            .iter()
+            .find(|endpoint| Some(endpoint.pod.as_str()) == followed);
         // No application asks for a name that is made of an address: it asks for the Service, and gets all that are ready.
         let hosted = endpoint.filter(|endpoint| !endpoint.hostname.is_empty());
-        let asked = hosted.map_or(name.to_string(), |endpoint| format!("{}.{name}", host(endpoint)));
-        let any = || shown.iter().find(|one| one.ready).filter(|_| hosted.is_none());
+        let asked = hosted.map_or(name.to_string(), |endpoint| {
+            format!("{}.{name}", host(endpoint))
+        });
+        let any = || {
+            shown
+                .iter()
+                .find(|one| one.ready)
+                .filter(|_| hosted.is_none())
+        };
         let heard = endpoint.filter(|endpoint| endpoint.ready).or_else(any);
-        Lookup { asked, hosted, heard, followed: heard.map(|one| one.pod.as_str()).or(followed) }
+        Lookup {
+            asked,
+            hosted,
+            heard,
+            followed: heard.map(|one| one.pod.as_str()).or(followed),
+        }
     }
 }

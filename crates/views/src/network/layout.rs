@@ -20,28 +20,46 @@ use std::rc::Rc;
 
 /// Lays the network out. `selected` is a uid.
 pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, width: f64) -> Scene {
-    let mut out = Scene { summary: summary(model), ..Scene::default() };
+    let mut out = Scene {
+        summary: summary(model),
+        ..Scene::default()
+    };
     let fronts = traffic.fronts();
     if model.services.is_empty() && fronts.is_empty() {
         return out;
     }
     let chosen_pod = model.pod(selected);
     let serves = |service: &Service, pod: &Pod| {
-        service.id.namespace == pod.id.namespace && (service.endpoint(&pod.id.name).is_some() || service.asks_for(&pod.id, &pod.labels))
+        service.id.namespace == pod.id.namespace
+            && (service.endpoint(&pod.id.name).is_some() || service.asks_for(&pod.id, &pod.labels))
     };
     // A Service that reaches something tells more than one that does not.
-    let rank = |service: &Service| if service.ready() == 0 { 2 } else { usize::from(service.form != "headless") };
+    let rank = |service: &Service| {
+        if service.ready() == 0 {
+            2
+        } else {
+            usize::from(service.form != "headless")
+        }
+    };
     let mut order: Vec<&Service> = model.services.iter().map(|service| &**service).collect();
     // What an Ingress leads to stands below it.
-    let led_to =
-        |service: &Service| fronts.iter().any(|front| front.routes.iter().any(|route| route.service.as_ref() == Some(&service.id.uid)));
+    let led_to = |service: &Service| {
+        fronts.iter().any(|front| {
+            front
+                .routes
+                .iter()
+                .any(|route| route.service.as_ref() == Some(&service.id.uid))
+        })
+    };
     k8s_model::sort::sort_by_key(&mut order, |service| (!led_to(service), rank(service)));
     let policy = traffic.policy(selected);
     // What is selected is drawn: in its place, or, if it has none, in the second.
     let is_it = |service: &&Service| {
         Some(service.id.uid.as_str()) == selected
             || chosen_pod.is_some_and(|pod| serves(service, pod))
-            || policy.as_ref().is_some_and(|policy| traffic.isolates(policy, service))
+            || policy
+                .as_ref()
+                .is_some_and(|policy| traffic.isolates(policy, service))
     };
     if let Some(at) = order.iter().position(is_it).filter(|at| *at > 1) {
         let it = order.remove(at);
@@ -61,7 +79,9 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
     }
     for (n, service) in order.iter().take(2).enumerate() {
         let lines = out.edges.len();
-        let follows = chosen_pod.filter(|pod| serves(service, pod)).map(|pod| pod.id.name.as_str());
+        let follows = chosen_pod
+            .filter(|pod| serves(service, pod))
+            .map(|pod| pod.id.name.as_str());
         if n > 0 {
             out.bands.push(Rect::new(LEFT, y - 22.0, rule, 1.0));
         }
@@ -73,24 +93,44 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
             virtual_ip(model, service, follows, way, y, &mut out)
         };
         let to = ["to/", &service.id.uid, "/"].concat();
-        let asked = out.edges[lines..].iter().filter(|edge| edge.line == Line::Travels).find_map(|edge| edge.key.strip_prefix(&to));
+        let asked = out.edges[lines..]
+            .iter()
+            .filter(|edge| edge.line == Line::Travels)
+            .find_map(|edge| edge.key.strip_prefix(&to));
         let asked = asked.map(str::to_owned);
         let request = traffic.request(service, client(model, service), follows, asked.as_deref());
         y = policies::put(&request, service, (y, width), lines, &mut out) + 52.0;
         if n == 0 {
-            fronts.iter().for_each(|front| fronts::link(front, &service.id, &mut out));
+            fronts
+                .iter()
+                .for_each(|front| fronts::link(front, &service.id, &mut out));
         }
     }
     if order.len() > 2 {
-        out.labels.push(Label { x: LEFT, y, text: msg::net_others(), class: "", centred: false });
+        out.labels.push(Label {
+            x: LEFT,
+            y,
+            text: msg::net_others(),
+            class: "",
+            centred: false,
+        });
         for (i, service) in order.iter().skip(2).enumerate() {
             let columns = (((width - 2.0 * LEFT + 16.0) / 256.0) as usize).clamp(1, 4);
-            let rect = Rect::new(LEFT + (i % columns) as f64 * 256.0, y + 24.0 + (i / columns) as f64 * 66.0, 240.0, 54.0);
+            let rect = Rect::new(
+                LEFT + (i % columns) as f64 * 256.0,
+                y + 24.0 + (i / columns) as f64 * 66.0,
+                240.0,
+                54.0,
+            );
             put_service(&mut out, service, rect);
         }
     }
     let own = model.kin(selected);
-    for item in out.items.iter_mut().filter(|item| own.iter().any(|uid| item.id.is_of(uid))) {
+    for item in out
+        .items
+        .iter_mut()
+        .filter(|item| own.iter().any(|uid| item.id.is_of(uid)))
+    {
         if let CardBody::Tile { kin, .. } = &mut Rc::make_mut(item).body {
             *kin = true;
         }

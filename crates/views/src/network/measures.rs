@@ -19,13 +19,37 @@ pub(super) struct NetworkColumns {
     pub(super) gaps: (f64, f64, f64),
 }
 
-pub(super) const WIDE: NetworkColumns = NetworkColumns { client: 232.0, dns: 312.0, slice: 216.0, pod: 150.0, gaps: (78.0, 48.0, 40.0) };
+pub(super) const WIDE: NetworkColumns = NetworkColumns {
+    client: 232.0,
+    dns: 312.0,
+    slice: 216.0,
+    pod: 150.0,
+    gaps: (78.0, 48.0, 40.0),
+};
 /// Where there is less room the columns are narrower: letters are not to be made smaller.
-pub(super) const CLOSE: NetworkColumns = NetworkColumns { client: 226.0, dns: 252.0, slice: 200.0, pod: 136.0, gaps: (78.0, 26.0, 26.0) };
+pub(super) const CLOSE: NetworkColumns = NetworkColumns {
+    client: 226.0,
+    dns: 252.0,
+    slice: 200.0,
+    pod: 136.0,
+    gaps: (78.0, 26.0, 26.0),
+};
 /// And where that does not fit either, who asks stands above what answers.
-pub(super) const ABOVE: NetworkColumns = NetworkColumns { client: 370.0, dns: 262.0, slice: 210.0, pod: 168.0, gaps: (0.0, 34.0, 34.0) };
+pub(super) const ABOVE: NetworkColumns = NetworkColumns {
+    client: 370.0,
+    dns: 262.0,
+    slice: 210.0,
+    pod: 168.0,
+    gaps: (0.0, 34.0, 34.0),
+};
 /// There a record's type goes too, which is always the same.
-pub(super) const TIGHT: NetworkColumns = NetworkColumns { client: 370.0, dns: 216.0, slice: 190.0, pod: 146.0, gaps: (0.0, 20.0, 20.0) };
+pub(super) const TIGHT: NetworkColumns = NetworkColumns {
+    client: 370.0,
+    dns: 216.0,
+    slice: 190.0,
+    pod: 146.0,
+    gaps: (0.0, 20.0, 20.0),
+};
 
 /// The columns of a virtual IP with the gaps between them: who asks, the Service, the Pods.
 pub(super) type Way = [f64; 5];

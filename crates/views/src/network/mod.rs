@@ -19,7 +19,9 @@ pub use layout::layout;
 pub use read::Traffic;
 
 use crate::shape::Scene;
-use crate::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
+use crate::view::{
+    Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads,
+};
 use crate::viewport::LOW_FRAME;
 use i18n::msg;
 use projection::model::Model;
@@ -30,11 +32,22 @@ pub static VIEW: View = View {
     title: msg::view_network,
     icon: "i-service",
     legend: Legend::PodStates,
-    empty: Empty { title: None, text: Some(msg::network_empty), examples: false, by_filter: true },
-    fit: Fit { keeps_head: true, ..Fit::HANGING },
+    empty: Empty {
+        title: None,
+        text: Some(msg::network_empty),
+        examples: false,
+        by_filter: true,
+    },
+    fit: Fit {
+        keeps_head: true,
+        ..Fit::HANGING
+    },
     status: Status::Of(Workloads::InScope),
     filter: ObjectFilter::Words,
-    uses: Uses { endpoints: true, ..Uses::NOTHING },
+    uses: Uses {
+        endpoints: true,
+        ..Uses::NOTHING
+    },
     refresh_ms: |_| None,
     extent: None,
     draw,
@@ -43,5 +56,14 @@ pub static VIEW: View = View {
 fn draw(model: &mut Model, source: &Source, _: &mut ViewMemory) -> Scene {
     let (width, height) = source.stage;
     let traffic = Traffic::of(source.sim, source.scope);
-    layout(model, &traffic, source.uid, if height < LOW_FRAME { width.min(measures::NARROW) } else { width })
+    layout(
+        model,
+        &traffic,
+        source.uid,
+        if height < LOW_FRAME {
+            width.min(measures::NARROW)
+        } else {
+            width
+        },
+    )
 }

@@ -28,24 +28,45 @@ struct Ends {
 
 impl Ends {
     fn of(service: &Service, out: &Scene) -> Ends {
-        let (client, pods) = (["client/", &service.id.uid].concat(), [&service.id.uid, "/"].concat());
-        let tiles = out.items.iter().filter(|item| matches!(item.body, CardBody::Tile { .. }) && item.id.uid.starts_with(&pods));
+        let (client, pods) = (
+            ["client/", &service.id.uid].concat(),
+            [&service.id.uid, "/"].concat(),
+        );
+        let tiles = out.items.iter().filter(|item| {
+            matches!(item.body, CardBody::Tile { .. }) && item.id.uid.starts_with(&pods)
+        });
         Ends {
-            client: out.items.iter().find(|item| item.id.uid.starts_with(&client)).map(|item| item.rect),
-            pods: tiles.map(|item| (item.id.name.clone(), item.rect)).collect(),
+            client: out
+                .items
+                .iter()
+                .find(|item| item.id.uid.starts_with(&client))
+                .map(|item| item.rect),
+            pods: tiles
+                .map(|item| (item.id.name.clone(), item.rect))
+                .collect(),
         }
     }
 }
 
 /// Adds what policies make of a band that ends at `top`; returns where it ends then. `drawn` tells how many lines stood before it.
-pub(super) fn put(request: &RoutedRequest, service: &Service, (top, width): (f64, f64), drawn: usize, out: &mut Scene) -> f64 {
+pub(super) fn put(
+    request: &RoutedRequest,
+    service: &Service,
+    (top, width): (f64, f64),
+    drawn: usize,
+    out: &mut Scene,
+) -> f64 {
     let ends = Ends::of(service, out);
     let (class, mut y) = (if request.fails.is_some() { "fails" } else { "" }, top);
     let narrow = width <= NARROW;
     let left = if narrow { 16.0 } else { LEFT };
     if !request.verdict.is_empty() {
         let words = msg::net_verdict(&request.client, &service.id.name, request.verdict.clone());
-        let words = if request.fails.is_some() { msg::net_failed(words) } else { words };
+        let words = if request.fails.is_some() {
+            msg::net_failed(words)
+        } else {
+            words
+        };
         y += 8.0 + say([words], (left, y + 8.0), class, out);
     }
     if let Some(how) = &request.fails {
@@ -62,7 +83,12 @@ pub(super) fn put(request: &RoutedRequest, service: &Service, (top, width): (f64
             row = bottom + APART;
         }
         let rows = isolation.rules.len().clamp(1, MAX_RULES);
-        let rect = Rect::new(left + (n % columns) as f64 * (card + APART), row, card, HEAD + rows as f64 * 32.0 + 10.0);
+        let rect = Rect::new(
+            left + (n % columns) as f64 * (card + APART),
+            row,
+            card,
+            HEAD + rows as f64 * 32.0 + 10.0,
+        );
         put_card(isolation, service, rect, out);
         // A phone has no room around the band: the card says how many it isolates.
         if !narrow {
@@ -79,18 +105,40 @@ fn fail(how: &Message, service: &Service, ends: &Ends, drawn: usize, out: &mut S
     // A lookup in DNS is another request, which is answered.
     let asks = !service.address.is_empty();
     let way = |key: &str| {
-        key.split_once('/')
-            .is_some_and(|(way, rest)| rest.starts_with(uid) && (matches!(way, "to" | "go" | "stem") || way == "ask" && asks))
+        key.split_once('/').is_some_and(|(way, rest)| {
+            rest.starts_with(uid) && (matches!(way, "to" | "go" | "stem") || way == "ask" && asks)
+        })
     };
-    for edge in out.edges.iter_mut().skip(drawn).filter(|edge| matches!(edge.line, Line::Travels | Line::Selects) && way(&edge.key)) {
+    for edge in out
+        .edges
+        .iter_mut()
+        .skip(drawn)
+        .filter(|edge| matches!(edge.line, Line::Travels | Line::Selects) && way(&edge.key))
+    {
         edge.line = Line::Fails;
     }
-    let to = out.items.iter().find(|item| item.id.uid == uid).map(|item| item.rect);
-    let (Some(client), Some(to), true) = (ends.client, to, asks) else { return };
+    let to = out
+        .items
+        .iter()
+        .find(|item| item.id.uid == uid)
+        .map(|item| item.rect);
+    let (Some(client), Some(to), true) = (ends.client, to, asks) else {
+        return;
+    };
     let (room, x) = (to.x - client.right(), f64::midpoint(client.right(), to.x));
     let text = msg::net_failed(how);
-    let text = if text.length() as f64 * LETTER > room - MARGIN { Message::name("✕") } else { text };
-    out.labels.push(Label { x, y: client.bottom() - 48.0, text, class: "fails", centred: true });
+    let text = if text.length() as f64 * LETTER > room - MARGIN {
+        Message::name("✕")
+    } else {
+        text
+    };
+    out.labels.push(Label {
+        x,
+        y: client.bottom() - 48.0,
+        text,
+        class: "fails",
+        centred: true,
+    });
 }
 
 fn put_card(of: &Isolation, service: &Service, rect: Rect, out: &mut Scene) {
@@ -102,7 +150,9 @@ fn put_card(of: &Isolation, service: &Service, rect: Rect, out: &mut Scene) {
     let isolates = match of.direction {
         Direction::Egress => msg::net_isolates_client(),
         // Not all were asked.
-        Direction::Ingress if service.endpoints.len() > MAX_ENDPOINTS_ASKED => msg::net_isolates_many(),
+        Direction::Ingress if service.endpoints.len() > MAX_ENDPOINTS_ASKED => {
+            msg::net_isolates_many()
+        }
         Direction::Ingress => msg::net_isolates(of.pods.len()),
     };
     let label = msg::net_policy_label(&of.id.name, of.direction.name(), rules.clone());
@@ -121,21 +171,55 @@ fn put_card(of: &Isolation, service: &Service, rect: Rect, out: &mut Scene) {
 }
 
 /// From a policy to each end that it isolates: around the band, so that it crosses no way of the request.
-fn link(of: &Isolation, service: &Service, ends: &Ends, (card, bus): (Rect, f64), n: usize, out: &mut Scene) {
-    let key = format!("isolates/{}/{}/{}", service.id.uid, of.direction.name(), of.id.uid);
+fn link(
+    of: &Isolation,
+    service: &Service,
+    ends: &Ends,
+    (card, bus): (Rect, f64),
+    n: usize,
+    out: &mut Scene,
+) {
+    let key = format!(
+        "isolates/{}/{}/{}",
+        service.id.uid,
+        of.direction.name(),
+        of.id.uid
+    );
     if of.direction == Direction::Egress {
         if let Some(client) = ends.client {
             let (x, y) = (client.x - 10.0, client.cy());
-            out.link(key, format!("M{} {}V{bus}H{x}V{y}H{}", card.x + 24.0, card.y, client.x), Line::Selects);
-            out.ports.push(Port { x: client.x, y, full: true, network: true });
+            out.link(
+                key,
+                format!("M{} {}V{bus}H{x}V{y}H{}", card.x + 24.0, card.y, client.x),
+                Line::Selects,
+            );
+            out.ports.push(Port {
+                x: client.x,
+                y,
+                full: true,
+                network: true,
+            });
         }
         return;
     }
-    let rects: Vec<Rect> = ends.pods.iter().filter(|(name, _)| of.pods.contains(name)).map(|(_, rect)| *rect).collect();
-    let Some(highest) = rects.iter().map(Rect::cy).reduce(f64::min) else { return };
+    let rects: Vec<Rect> = ends
+        .pods
+        .iter()
+        .filter(|(name, _)| of.pods.contains(name))
+        .map(|(_, rect)| *rect)
+        .collect();
+    let Some(highest) = rects.iter().map(Rect::cy).reduce(f64::min) else {
+        return;
+    };
     let right = rects.iter().map(Rect::right).fold(0.0, f64::max);
     // A direct connection comes in beside the Pods of a headless Service.
-    let x = right + if service.address.is_empty() { 28.0 } else { 12.0 } + n as f64 * 6.0;
+    let x = right
+        + if service.address.is_empty() {
+            28.0
+        } else {
+            12.0
+        }
+        + n as f64 * 6.0;
     let mut d = match card.y - bus < BELOW {
         true => format!("M{} {}V{bus}H{x}V{highest}", card.right() - 24.0, card.y),
         // Below another card it leaves at the side.
@@ -143,7 +227,12 @@ fn link(of: &Isolation, service: &Service, ends: &Ends, (card, bus): (Rect, f64)
     };
     for rect in &rects {
         let _ = write!(d, "M{x} {}H{}", rect.cy(), rect.right());
-        out.ports.push(Port { x: rect.right(), y: rect.cy(), full: true, network: true });
+        out.ports.push(Port {
+            x: rect.right(),
+            y: rect.cy(),
+            full: true,
+            network: true,
+        });
     }
     out.width = out.width.max(x);
     out.link(key, d, Line::Selects);

@@ -2,7 +2,8 @@
 
 use cluster::Sim;
 use cluster_network::connectivity::{
-    Attempt, Backend, Direction, RequestOutcome, backend_of, class_of, connect, ingress_backend, policies_of, routes_of,
+    Attempt, Backend, Direction, RequestOutcome, backend_of, class_of, connect, ingress_backend,
+    policies_of, routes_of,
 };
 use cluster_network::gateway::{self, RefFault};
 use explain::rules;
@@ -84,8 +85,16 @@ impl<'a> Traffic<'a> {
 
     /// What becomes of a request from a client, or from any Pod, to a Service; `followed` names the Pod that is selected, `asked` the one to
     /// which the request is drawn.
-    pub(super) fn request(&self, service: &Service, client: Option<&Pod>, followed: Option<&str>, asked: Option<&str>) -> RoutedRequest {
-        let Some((sim, _)) = self.0 else { return RoutedRequest::default() };
+    pub(super) fn request(
+        &self,
+        service: &Service,
+        client: Option<&Pod>,
+        followed: Option<&str>,
+        asked: Option<&str>,
+    ) -> RoutedRequest {
+        let Some((sim, _)) = self.0 else {
+            return RoutedRequest::default();
+        };
         let namespace = &service.id.namespace;
         let find = |kind: Kind, name: &str| sim.get(&ObjectRef::new(kind, namespace, name));
         let client = client.and_then(|pod| find(Kind::Pod, &pod.id.name));
@@ -95,49 +104,112 @@ impl<'a> Traffic<'a> {
             isolate(&mut out, sim, Direction::Egress, client, None);
         }
         let first = |one: &&Endpoint| followed.is_none_or(|name| name == one.pod);
-        let (chosen, others): (Vec<&Endpoint>, Vec<&Endpoint>) = service.endpoints.iter().filter(|one| !one.gone).partition(first);
+        let (chosen, others): (Vec<&Endpoint>, Vec<&Endpoint>) = service
+            .endpoints
+            .iter()
+            .filter(|one| !one.gone)
+            .partition(first);
         for endpoint in chosen.iter().chain(&others).take(MAX_ENDPOINTS_ASKED) {
             if let Some(pod) = find(Kind::Pod, &endpoint.pod) {
                 isolate(&mut out, sim, Direction::Ingress, pod, Some(&endpoint.pod));
             }
         }
-        let port = find(Kind::Service, &service.id.name).and_then(|object| object.get::<Body>()?.spec.ports.first().map(|port| port.port));
-        let (Some(client), Some(port)) = (client, port) else { return out };
-        let at = chosen.iter().find(|one| one.ready).map(|one| one.address.as_str());
+        let port = find(Kind::Service, &service.id.name).and_then(|object| {
+            object
+                .get::<Body>()?
+                .spec
+                .ports
+                .first()
+                .map(|port| port.port)
+        });
+        let (Some(client), Some(port)) = (client, port) else {
+            return out;
+        };
+        let at = chosen
+            .iter()
+            .find(|one| one.ready)
+            .map(|one| one.address.as_str());
         // The one that is selected is asked itself.
-        let host = at.filter(|_| followed.is_some() && service.address.is_empty()).unwrap_or(&service.id.name);
-        let mut attempts = (0..MAX_ENDPOINTS_ASKED).map(|turn| connect(sim.server(), client, host, port, turn));
-        let is_drawn = |attempt: &Attempt| attempt.pod.as_ref().is_none_or(|pod| asked.is_none_or(|name| name == pod.meta.name));
-        let attempt = attempts.find(is_drawn).unwrap_or_else(|| connect(sim.server(), client, host, port, 0));
+        let host = at
+            .filter(|_| followed.is_some() && service.address.is_empty())
+            .unwrap_or(&service.id.name);
+        let mut attempts =
+            (0..MAX_ENDPOINTS_ASKED).map(|turn| connect(sim.server(), client, host, port, turn));
+        let is_drawn = |attempt: &Attempt| {
+            attempt
+                .pod
+                .as_ref()
+                .is_none_or(|pod| asked.is_none_or(|name| name == pod.meta.name))
+        };
+        let attempt = attempts
+            .find(is_drawn)
+            .unwrap_or_else(|| connect(sim.server(), client, host, port, 0));
         out.fails = failure(&attempt);
         // Without an endpoint the Service itself says why.
         let tells = out.fails.is_some() && service.ready() > 0;
-        out.verdict = if tells || !out.isolations.is_empty() { rules::of_attempt(&attempt) } else { Vec::new() };
+        out.verdict = if tells || !out.isolations.is_empty() {
+            rules::of_attempt(&attempt)
+        } else {
+            Vec::new()
+        };
         out
     }
 
     /// The NetworkPolicy that is selected, if one is: its namespace, and which Pods it isolates.
     pub(super) fn policy(&self, selected: Option<&str>) -> Option<(Str, LabelSelector)> {
         let ((sim, _), uid) = self.0.zip(selected)?;
-        let policy = sim.list(Kind::NetworkPolicy).find(|policy| policy.meta.uid.to_string() == uid)?;
-        Some((policy.meta.namespace.clone(), NetworkPolicySpec::of(policy).pod_selector))
+        let policy = sim
+            .list(Kind::NetworkPolicy)
+            .find(|policy| policy.meta.uid.to_string() == uid)?;
+        Some((
+            policy.meta.namespace.clone(),
+            NetworkPolicySpec::of(policy).pod_selector,
+        ))
     }
 
     /// Whether a policy isolates the first Pod of a Service.
-    pub(super) fn isolates(&self, (namespace, selector): &(Str, LabelSelector), service: &Service) -> bool {
-        let Some((sim, _)) = self.0.filter(|_| *namespace == service.id.namespace) else { return false };
-        let pod = service.endpoints.first().and_then(|one| sim.get(&ObjectRef::new(Kind::Pod, namespace, &one.pod)));
+    pub(super) fn isolates(
+        &self,
+        (namespace, selector): &(Str, LabelSelector),
+        service: &Service,
+    ) -> bool {
+        let Some((sim, _)) = self.0.filter(|_| *namespace == service.id.namespace) else {
+            return false;
+        };
+        let pod = service
+            .endpoints
+            .first()
+            .and_then(|one| sim.get(&ObjectRef::new(Kind::Pod, namespace, &one.pod)));
         pod.is_some_and(|pod| selector.matches(&pod.meta.labels))
     }
 
     /// The Ingresses and Gateways, those that are served first.
     pub(super) fn fronts(&self) -> Vec<Front> {
-        let Some((sim, scope)) = self.0 else { return Vec::new() };
-        let here = |object: &&Rc<Object>| scope.namespace.as_deref().is_none_or(|namespace| object.meta.namespace == namespace);
+        let Some((sim, scope)) = self.0 else {
+            return Vec::new();
+        };
+        let here = |object: &&Rc<Object>| {
+            scope
+                .namespace
+                .as_deref()
+                .is_none_or(|namespace| object.meta.namespace == namespace)
+        };
         let gateways = gateway::all(sim.server(), GATEWAY).into_iter();
-        let mut all: Vec<&Rc<Object>> = sim.list(Kind::Ingress).chain(gateways).filter(here).collect();
-        k8s_model::sort::sort_by_key(&mut all, |object| address(object).or_else(|| address_of(object)).is_none());
-        let front = |object: &Rc<Object>| if is_gateway(object) { gateway_front(sim, object) } else { front(sim, object) };
+        let mut all: Vec<&Rc<Object>> = sim
+            .list(Kind::Ingress)
+            .chain(gateways)
+            .filter(here)
+            .collect();
+        k8s_model::sort::sort_by_key(&mut all, |object| {
+            address(object).or_else(|| address_of(object)).is_none()
+        });
+        let front = |object: &Rc<Object>| {
+            if is_gateway(object) {
+                gateway_front(sim, object)
+            } else {
+                front(sim, object)
+            }
+        };
         all.into_iter().take(MAX_FRONTS).map(front).collect()
     }
 }
@@ -154,17 +226,40 @@ fn failure(attempt: &Attempt) -> Option<Message> {
     }
 }
 
-fn isolate(out: &mut RoutedRequest, sim: &Sim, direction: Direction, pod: &Object, name: Option<&str>) {
+fn isolate(
+    out: &mut RoutedRequest,
+    sim: &Sim,
+    direction: Direction,
+    pod: &Object,
+    name: Option<&str>,
+) {
     for (key, spec) in policies_of(sim.server(), direction, pod) {
-        let known = out.isolations.iter_mut().find(|one| one.direction == direction && one.id.name == key.name);
+        let known = out
+            .isolations
+            .iter_mut()
+            .find(|one| one.direction == direction && one.id.name == key.name);
         match (known, name) {
             (Some(known), name) => known.pods.extend(name.map(str::to_owned)),
             (None, name) => {
-                let Some(object) = sim.get(&key) else { continue };
-                let of = if direction == Direction::Ingress { &spec.ingress } else { &spec.egress };
-                let rules = of.iter().map(|rule| rules::of_policy(rule, direction)).collect();
+                let Some(object) = sim.get(&key) else {
+                    continue;
+                };
+                let of = if direction == Direction::Ingress {
+                    &spec.ingress
+                } else {
+                    &spec.egress
+                };
+                let rules = of
+                    .iter()
+                    .map(|rule| rules::of_policy(rule, direction))
+                    .collect();
                 let pods = name.map(str::to_owned).into_iter().collect();
-                out.isolations.push(Isolation { id: adapt::id(object), direction, pods, rules });
+                out.isolations.push(Isolation {
+                    id: adapt::id(object),
+                    direction,
+                    pods,
+                    rules,
+                });
             }
         }
     }
@@ -173,11 +268,21 @@ fn isolate(out: &mut RoutedRequest, sim: &Sim, direction: Direction, pod: &Objec
 fn front(sim: &Sim, object: &Rc<Object>) -> Front {
     let spec = IngressSpec::of(object);
     let served = class_of(sim.server(), object).is_some();
-    let paths = spec.rules.iter().flat_map(|rule| rule.http.paths.iter().map(|path| (rules::of_path(&rule.host, path), &path.backend)));
-    let default = spec.default_backend.iter().map(|backend| ("*".to_owned(), backend));
+    let paths = spec.rules.iter().flat_map(|rule| {
+        rule.http
+            .paths
+            .iter()
+            .map(|path| (rules::of_path(&rule.host, path), &path.backend))
+    });
+    let default = spec
+        .default_backend
+        .iter()
+        .map(|backend| ("*".to_owned(), backend));
     let routes = paths.chain(default).map(|(path, to)| {
         let (key, found) = ingress_backend(sim.server(), &object.meta.namespace, to);
-        let service = key.and_then(|key| sim.get(&key)).map(|object| object.meta.uid.to_string());
+        let service = key
+            .and_then(|key| sim.get(&key))
+            .map(|object| object.meta.uid.to_string());
         let answer = match found {
             Backend::Ready(pods) => msg::ready_endpoints(pods),
             Backend::NoService => msg::net_no_service(),
@@ -185,7 +290,13 @@ fn front(sim: &Sim, object: &Rc<Object>) -> Front {
             Backend::NoEndpoints => msg::net_no_endpoints(),
             Backend::Denied(_) => msg::net_denied(),
         };
-        Route { path, to: rules::of_backend(to), answer, service, serves: matches!(found, Backend::Ready(_)) }
+        Route {
+            path,
+            to: rules::of_backend(to),
+            answer,
+            service,
+            serves: matches!(found, Backend::Ready(_)),
+        }
     });
     Front {
         id: adapt::id(object),
@@ -222,10 +333,23 @@ fn gateway_front(sim: &Sim, object: &Rc<Object>) -> Front {
 
 /// Where a rule leads: elsewhere, to nothing, or to each of its backends with its share.
 fn led_by(sim: &Sim, route: &Rc<Object>, rule: &HttpRule, path: String, out: &mut Vec<Route>) {
-    let one = |to: String, answer: Message| Route { path: path.clone(), to, answer, service: None, serves: false };
-    if let Some(redirect) = rule.filters.iter().find_map(|filter| filter.request_redirect.as_ref()) {
+    let one = |to: String, answer: Message| Route {
+        path: path.clone(),
+        to,
+        answer,
+        service: None,
+        serves: false,
+    };
+    if let Some(redirect) = rule
+        .filters
+        .iter()
+        .find_map(|filter| filter.request_redirect.as_ref())
+    {
         let status = redirect.status_code.unwrap_or(302).to_string();
-        out.push(Route { serves: true, ..one(redirect.hostname.to_string(), msg::net_redirect(status)) });
+        out.push(Route {
+            serves: true,
+            ..one(redirect.hostname.to_string(), msg::net_redirect(status))
+        });
         return;
     }
     let total: usize = rule.backend_refs.iter().map(BackendRef::share).sum();
@@ -234,7 +358,11 @@ fn led_by(sim: &Sim, route: &Rc<Object>, rule: &HttpRule, path: String, out: &mu
     }
     for to in rule.backend_refs.iter().filter(|to| to.share() > 0) {
         let percent = to.share() * 100 / total.max(1);
-        let label = if percent == 100 { to.label() } else { format!("{} {percent} %", to.label()) };
+        let label = if percent == 100 {
+            to.label()
+        } else {
+            format!("{} {percent} %", to.label())
+        };
         out.push(match backend_of(sim.server(), route, to) {
             Ok((key, found)) => {
                 let service = sim.get(&key).map(|object| object.meta.uid.to_string());
@@ -242,7 +370,14 @@ fn led_by(sim: &Sim, route: &Rc<Object>, rule: &HttpRule, path: String, out: &mu
                 Route {
                     service,
                     serves,
-                    ..one(label, if let Backend::Ready(pods) = found { msg::ready_endpoints(pods) } else { msg::net_no_endpoints() })
+                    ..one(
+                        label,
+                        if let Backend::Ready(pods) = found {
+                            msg::ready_endpoints(pods)
+                        } else {
+                            msg::net_no_endpoints()
+                        },
+                    )
                 }
             }
             Err(RefFault::NoService) => one(label, msg::net_unresolved_service()),

@@ -12,7 +12,11 @@ pub(super) const NODES: usize = 3;
 
 /// A card's title beside its pill: the middle goes where it is long, for names that begin alike differ at their ends.
 pub(super) fn titled(name: &str, pill: &Message, w: f64) -> String {
-    let pill = if pill.is_empty() { 0.0 } else { pill.length() as f64 * 6.5 + 24.0 };
+    let pill = if pill.is_empty() {
+        0.0
+    } else {
+        pill.length() as f64 * 6.5 + 24.0
+    };
     middle(name, ((w - 64.0 - pill) / 7.6).max(8.0) as usize)
 }
 
@@ -37,15 +41,23 @@ pub(super) fn host(endpoint: &Endpoint) -> String {
 /// What is said of the Pods that are not drawn: how many they are, and how many of them are in each state.
 pub fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<Message> {
     let left = |is: fn(&Endpoint) -> bool| {
-        service.endpoints.iter().filter(|one| is(one)).count() - shown.iter().filter(|one| !one.address.is_empty() && is(one)).count()
+        service.endpoints.iter().filter(|one| is(one)).count()
+            - shown
+                .iter()
+                .filter(|one| !one.address.is_empty() && is(one))
+                .count()
     };
-    let (ready, leaving) = (left(|one| one.ready), left(|one| !one.ready && one.terminating));
+    let (ready, leaving) = (
+        left(|one| one.ready),
+        left(|one| !one.ready && one.terminating),
+    );
     let listed = left(|_| true);
     if ready == more {
         return vec![msg::net_more_ready(more)];
     }
     let mut lines = vec![msg::more(more), msg::ready_count(ready)];
-    let mut say = |n: usize, words: &dyn Fn(usize) -> Message| lines.extend((n > 0).then(|| words(n)));
+    let mut say =
+        |n: usize, words: &dyn Fn(usize) -> Message| lines.extend((n > 0).then(|| words(n)));
     say(leaving, &|n| msg::net_terminating(n));
     say(listed - ready - leaving, &|n| msg::net_some_not_ready(n));
     say(more.saturating_sub(listed), &|n| msg::net_some_unlisted(n));
@@ -72,11 +84,19 @@ pub(super) fn why_not(service: &Service, one: &Endpoint, several: usize, short: 
         false if one.address.is_empty() => msg::net_unlisted_traffic(),
         false => msg::net_not_ready_traffic(),
     };
-    if several > 1 { msg::net_several(several, words) } else { words }
+    if several > 1 {
+        msg::net_several(several, words)
+    } else {
+        words
+    }
 }
 
 pub(super) fn address(endpoint: &Endpoint) -> Message {
-    Message::name(if endpoint.address.is_empty() { "—" } else { &endpoint.address })
+    Message::name(if endpoint.address.is_empty() {
+        "—"
+    } else {
+        &endpoint.address
+    })
 }
 
 /// What the name of a headless Service itself is answered with.
@@ -93,17 +113,29 @@ pub(super) fn ports(service: &Service) -> impl Iterator<Item = NetworkRow> {
     // Nothing translates the port of what has no virtual IP.
     let plain = service.address.is_empty();
     let row = move |port: &String| match plain {
-        true => vec![msg::net_port(), Message::name(port.rsplit(" → ").next().unwrap_or(port))],
+        true => vec![
+            msg::net_port(),
+            Message::name(port.rsplit(" → ").next().unwrap_or(port)),
+        ],
         false => vec![Message::name("port → targetPort"), Message::name(port)],
     };
-    service.ports.iter().take(3).map(move |port| (row(port), false))
+    service
+        .ports
+        .iter()
+        .take(3)
+        .map(move |port| (row(port), false))
 }
 
 /// What the rules on each node do with a packet for the Service.
 pub(super) fn rule(service: &Service) -> Vec<Message> {
     let share = |n: usize| Message::name(format!("1/{}", i18n::format::count(n)));
     match service.ready() {
-        0 => match service.endpoints.iter().filter(|one| service.falls_back(one)).count() {
+        0 => match service
+            .endpoints
+            .iter()
+            .filter(|one| service.falls_back(one))
+            .count()
+        {
             0 => vec![msg::net_no_ready_pod(), msg::net_refused()],
             n => vec![msg::net_only_terminating(), share(n)],
         },
@@ -113,15 +145,33 @@ pub(super) fn rule(service: &Service) -> Vec<Message> {
 
 /// The ports on every node, the first two of them.
 pub(super) fn node_ports(service: &Service, before: &str) -> Option<String> {
-    let more = if service.node_ports.len() > 2 { ", …" } else { "" };
-    let first: Vec<String> = service.node_ports.iter().take(2).map(|port| [before, port].concat()).collect();
+    let more = if service.node_ports.len() > 2 {
+        ", …"
+    } else {
+        ""
+    };
+    let first: Vec<String> = service
+        .node_ports
+        .iter()
+        .take(2)
+        .map(|port| [before, port].concat())
+        .collect();
     (!first.is_empty()).then(|| first.join(", ") + more)
 }
 
 /// What a Service has for those outside the cluster.
 pub(super) fn outer_rows(service: &Service, named: Message) -> Vec<NetworkRow> {
-    let port = node_ports(service, "").map(|ports| (vec![named.clone(), Message::name(ports)], false));
-    let external = (!service.external.is_empty()).then(|| (vec![Message::name("EXTERNAL-IP"), Message::name(&service.external)], false));
+    let port =
+        node_ports(service, "").map(|ports| (vec![named.clone(), Message::name(ports)], false));
+    let external = (!service.external.is_empty()).then(|| {
+        (
+            vec![
+                Message::name("EXTERNAL-IP"),
+                Message::name(&service.external),
+            ],
+            false,
+        )
+    });
     port.into_iter().chain(external).collect()
 }
 
@@ -129,22 +179,48 @@ pub(super) fn outer_rows(service: &Service, named: Message) -> Vec<NetworkRow> {
 pub(super) fn doors(model: &Model, service: &Service) -> Vec<NetworkRow> {
     let mut rows = Vec::new();
     if !service.external.is_empty() {
-        rows.push((vec![Message::name("EXTERNAL-IP"), Message::name(&service.external)], false));
+        rows.push((
+            vec![
+                Message::name("EXTERNAL-IP"),
+                Message::name(&service.external),
+            ],
+            false,
+        ));
     }
     if let Some(ports) = node_ports(service, ":") {
-        let named = if model.nodes.len() > NODES { NODES - 1 } else { NODES };
-        rows.extend(
-            model.nodes.iter().take(named).map(|node| (vec![Message::name(middle(&node.id.name, 12)), Message::name(&ports)], true)),
-        );
+        let named = if model.nodes.len() > NODES {
+            NODES - 1
+        } else {
+            NODES
+        };
+        rows.extend(model.nodes.iter().take(named).map(|node| {
+            (
+                vec![
+                    Message::name(middle(&node.id.name, 12)),
+                    Message::name(&ports),
+                ],
+                true,
+            )
+        }));
         if model.nodes.len() > NODES {
-            rows.push((vec![msg::more_nodes(model.nodes.len() - named), Message::name(ports)], true));
+            rows.push((
+                vec![
+                    msg::more_nodes(model.nodes.len() - named),
+                    Message::name(ports),
+                ],
+                true,
+            ));
         }
     }
     rows
 }
 
 pub(super) fn address_row(external: bool) -> Message {
-    if external { msg::net_external_name() } else { msg::net_virtual_ip() }
+    if external {
+        msg::net_external_name()
+    } else {
+        msg::net_virtual_ip()
+    }
 }
 
 pub(super) fn ready_endpoints(service: &Service) -> Message {
@@ -158,9 +234,16 @@ pub(super) fn summary(model: &Model) -> Message {
             false => msg::net_address(&service.address),
         };
         let ready = msg::net_endpoints_ready(service.ready(), service.endpoints.len());
-        let facts = vec![address, ready, service.hint.clone()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>();
+        let facts = vec![address, ready, service.hint.clone()]
+            .into_iter()
+            .filter(|fact| !fact.is_empty())
+            .collect::<Vec<_>>();
         msg::net_summary(&service.id.name, service_form(service), facts)
     };
     let parts: Vec<Message> = model.services.iter().take(6).map(of).collect();
-    if parts.is_empty() { msg::net_none() } else { clauses(parts) }
+    if parts.is_empty() {
+        msg::net_none()
+    } else {
+        clauses(parts)
+    }
 }

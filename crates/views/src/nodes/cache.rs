@@ -23,7 +23,11 @@ pub(super) type ByNode<'a> = BTreeMap<&'a str, Rc<PodsOnNode>>;
 
 impl PodsOnNode {
     pub fn new(pods: PodBlock, old: usize) -> PodsOnNode {
-        let mut on = PodsOnNode { pods, old, ..PodsOnNode::default() };
+        let mut on = PodsOnNode {
+            pods,
+            old,
+            ..PodsOnNode::default()
+        };
         for pod in on.pods.iter().filter(|pod| !pod.ended) {
             (on.live, on.cpu, on.memory) = (on.live + 1, on.cpu + pod.cpu, on.memory + pod.memory);
         }
@@ -65,7 +69,11 @@ impl Unschedulable {
     pub fn of(&mut self, pod: &Pod, epoch: u64, ask: &dyn Fn() -> Vec<(usize, Message)>) {
         let subject = (pod.id.uid.clone(), epoch, pod.unscheduled.clone());
         if self.subject != subject {
-            self.reasons = if subject.2.is_empty() { Vec::new() } else { ask() };
+            self.reasons = if subject.2.is_empty() {
+                Vec::new()
+            } else {
+                ask()
+            };
             self.subject = subject;
         }
     }
@@ -73,7 +81,8 @@ impl Unschedulable {
     /// In rows of the tray, if they are of this Pod.
     pub(super) fn rows(&self, pod: &Pod) -> Vec<[Message; 3]> {
         let of = self.reasons.iter().filter(|_| self.subject.0 == pod.id.uid);
-        of.map(|(nodes, why)| [msg::tray_nodes(*nodes), why.clone(), Message::default()]).collect()
+        of.map(|(nodes, why)| [msg::tray_nodes(*nodes), why.clone(), Message::default()])
+            .collect()
     }
 }
 
@@ -122,7 +131,11 @@ impl PartialEq for NodeInput {
 
 /// All groups of Pods, and whether they are of an older revision.
 pub(super) fn groups(model: &Model) -> impl Iterator<Item = (&Group, bool)> {
-    model.roots.iter().flat_map(|root| root.groups.iter().map(move |group| (group, root.older(group) == 0)))
+    model.roots.iter().flat_map(|root| {
+        root.groups
+            .iter()
+            .map(move |group| (group, root.older(group) == 0))
+    })
 }
 
 /// Tiles by name. Cells so that a rollout is seen as a wave: the newest revision, Pods in transition, the older ones.
@@ -130,12 +143,20 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
     if !dense || model.on.is_empty() {
         let mut on: BTreeMap<&str, Vec<(bool, &Rc<Pod>)>> = BTreeMap::new();
         for (group, old) in groups(model) {
-            group.pods.iter().for_each(|pod| on.entry(&pod.node).or_default().push((old, pod)));
+            group
+                .pods
+                .iter()
+                .for_each(|pod| on.entry(&pod.node).or_default().push((old, pod)));
         }
-        return k8s_model::sort::tree(on.into_iter().map(|(node, pods)| (node, Rc::new(arrange(pods, dense)))));
+        return k8s_model::sort::tree(
+            on.into_iter()
+                .map(|(node, pods)| (node, Rc::new(arrange(pods, dense)))),
+        );
     }
     let older = || groups(model).filter(|(_, old)| *old);
-    let mut uids: Vec<String> = older().filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone())).collect();
+    let mut uids: Vec<String> = older()
+        .filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone()))
+        .collect();
     k8s_model::sort::sort(&mut uids);
     if cache.older != uids {
         (cache.older, cache.turn) = (uids, cache.turn + 1);
@@ -146,19 +167,31 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
     }
     // All Pods of an owner share its uid: where it lies in memory tells it.
     let lies = |pod: &Rc<Pod>| Rc::as_ptr(&pod.owner).cast::<u8>().addr();
-    let mut owners: Vec<usize> = older().filter_map(|(group, _)| group.pods.first().map(lies)).collect();
+    let mut owners: Vec<usize> = older()
+        .filter_map(|(group, _)| group.pods.first().map(lies))
+        .collect();
     k8s_model::sort::sort(&mut owners);
     let is_older = |pod: &Rc<Pod>| owners.binary_search(&lies(pod)).is_ok();
     let arranged = |known: &mut Known, pods: &PodBlock, turn: u64| {
-        known.on = Rc::new(arrange(pods.iter().map(|pod| (is_older(pod), pod)).collect(), true));
+        known.on = Rc::new(arrange(
+            pods.iter().map(|pod| (is_older(pod), pod)).collect(),
+            true,
+        ));
         (known.pods, known.turn) = (pods.clone(), turn);
     };
     let (mut there, mut late) = (Vec::with_capacity(model.on.len()), Vec::new());
     // Both are in the order of their names, so that none has to be looked for.
     let mut all = cache.nodes.iter().peekable();
-    for (at, (node, pods)) in model.on.iter().filter(|(node, _)| !node.is_empty()).enumerate() {
+    for (at, (node, pods)) in model
+        .on
+        .iter()
+        .filter(|(node, _)| !node.is_empty())
+        .enumerate()
+    {
         while all.next_if(|(name, _)| *name < node).is_some() {}
-        let known = all.next_if(|(name, _)| *name == node).map(|(_, known)| known);
+        let known = all
+            .next_if(|(name, _)| *name == node)
+            .map(|(_, known)| known);
         if known.is_none_or(|known| known.turn != cache.turn || !known.pods.is(pods)) {
             late.push((at, node, pods));
         }
@@ -185,7 +218,13 @@ pub fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> PodsOnNode {
     if !dense {
         k8s_model::sort::sort_by(&mut pods, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
         let older = pods.iter().map(|(old, _)| *old).collect();
-        return PodsOnNode { older, ..PodsOnNode::new(pods.into_iter().map(|(_, pod)| pod.clone()).collect(), usize::MAX) };
+        return PodsOnNode {
+            older,
+            ..PodsOnNode::new(
+                pods.into_iter().map(|(_, pod)| pod.clone()).collect(),
+                usize::MAX,
+            )
+        };
     }
     // The newest that are ready, those that come, those that go, the older ones that are ready still. Within each they stand by
     // what they are painted as: a cell moves only when it, or one before it, becomes another.
@@ -195,7 +234,8 @@ pub fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> PodsOnNode {
         state => 1 + usize::from(*old) * 7 + (PodState::Succeeded as usize - state as usize),
     };
     let mut places = [(); 16].map(|()| Vec::new());
-    pods.iter().for_each(|one| places[place(one)].push(one.1.clone()));
+    pods.iter()
+        .for_each(|one| places[place(one)].push(one.1.clone()));
     let old = pods.len() - places[15].len();
     PodsOnNode::new(places.into_iter().flatten().collect(), old)
 }

@@ -28,11 +28,18 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
     let (all, pods) = (model.nodes.len(), model.population());
     let ready = model.nodes.iter().filter(|node| node.ready).count();
     let summary = msg::nodes_summary(all, ready, pods);
-    let mut out = Scene { summary, ..Scene::default() };
+    let mut out = Scene {
+        summary,
+        ..Scene::default()
+    };
     let margin = if width < 700.0 { 16.0 } else { 24.0 };
     let room = width - 2.0 * margin;
     let dense = pods > DENSE;
-    let kin = if dense { Vec::new() } else { model.kin(selected) };
+    let kin = if dense {
+        Vec::new()
+    } else {
+        model.kin(selected)
+    };
     let families = if dense { Vec::new() } else { families(model) };
     let on = by_node(model, dense, cache);
     let waiting = WaitingPods::of(model, on.get(""));
@@ -45,37 +52,93 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
     let most = if columns == 1 { 358.0 } else { CARD.0 };
     let wide = ((room + 16.0) / columns as f64 - 16.0).min(most).floor();
     let across = columns as f64 * (wide + 16.0) - 16.0;
-    let mut y = if dense { strip(model, (margin, 16.0), across.max(room.min(720.0)), &mut out) } else { 24.0 };
+    let mut y = if dense {
+        strip(model, (margin, 16.0), across.max(room.min(720.0)), &mut out)
+    } else {
+        24.0
+    };
     // On a phone what no node took comes first, once that is known: it may wait for a person.
-    let first = width < 560.0 && !dense && waiting.first.as_ref().is_some_and(|pod| !pod.unscheduled.is_empty());
+    let first = width < 560.0
+        && !dense
+        && waiting
+            .first
+            .as_ref()
+            .is_some_and(|pod| !pod.unscheduled.is_empty());
     if first {
-        tray(model, (&on, &cache.refused), &waiting, (margin, y - 8.0), across, &mut out);
-        y = out.items.iter().map(|item| item.rect.bottom()).fold(y, f64::max) + 16.0;
+        tray(
+            model,
+            (&on, &cache.refused),
+            &waiting,
+            (margin, y - 8.0),
+            across,
+            &mut out,
+        );
+        y = out
+            .items
+            .iter()
+            .map(|item| item.rect.bottom())
+            .fold(y, f64::max)
+            + 16.0;
     }
     for row in model.nodes.chunks(columns) {
-        let pods: Vec<Rc<PodsOnNode>> = row.iter().map(|node| on.get(node.id.name.as_str()).cloned().unwrap_or_default()).collect();
-        let tallest = pods.iter().map(|pods| body_height(pods.pods.len(), dense, wide)).fold(0.0, f64::max);
+        let pods: Vec<Rc<PodsOnNode>> = row
+            .iter()
+            .map(|node| on.get(node.id.name.as_str()).cloned().unwrap_or_default())
+            .collect();
+        let tallest = pods
+            .iter()
+            .map(|pods| body_height(pods.pods.len(), dense, wide))
+            .fold(0.0, f64::max);
         for (column, (node, pods)) in row.iter().zip(&pods).enumerate() {
-            let rect = Rect::new(margin + column as f64 * (wide + 16.0), y, wide, HEAD + tallest + 12.0);
-            card(node, pods, (&waiting, &kin, &families, chosen), rect, dense, &mut out);
+            let rect = Rect::new(
+                margin + column as f64 * (wide + 16.0),
+                y,
+                wide,
+                HEAD + tallest + 12.0,
+            );
+            card(
+                node,
+                pods,
+                (&waiting, &kin, &families, chosen),
+                rect,
+                dense,
+                &mut out,
+            );
         }
         y += HEAD + tallest + 12.0 + 16.0;
     }
     if !first {
-        tray(model, (&on, &cache.refused), &waiting, (margin, y + 8.0), across, &mut out);
+        tray(
+            model,
+            (&on, &cache.refused),
+            &waiting,
+            (margin, y + 8.0),
+            across,
+            &mut out,
+        );
     }
     out.finish(margin)
 }
 
 /// The name of the workload that a Pod is of, as far as its own name holds it.
 fn family(pod: &Pod) -> &str {
-    pod.id.name.get(..pod.family.saturating_sub(1)).unwrap_or_default()
+    pod.id
+        .name
+        .get(..pod.family.saturating_sub(1))
+        .unwrap_or_default()
 }
 
 /// The names of all workloads that have Pods.
 fn families(model: &Model) -> Vec<&str> {
-    let pods = model.roots.iter().flat_map(|root| root.groups.iter()).filter_map(|group| group.pods.first());
-    let mut all: Vec<&str> = pods.map(|pod| family(pod)).filter(|name| !name.is_empty()).collect();
+    let pods = model
+        .roots
+        .iter()
+        .flat_map(|root| root.groups.iter())
+        .filter_map(|group| group.pods.first());
+    let mut all: Vec<&str> = pods
+        .map(|pod| family(pod))
+        .filter(|name| !name.is_empty())
+        .collect();
     k8s_model::sort::sort(&mut all);
     all.dedup();
     all
@@ -91,42 +154,107 @@ pub(super) fn many(
 ) -> Scene {
     let (wide, head, cells) = SMALL;
     // Also of those that have still to be put in order: the tiles stay where they are.
-    let there = on.iter().map(|(node, on)| (*node, on.pods.len())).chain(model.on.iter().map(|(node, pods)| (node.as_str(), pods.len())));
-    let most = there.filter(|(node, _)| !node.is_empty()).map(|(_, pods)| pods).max().unwrap_or(0);
+    let there = on.iter().map(|(node, on)| (*node, on.pods.len())).chain(
+        model
+            .on
+            .iter()
+            .map(|(node, pods)| (node.as_str(), pods.len())),
+    );
+    let most = there
+        .filter(|(node, _)| !node.is_empty())
+        .map(|(_, pods)| pods)
+        .max()
+        .unwrap_or(0);
     // In few steps, the second for a full node with some that leave: a rollout moves no tile.
-    let full = (model.nodes.iter().map(|node| node.pods as usize).max().unwrap_or(0).div_ceil(cells) + 1).clamp(5, 15);
+    let full = (model
+        .nodes
+        .iter()
+        .map(|node| node.pods as usize)
+        .max()
+        .unwrap_or(0)
+        .div_ceil(cells)
+        + 1)
+    .clamp(5, 15);
     let rows = match most.div_ceil(cells) {
         0..=5 => 5,
         rows if rows <= full => full,
         rows => rows.next_multiple_of(5),
     };
     let height = head + rows as f64 * 8.0 + 8.0;
-    let (margin, count) = (if width < 560.0 { 16.0 } else { 24.0 }, model.nodes.len() as f64);
+    let (margin, count) = (
+        if width < 560.0 { 16.0 } else { 24.0 },
+        model.nodes.len() as f64,
+    );
     let room = width - 2.0 * margin;
-    let fit = |room: f64| ((room + 8.0) / (wide + 8.0)).floor().clamp(1.0, count.max(1.0)) as usize;
+    let fit = |room: f64| {
+        ((room + 8.0) / (wide + 8.0))
+            .floor()
+            .clamp(1.0, count.max(1.0)) as usize
+    };
     // What does not fit below is panned to: letters are as large as anywhere.
     let (small, columns) = (width < 560.0, fit(room));
     // A phone's row is as wide as the strip over it.
-    let wide = if small { wide.max(((room + 8.0) / columns as f64 - 8.0).min(wide + 24.0).floor()) } else { wide };
+    let wide = if small {
+        wide.max(
+            ((room + 8.0) / columns as f64 - 8.0)
+                .min(wide + 24.0)
+                .floor(),
+        )
+    } else {
+        wide
+    };
     let across = (columns as f64 * (wide + 8.0) - 8.0).max(room.min(720.0));
     let top = strip(model, (margin, 16.0), across, &mut out);
     for (i, node) in model.nodes.iter().enumerate() {
         let on = on.get(node.id.name.as_str()).cloned().unwrap_or_default();
         let (column, row) = ((i % columns) as f64, (i / columns) as f64);
-        let rect = Rect::new(margin + column * (wide + 8.0), top + row * (height + 8.0), wide, height);
+        let rect = Rect::new(
+            margin + column * (wide + 8.0),
+            top + row * (height + 8.0),
+            wide,
+            height,
+        );
         let known = cache.nodes.entry(node.id.name.clone()).or_default();
-        let look = Some(NodeInput { node: node.clone(), on: on.clone(), rect, first: out.items.len(), ring: on.place(node, chosen) });
+        let look = Some(NodeInput {
+            node: node.clone(),
+            on: on.clone(),
+            rect,
+            first: out.items.len(),
+            ring: on.place(node, chosen),
+        });
         if known.look == look {
             out.items.extend(known.items.iter().cloned());
             continue;
         }
-        let body = NodeBody { ready: node.ready, cordoned: node.cordoned, small: Some(on.live), ..NodeBody::default() };
+        let body = NodeBody {
+            ready: node.ready,
+            cordoned: node.cordoned,
+            small: Some(on.live),
+            ..NodeBody::default()
+        };
         let parent = put(node, body, on.pods.len(), rect, &mut out);
-        squares(node, &on, cells, (rect.x + ((wide - cells as f64 * 8.0) / 2.0).floor(), rect.y + head), (parent, chosen), &mut out);
+        squares(
+            node,
+            &on,
+            cells,
+            (
+                rect.x + ((wide - cells as f64 * 8.0) / 2.0).floor(),
+                rect.y + head,
+            ),
+            (parent, chosen),
+            &mut out,
+        );
         (known.look, known.items) = (look, out.items[parent..].to_vec());
     }
     let rows = model.nodes.len().div_ceil(columns) as f64;
-    tray(model, (on, &cache.refused), waiting, (margin, top + rows * (height + 8.0) + 16.0), across, &mut out);
+    tray(
+        model,
+        (on, &cache.refused),
+        waiting,
+        (margin, top + rows * (height + 8.0) + 16.0),
+        across,
+        &mut out,
+    );
     out.finish(margin)
 }
 
@@ -141,25 +269,47 @@ pub(super) fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Sce
             leaving += if state == PodState::Terminating { n } else { 0 };
             // Of those in transition it does not matter whence they come.
             let old = old && state == PodState::Ready;
-            match parts.iter_mut().find(|part| (part.0, part.1) == (state, old)) {
+            match parts
+                .iter_mut()
+                .find(|part| (part.0, part.1) == (state, old))
+            {
                 Some(part) => part.2 += n,
                 None => parts.push((state, old, n)),
             }
         }
     }
     // As in a tile: the newest, what is on its way, the old ones.
-    k8s_model::sort::sort_by_key(&mut parts, |(state, old, _)| (*old, *state != PodState::Ready, *state));
+    k8s_model::sort::sort_by_key(&mut parts, |(state, old, _)| {
+        (*old, *state != PodState::Ready, *state)
+    });
     // What a workload counts is another thing: its status lags, and leaves out those that leave.
-    let numbers = vec![(pods, msg::totals_all()), (ready, msg::metric_ready()), (leaving, msg::totals_terminating())];
-    let words: Vec<Message> = numbers.iter().map(|(n, word)| msg::counted(format::count(*n), word)).collect();
-    let id = Id { uid: "totals".into(), ..Id::default() };
+    let numbers = vec![
+        (pods, msg::totals_all()),
+        (ready, msg::metric_ready()),
+        (leaving, msg::totals_terminating()),
+    ];
+    let words: Vec<Message> = numbers
+        .iter()
+        .map(|(n, word)| msg::counted(format::count(*n), word))
+        .collect();
+    let id = Id {
+        uid: "totals".into(),
+        ..Id::default()
+    };
     // A short bar has its words in three lines while an update runs.
     let height = match width {
         w if w < 560.0 => STRIP + 74.0,
         w if w < 680.0 => STRIP + 12.0,
         _ => STRIP,
     };
-    out.put(&id, Rect::new(x, y, width, height), CardBody::Totals { numbers, parts }, None, "", Message::list(words));
+    out.put(
+        &id,
+        Rect::new(x, y, width, height),
+        CardBody::Totals { numbers, parts },
+        None,
+        "",
+        Message::list(words),
+    );
     y + height + 16.0
 }
 
@@ -172,7 +322,11 @@ pub(super) fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mu
         (true, false) => ("ready", "Ready"),
     };
     let label = msg::node_label(&node.id.name, status, pods, node.pods);
-    let body = NodeBody { status, pods: (pods, node.pods), ..body };
+    let body = NodeBody {
+        status,
+        pods: (pods, node.pods),
+        ..body
+    };
     out.put(&node.id, rect, CardBody::Node(body), None, state, label)
 }
 
@@ -187,13 +341,35 @@ pub(super) fn squares(
 ) {
     let pods = &on.pods;
     let ring = on.place(node, chosen);
-    let cells = Cells { pods: pods.clone(), columns, side: 7.0, pitch: 8.0, at: (0.0, 0.0), old: on.old, ring };
-    let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
-    let rect = Rect::new(x, y, columns as f64 * 8.0, pods.len().div_ceil(columns) as f64 * 8.0);
+    let cells = Cells {
+        pods: pods.clone(),
+        columns,
+        side: 7.0,
+        pitch: 8.0,
+        at: (0.0, 0.0),
+        old: on.old,
+        ring,
+    };
+    let id = Id {
+        kind: "Pods".into(),
+        uid: format!("{}/pods", node.id.uid),
+        name: node.id.name.clone(),
+        namespace: String::new(),
+    };
+    let rect = Rect::new(
+        x,
+        y,
+        columns as f64 * 8.0,
+        pods.len().div_ceil(columns) as f64 * 8.0,
+    );
     // The node's own row says how many there are.
     let of = |(state, n): &(PodState, usize)| msg::pods_in_state(n, pods.word(*state));
     let states: Vec<Message> = pods.counts().iter().map(of).collect();
-    let label = if pods.is_empty() { Message::default() } else { msg::pods_on(&node.id.name, states) };
+    let label = if pods.is_empty() {
+        Message::default()
+    } else {
+        msg::pods_on(&node.id.name, states)
+    };
     out.put(&id, rect, CardBody::Cells(cells), Some(parent), "", label);
 }
 
@@ -229,14 +405,26 @@ pub(super) fn card(
 ) {
     let (cpu, memory, count) = (on.cpu, on.memory, on.live as u64);
     let pods = &on.pods;
-    let share = |used: u64, all: u64| if all == 0 { 0.0 } else { (used as f64 / all as f64 * 100.0).min(100.0) };
+    let share = |used: u64, all: u64| {
+        if all == 0 {
+            0.0
+        } else {
+            (used as f64 / all as f64 * 100.0).min(100.0)
+        }
+    };
     let mut note = vec![node.note.clone()];
     note.extend(node.countdown.clone());
-    if let (true, Some(pod)) = (node.note.is_empty() && node.ready && !node.cordoned, &waiting.first)
-        && pod.cpu > 0
+    if let (true, Some(pod)) = (
+        node.note.is_empty() && node.ready && !node.cordoned,
+        &waiting.first,
+    ) && pod.cpu > 0
     {
         let free = node.cpu.saturating_sub(cpu);
-        let (free_cpu, name, request) = (cores(free), format::middle(&pod.id.name, 18), cores(pod.cpu));
+        let (free_cpu, name, request) = (
+            cores(free),
+            format::middle(&pod.id.name, 18),
+            cores(pod.cpu),
+        );
         note = vec![match free < pod.cpu {
             true => msg::node_too_little(free_cpu, name, request),
             false => msg::node_enough(free_cpu, name, request),
@@ -247,9 +435,21 @@ pub(super) fn card(
         cordoned: node.cordoned,
         note,
         meters: vec![
-            ("cpu", format!("{} / {}", cores(cpu), cores(node.cpu)), share(cpu, node.cpu)),
-            ("memory", format!("{} / {}", words::memory(memory), words::memory(node.memory)), share(memory, node.memory)),
-            ("pods", format!("{count} / {}", node.pods), share(count, node.pods)),
+            (
+                "cpu",
+                format!("{} / {}", cores(cpu), cores(node.cpu)),
+                share(cpu, node.cpu),
+            ),
+            (
+                "memory",
+                format!("{} / {}", words::memory(memory), words::memory(node.memory)),
+                share(memory, node.memory),
+            ),
+            (
+                "pods",
+                format!("{count} / {}", node.pods),
+                share(count, node.pods),
+            ),
         ],
         ..NodeBody::default()
     };
@@ -262,19 +462,39 @@ pub(super) fn card(
     let wide = (rect.w - 24.0 - (columns - 1) as f64 * 6.0) / columns as f64;
     let most = ((wide - 31.0) / 7.0) as usize;
     for (i, pod) in pods.iter().enumerate() {
-        let at = Rect::new(x + (i % columns) as f64 * (wide + 6.0), y + (i / columns) as f64 * (TILE + 6.0), wide, TILE);
+        let at = Rect::new(
+            x + (i % columns) as f64 * (wide + 6.0),
+            y + (i / columns) as f64 * (TILE + 6.0),
+            wide,
+            TILE,
+        );
         let mut tail = short(pod, most);
         // Of several workloads each Pod tells which is its own: on a line of its own where both have no room in one.
         let (family, own) = (family(pod), pod.parts(most).1);
         let cut = families.len() > 1 && !family.is_empty() && !tail.starts_with(family);
-        let note = if cut { Message::name(mark(family, families, ((wide - 31.0) / 6.4) as usize)) } else { Message::default() };
+        let note = if cut {
+            Message::name(mark(family, families, ((wide - 31.0) / 6.4) as usize))
+        } else {
+            Message::default()
+        };
         if cut {
             tail = own;
         }
         let older = on.older.get(i) == Some(&true);
-        let label = if older { Message::list(vec![pod_label(pod), msg::used_older()]) } else { pod_label(pod) };
+        let label = if older {
+            Message::list(vec![pod_label(pod), msg::used_older()])
+        } else {
+            pod_label(pod)
+        };
         let kin = kin.contains(&pod.id.uid.as_str());
-        let body = CardBody::Tile { state: pod.state, tail, note, stale: pod.stale || !node.ready, kin, old: older };
+        let body = CardBody::Tile {
+            state: pod.state,
+            tail,
+            note,
+            stale: pod.stale || !node.ready,
+            kin,
+            old: older,
+        };
         out.put(&pod.id, at, body, Some(parent), pod.state.class(), label);
     }
 }

@@ -24,11 +24,22 @@ pub static VIEW: View = View {
     title: msg::view_nodes,
     icon: "i-node",
     legend: Legend::PodStates,
-    empty: Empty { title: None, text: Some(msg::nodes_empty), examples: false, by_filter: false },
-    fit: Fit { keeps_head: true, ..Fit::HANGING },
+    empty: Empty {
+        title: None,
+        text: Some(msg::nodes_empty),
+        examples: false,
+        by_filter: false,
+    },
+    fit: Fit {
+        keeps_head: true,
+        ..Fit::HANGING
+    },
     status: Status::Summary,
     filter: ObjectFilter::Words,
-    uses: Uses { nodes: true, ..Uses::NOTHING },
+    uses: Uses {
+        nodes: true,
+        ..Uses::NOTHING
+    },
     refresh_ms: read::refresh_ms,
     extent: None,
     draw,
@@ -38,8 +49,16 @@ fn draw(model: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     read::count_down(model, source);
     read::drains(model, source.sim);
     // Asked once per answer of the scheduler, not for every picture.
-    if let Some(pod) = WaitingPods::of(model, by_node(model, model.population() > DENSE, &mut memory.nodes).get("")).first {
-        memory.nodes.refused.of(&pod, source.epoch, &|| read::refusals(source.sim, &pod));
+    if let Some(pod) = WaitingPods::of(
+        model,
+        by_node(model, model.population() > DENSE, &mut memory.nodes).get(""),
+    )
+    .first
+    {
+        memory
+            .nodes
+            .refused
+            .of(&pod, source.epoch, &|| read::refusals(source.sim, &pod));
     }
     memory.nodes.lags = false;
     let scene = layout(model, source.uid, source.stage.0, &mut memory.nodes);

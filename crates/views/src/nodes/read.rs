@@ -20,20 +20,32 @@ fn silent(node: &Rc<Object>) -> bool {
 
 /// Seconds count down while a node is not ready.
 pub fn refresh_ms(sim: &Sim) -> Option<i64> {
-    (sim.list(Kind::Node).any(silent) || refused_evictions(sim, &|_, _| true).next().is_some()).then_some(1000)
+    (sim.list(Kind::Node).any(silent) || refused_evictions(sim, &|_, _| true).next().is_some())
+        .then_some(1000)
 }
 
 /// Says of each node from which a Pod could not be evicted which budget refuses it, and when the drain tries again.
 pub fn drains(model: &mut Model, sim: &Sim) {
     let mut told: Vec<Str> = Vec::new();
     for refused in refused_evictions(sim, &|_, _| true) {
-        let Some(name) = sim.get(&refused.pod).and_then(|pod| Some(pod.pod()?.node_name.clone())) else { continue };
+        let Some(name) = sim
+            .get(&refused.pod)
+            .and_then(|pod| Some(pod.pod()?.node_name.clone()))
+        else {
+            continue;
+        };
         if told.contains(&name) {
             continue;
         }
         told.push(name.clone());
-        let words = msg::node_eviction_refused(format!("pdb/{}", refused.budget), refused.seconds_left(sim.now()));
-        if let Some(node) = Rc::make_mut(&mut model.nodes).iter_mut().find(|node| node.id.name == *name) {
+        let words = msg::node_eviction_refused(
+            format!("pdb/{}", refused.budget),
+            refused.seconds_left(sim.now()),
+        );
+        if let Some(node) = Rc::make_mut(&mut model.nodes)
+            .iter_mut()
+            .find(|node| node.id.name == *name)
+        {
             // There is room for one: that it is cordoned says its pill.
             Rc::make_mut(node).note = words;
         }
@@ -44,20 +56,38 @@ pub fn drains(model: &mut Model, sim: &Sim) {
 /// counts: of a node what refuses first, and where a claim keeps the Pod from all of them, nothing else.
 pub fn refusals(sim: &Sim, pod: &Pod) -> Vec<(usize, Message)> {
     let key = ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name);
-    let Some(object) = sim.get(&key) else { return Vec::new() };
+    let Some(object) = sim.get(&key) else {
+        return Vec::new();
+    };
     let waits = diagnose(sim, &key).map(|found| found.waits);
-    if let Some(claim) =
-        waits.filter(|waits| matches!(waits, Waits::ClaimMissing(_) | Waits::ClaimLeaves(_) | Waits::ClaimLost(_) | Waits::ClaimUnbound(_)))
-    {
+    if let Some(claim) = waits.filter(|waits| {
+        matches!(
+            waits,
+            Waits::ClaimMissing(_)
+                | Waits::ClaimLeaves(_)
+                | Waits::ClaimLost(_)
+                | Waits::ClaimUnbound(_)
+        )
+    }) {
         return vec![(sim.server().count(Kind::Node), headline(&claim))];
     }
     let mut found: Vec<(usize, Message)> = Vec::new();
     let first = |refuses: Vec<Refuses>| {
         let amounts = matches!(refuses.first(), Some(Refuses::Short { .. }));
-        let same = move |(at, refuses): &(usize, Refuses)| *at == 0 || amounts && matches!(refuses, Refuses::Short { .. });
-        refuses.into_iter().enumerate().take_while(same).map(|(_, refuses)| refuses)
+        let same = move |(at, refuses): &(usize, Refuses)| {
+            *at == 0 || amounts && matches!(refuses, Refuses::Short { .. })
+        };
+        refuses
+            .into_iter()
+            .enumerate()
+            .take_while(same)
+            .map(|(_, refuses)| refuses)
     };
-    for refuses in sim.explain(object, usize::MAX).into_iter().flat_map(|(_, refuses)| first(refuses)) {
+    for refuses in sim
+        .explain(object, usize::MAX)
+        .into_iter()
+        .flat_map(|(_, refuses)| first(refuses))
+    {
         // The amounts differ from node to node.
         let words = match &refuses {
             Refuses::Short { what, .. } => msg::tray_insufficient(*what),
@@ -77,14 +107,32 @@ pub fn count_down(model: &mut Model, source: &Source) {
     if model.nodes.iter().all(|node| node.ready) {
         return;
     }
-    for node in Rc::make_mut(&mut model.nodes).iter_mut().filter(|node| !node.ready) {
-        let Some(object) = source.sim.get(&ObjectRef::new(Kind::Node, "", &node.id.name)) else { continue };
+    for node in Rc::make_mut(&mut model.nodes)
+        .iter_mut()
+        .filter(|node| !node.ready)
+    {
+        let Some(object) = source
+            .sim
+            .get(&ObjectRef::new(Kind::Node, "", &node.id.name))
+        else {
+            continue;
+        };
         let taints: Vec<_> = taint_eviction::forcing(object).collect();
-        let Some(since) = taints.iter().filter_map(|taint| taint.time_added).min() else { continue };
-        let here = source.sim.pods_on(&node.id.name).filter(|pod| !pod.meta.is_deleting()).filter_map(|pod| pod.pod());
-        let first =
-            here.filter(|pod| !pod.is_terminal()).filter_map(|pod| taint_eviction::tolerated_for(&pod.spec.tolerations, &taints)).min();
-        let left = first.map_or(0, |seconds| since.seconds() + seconds - source.scope.now / 1000);
+        let Some(since) = taints.iter().filter_map(|taint| taint.time_added).min() else {
+            continue;
+        };
+        let here = source
+            .sim
+            .pods_on(&node.id.name)
+            .filter(|pod| !pod.meta.is_deleting())
+            .filter_map(|pod| pod.pod());
+        let first = here
+            .filter(|pod| !pod.is_terminal())
+            .filter_map(|pod| taint_eviction::tolerated_for(&pod.spec.tolerations, &taints))
+            .min();
+        let left = first.map_or(0, |seconds| {
+            since.seconds() + seconds - source.scope.now / 1000
+        });
         if left > 0 {
             let left = format!("{:02}:{:02}", left / 60, left % 60);
             Rc::make_mut(node).countdown = Some(msg::node_evicts_in(left));

@@ -33,25 +33,56 @@ pub fn mark(family: &str, all: &[&str], most: usize) -> String {
     if family.len() <= most {
         return family.into();
     }
-    let others: Vec<Vec<String>> = all.iter().filter(|other| **other != family).map(|other| words(other)).collect();
+    let others: Vec<Vec<String>> = all
+        .iter()
+        .filter(|other| **other != family)
+        .map(|other| words(other))
+        .collect();
     // The words at the beginning that it shares with any other, unless what follows is the end of another too.
     let leading = |other: &Vec<String>| own.iter().zip(other).take_while(|(a, b)| a == b).count();
-    let tells = |first: &usize| own.len() > *first && !others.iter().any(|other| other.ends_with(&own[*first..]));
+    let tells = |first: &usize| {
+        own.len() > *first && !others.iter().any(|other| other.ends_with(&own[*first..]))
+    };
     let all_share = others.iter().map(leading).min();
-    let first = others.iter().map(leading).max().filter(tells).or(all_share.filter(tells)).unwrap_or(0);
+    let first = others
+        .iter()
+        .map(leading)
+        .max()
+        .filter(tells)
+        .or(all_share.filter(tells))
+        .unwrap_or(0);
     // The words at the end that all have.
-    let trailing = |other: &Vec<String>| own[first..].iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    let trailing = |other: &Vec<String>| {
+        own[first..]
+            .iter()
+            .rev()
+            .zip(other.iter().rev())
+            .take_while(|(a, b)| a == b)
+            .count()
+    };
     let last = others.iter().map(trailing).min().unwrap_or(0);
-    let rest = own.get(first..own.len() - last).filter(|rest| !rest.is_empty()).unwrap_or(&own[first..]).join("-");
+    let rest = own
+        .get(first..own.len() - last)
+        .filter(|rest| !rest.is_empty())
+        .unwrap_or(&own[first..])
+        .join("-");
     if rest.len() <= most {
         return rest;
     }
     let start: String = rest.chars().take(most.saturating_sub(1)).collect();
-    let alike = |other: &Vec<String>| other.get(first..).is_some_and(|words| words.join("-").starts_with(&start));
+    let alike = |other: &Vec<String>| {
+        other
+            .get(first..)
+            .is_some_and(|words| words.join("-").starts_with(&start))
+    };
     if !others.iter().any(alike) {
         return format!("{start}…");
     }
-    let initials = |name: &str| name.split('-').filter_map(|word| word.chars().next()).collect::<String>();
+    let initials = |name: &str| {
+        name.split('-')
+            .filter_map(|word| word.chars().next())
+            .collect::<String>()
+    };
     let short = initials(family);
     if short.len() <= most && all.iter().filter(|other| initials(other) == short).count() < 2 {
         return short;

@@ -15,9 +15,16 @@ pub(super) struct Bundle<'a> {
 }
 
 /// Which Services and policies belong to which trees, and those that belong to none; and what several trees name.
-pub(super) fn bundles<'a>(frame: &Frame<'a>, homes: &[Option<usize>]) -> (Vec<TreeRow<'a>>, Vec<Bundle<'a>>, Vec<&'a Used>) {
+pub(super) fn bundles<'a>(
+    frame: &Frame<'a>,
+    homes: &[Option<usize>],
+) -> (Vec<TreeRow<'a>>, Vec<Bundle<'a>>, Vec<&'a Used>) {
     let model = frame.model;
-    let mut trees: Vec<OwnershipTree> = model.roots.iter().map(|root| OwnershipTree::new(frame, root)).collect();
+    let mut trees: Vec<OwnershipTree> = model
+        .roots
+        .iter()
+        .map(|root| OwnershipTree::new(frame, root))
+        .collect();
     let mut with: Vec<usize> = (0..trees.len()).collect();
     let (mut loose, mut shared) = (Vec::new(), Vec::new());
     for service in &model.services {
@@ -28,14 +35,27 @@ pub(super) fn bundles<'a>(frame: &Frame<'a>, homes: &[Option<usize>]) -> (Vec<Tr
                 shared.push((several[0], service));
                 let first = several.iter().map(|at| with[*at]).min().unwrap_or(0);
                 let joined: Vec<usize> = several.iter().map(|at| with[*at]).collect();
-                with.iter_mut().filter(|at| joined.contains(at)).for_each(|at| *at = first);
+                with.iter_mut()
+                    .filter(|at| joined.contains(at))
+                    .for_each(|at| *at = first);
             }
         }
     }
     // An autoscaler comes last: nothing stands between it and what it scales.
-    let aims = |policy: &&Policy| model.roots.iter().position(|root| root.controller.as_ref().is_some_and(|of| of.id.uid == policy.target));
+    let aims = |policy: &&Policy| {
+        model.roots.iter().position(|root| {
+            root.controller
+                .as_ref()
+                .is_some_and(|of| of.id.uid == policy.target)
+        })
+    };
     let scales = |policy: &&Policy| TreeRow::Policy(policy).scales();
-    for policy in model.policies.iter().filter(|it| !scales(it)).chain(model.policies.iter().filter(scales)) {
+    for policy in model
+        .policies
+        .iter()
+        .filter(|it| !scales(it))
+        .chain(model.policies.iter().filter(scales))
+    {
         match aims(&policy) {
             Some(at) => trees[at].rows.push(TreeRow::Policy(policy)),
             None => loose.push(TreeRow::Policy(policy)),
@@ -53,27 +73,57 @@ pub(super) fn bundles<'a>(frame: &Frame<'a>, homes: &[Option<usize>]) -> (Vec<Tr
         tree.measure(frame);
         match out.iter_mut().find(|(first, _)| first == at) {
             Some((_, bundle)) => bundle.trees.push(tree),
-            None => out.push((*at, Bundle { rows: Vec::new(), trees: vec![tree] })),
+            None => out.push((
+                *at,
+                Bundle {
+                    rows: Vec::new(),
+                    trees: vec![tree],
+                },
+            )),
         }
     }
     for (root, service) in shared {
-        out.iter_mut().filter(|(first, _)| *first == with[root]).for_each(|(_, bundle)| bundle.rows.push(TreeRow::Service(service)));
+        out.iter_mut()
+            .filter(|(first, _)| *first == with[root])
+            .for_each(|(_, bundle)| bundle.rows.push(TreeRow::Service(service)));
     }
-    (loose, out.into_iter().map(|(_, bundle)| bundle).collect(), common)
+    (
+        loose,
+        out.into_iter().map(|(_, bundle)| bundle).collect(),
+        common,
+    )
 }
 
 impl<'a> Bundle<'a> {
     /// Width, and the height once nothing is on its way: what a rollout needs meanwhile moves nothing from column to column.
     pub(super) fn size(&self) -> (f64, f64) {
-        let wide = self.trees.iter().map(|tree| tree.ends.1).fold(0.0, f64::max);
+        let wide = self
+            .trees
+            .iter()
+            .map(|tree| tree.ends.1)
+            .fold(0.0, f64::max);
         let Measures { apart, row, .. } = self.trees.first().map_or(&USUAL, |tree| tree.measures);
         let high: f64 = self.trees.iter().map(|tree| tree.rest() + apart).sum();
         let rows = self.rows.len() as f64;
-        (wide + if rows > 0.0 { 16.0 + (rows - 1.0) * 10.0 } else { 0.0 }, high - apart + rows * row)
+        (
+            wide + if rows > 0.0 {
+                16.0 + (rows - 1.0) * 10.0
+            } else {
+                0.0
+            },
+            high - apart + rows * row,
+        )
     }
 
     /// Draws it and returns its bottom.
-    pub(super) fn put(&self, frame: &Frame<'a>, (x, top): (f64, f64), wide: f64, out: &mut Scene, claims: &mut BTreeSet<String>) -> f64 {
+    pub(super) fn put(
+        &self,
+        frame: &Frame<'a>,
+        (x, top): (f64, f64),
+        wide: f64,
+        out: &mut Scene,
+        claims: &mut BTreeSet<String>,
+    ) -> f64 {
         let mut y = top;
         let mut cards = Vec::new();
         for (k, row) in self.rows.iter().enumerate() {

@@ -13,14 +13,26 @@ use std::rc::Rc;
 /// The height of a controller's card.
 pub(super) fn card_height(of: &ControllerCard) -> f64 {
     let counters = if of.counters.is_empty() { 0.0 } else { 53.0 };
-    let footer = if of.footer.is_empty() && of.chip.is_empty() { 0.0 } else { 29.0 };
+    let footer = if of.footer.is_empty() && of.chip.is_empty() {
+        0.0
+    } else {
+        29.0
+    };
     54.0 + counters + footer
 }
 
-pub(super) fn put_controller(out: &mut Scene, of: &Rc<ControllerCard>, rect: Rect, parent: Option<usize>, look: Look) -> usize {
+pub(super) fn put_controller(
+    out: &mut Scene,
+    of: &Rc<ControllerCard>,
+    rect: Rect,
+    parent: Option<usize>,
+    look: Look,
+) -> usize {
     let state = if of.leaving {
         "terminating"
-    } else if of.counters.iter().any(|counter| counter.metric == Metric::Ready && counter.tone == projection::model::Tone::Off) {
+    } else if of.counters.iter().any(|counter| {
+        counter.metric == Metric::Ready && counter.tone == projection::model::Tone::Off
+    }) {
         "progressing"
     } else {
         "settled"
@@ -30,7 +42,17 @@ pub(super) fn put_controller(out: &mut Scene, of: &Rc<ControllerCard>, rect: Rec
     if let Look::Stacked(budget) = &look {
         label = msg::sentence_then(label, budget.label());
     }
-    out.put(&of.id, rect, CardBody::Controller { of: of.clone(), look }, parent, state, label)
+    out.put(
+        &of.id,
+        rect,
+        CardBody::Controller {
+            of: of.clone(),
+            look,
+        },
+        parent,
+        state,
+        label,
+    )
 }
 
 pub(super) fn chosen(selected: Option<&str>, id: &Id) -> bool {
@@ -48,21 +70,45 @@ pub(super) fn line(chosen: bool, leaving: bool) -> Line {
 /// A Pod in one line: the end of its name and its status; the node where there is room for all of it.
 pub(super) fn pod_line(pod: &Pod, wide: f64) -> CardBody {
     let (lead, tail) = pod.parts(9.max(pod.parts(9).1.len()));
-    let lead = if lead.len() + tail.len() > 9 { String::new() } else { lead };
+    let lead = if lead.len() + tail.len() > 9 {
+        String::new()
+    } else {
+        lead
+    };
     // Beside the glyph, a letter of the name is 7 pixels wide, one of the status some 6.
     let room = (wide - 38.0 - 7.0 * (lead.len() + tail.len()) as f64) / 6.2;
-    let note = if (pod.word.length() + pod.note.length() + 3) as f64 <= room { pod.note.clone() } else { Message::default() };
-    CardBody::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
+    let note = if (pod.word.length() + pod.note.length() + 3) as f64 <= room {
+        pod.note.clone()
+    } else {
+        Message::default()
+    };
+    CardBody::Pod {
+        state: pod.state,
+        lead,
+        tail,
+        word: pod.word.clone(),
+        note,
+        stale: pod.stale,
+    }
 }
 
 pub(super) fn claims_of<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = &'a Claim> {
-    pod.claims.iter().filter_map(|name| model.claim(&pod.id.namespace, name))
+    pod.claims
+        .iter()
+        .filter_map(|name| model.claim(&pod.id.namespace, name))
 }
 
 /// The claims that the Pods of some trees mount; one for each Pod that does.
-pub(super) fn claims_of_trees<'a>(model: &'a Model, roots: impl Iterator<Item = &'a Root>) -> impl Iterator<Item = &'a Claim> {
-    let groups = roots.flat_map(|root| &root.groups).filter(|group| group.pods.mounts());
-    groups.flat_map(|group| group.pods.iter()).flat_map(|pod| claims_of(model, pod))
+pub(super) fn claims_of_trees<'a>(
+    model: &'a Model,
+    roots: impl Iterator<Item = &'a Root>,
+) -> impl Iterator<Item = &'a Claim> {
+    let groups = roots
+        .flat_map(|root| &root.groups)
+        .filter(|group| group.pods.mounts());
+    groups
+        .flat_map(|group| group.pods.iter())
+        .flat_map(|pod| claims_of(model, pod))
 }
 
 /// The claims of a Pod and their volumes, to its right.
@@ -81,31 +127,71 @@ pub(super) fn storage_of(
         }
         drawn.insert(claim.id.uid.clone());
         let x = at.right() + columns.gap;
-        let rect = Rect::new(x, at.cy() - high / 2.0 + i as f64 * (high + 8.0), columns.claim, high);
-        let index = put_claim(out, claim, rect, Some(parent), &[&claim.phase, &claim.capacity]);
+        let rect = Rect::new(
+            x,
+            at.cy() - high / 2.0 + i as f64 * (high + 8.0),
+            columns.claim,
+            high,
+        );
+        let index = put_claim(
+            out,
+            claim,
+            rect,
+            Some(parent),
+            &[&claim.phase, &claim.capacity],
+        );
         let mounted = matches!(pod.state, PodState::Ready | PodState::NotReady);
         if pod.state == PodState::Terminating && columns.volume == 0.0 {
-            out.labels.push(Label { x: x + 2.0, y: rect.bottom() + 1.0, text: msg::claim_kept(), class: "", centred: false });
+            out.labels.push(Label {
+                x: x + 2.0,
+                y: rect.bottom() + 1.0,
+                text: msg::claim_kept(),
+                class: "",
+                centred: false,
+            });
         }
         out.link(
             format!("{}>{}", pod.id.uid, claim.id.uid),
             elbow(at.right(), at.cy(), x, rect.cy(), x - columns.gap / 2.0),
             if mounted { Line::Bound } else { Line::Waits },
         );
-        out.ports.push(Port { x: at.right(), y: at.cy(), full: mounted, network: false });
+        out.ports.push(Port {
+            x: at.right(),
+            y: at.cy(),
+            full: mounted,
+            network: false,
+        });
         volume_of(model, claim, rect, index, columns, out);
     }
 }
 
-pub(super) fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &TreeColumns, out: &mut Scene) {
+pub(super) fn volume_of(
+    model: &Model,
+    claim: &Claim,
+    at: Rect,
+    parent: usize,
+    columns: &TreeColumns,
+    out: &mut Scene,
+) {
     if columns.volume == 0.0 {
         return;
     }
     if let Some(volume) = model.volume(&claim.volume) {
         let rect = Rect::new(at.right() + 36.0, at.cy() - 26.0, columns.volume, USUAL.pod);
-        let fact = dotted([&volume.phase, &volume.capacity].map(Message::state).to_vec());
+        let fact = dotted(
+            [&volume.phase, &volume.capacity]
+                .map(Message::state)
+                .to_vec(),
+        );
         let label = msg::volume_label(&volume.id.name, &fact);
-        out.put(&volume.id, rect, CardBody::Volume { fact }, Some(parent), &volume.phase.to_ascii_lowercase(), label);
+        out.put(
+            &volume.id,
+            rect,
+            CardBody::Volume { fact },
+            Some(parent),
+            &volume.phase.to_ascii_lowercase(),
+            label,
+        );
         let bound = claim.phase == "Bound";
         out.link(
             volume.id.uid.clone(),
@@ -116,28 +202,75 @@ pub(super) fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, c
 }
 
 /// Claims without a Pod, and objects that are stored but not animated: a row each at the foot.
-pub(super) fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out: &mut Scene, drawn: &BTreeSet<String>) {
+pub(super) fn orphans(
+    model: &Model,
+    (left, top): (f64, f64),
+    least: usize,
+    out: &mut Scene,
+    drawn: &BTreeSet<String>,
+) {
     let mut y = top;
     let across = |pitch: f64| (((out.width - left + 16.0) / pitch) as usize).max(least);
     let (tickets, chips) = (across(196.0), across(184.0));
-    let waiting: Vec<&Claim> = model.claims.iter().filter(|claim| !drawn.contains(&claim.id.uid)).collect();
+    let waiting: Vec<&Claim> = model
+        .claims
+        .iter()
+        .filter(|claim| !drawn.contains(&claim.id.uid))
+        .collect();
     if !waiting.is_empty() {
-        out.labels.push(Label { x: left, y, text: msg::claims_without_pod(), class: "", centred: false });
+        out.labels.push(Label {
+            x: left,
+            y,
+            text: msg::claims_without_pod(),
+            class: "",
+            centred: false,
+        });
         for (i, claim) in waiting.iter().enumerate() {
-            let rect = Rect::new(left + (i % tickets) as f64 * 196.0, y + 22.0 + (i / tickets) as f64 * 76.0, 180.0, 60.0);
+            let rect = Rect::new(
+                left + (i % tickets) as f64 * 196.0,
+                y + 22.0 + (i / tickets) as f64 * 76.0,
+                180.0,
+                60.0,
+            );
             put_claim(out, claim, rect, None, &[&claim.phase, &claim.capacity]);
         }
         y += 22.0 + waiting.len().div_ceil(tickets) as f64 * 76.0 + 12.0;
     }
-    let leads = |kind: Kind| matches!(kind, Kind::Ingress | Kind::NetworkPolicy) || kind.info().group == GATEWAY_GROUP;
-    let (traffic, inert): (Vec<&Id>, Vec<&Id>) = model.inert.iter().partition(|id| Kind::from_label(&id.kind).is_some_and(leads));
-    let rows = [(traffic, msg::traffic_rules_title(), true), (inert, msg::not_simulated_title(), false)];
+    let leads = |kind: Kind| {
+        matches!(kind, Kind::Ingress | Kind::NetworkPolicy) || kind.info().group == GATEWAY_GROUP
+    };
+    let (traffic, inert): (Vec<&Id>, Vec<&Id>) = model
+        .inert
+        .iter()
+        .partition(|id| Kind::from_label(&id.kind).is_some_and(leads));
+    let rows = [
+        (traffic, msg::traffic_rules_title(), true),
+        (inert, msg::not_simulated_title(), false),
+    ];
     for (ids, text, acts) in rows.into_iter().filter(|(ids, ..)| !ids.is_empty()) {
-        out.labels.push(Label { x: left, y, text, class: "", centred: false });
+        out.labels.push(Label {
+            x: left,
+            y,
+            text,
+            class: "",
+            centred: false,
+        });
         for (i, id) in ids.iter().enumerate() {
-            let rect = Rect::new(left + (i % chips) as f64 * 184.0, y + 22.0 + (i / chips) as f64 * 36.0, 176.0, 28.0);
-            let body = CardBody::Stored { fact: Message::default(), missing: false };
-            let label = if acts { msg::kind_name(&id.kind, &id.name) } else { msg::not_simulated_label(&id.kind, &id.name) };
+            let rect = Rect::new(
+                left + (i % chips) as f64 * 184.0,
+                y + 22.0 + (i / chips) as f64 * 36.0,
+                176.0,
+                28.0,
+            );
+            let body = CardBody::Stored {
+                fact: Message::default(),
+                missing: false,
+            };
+            let label = if acts {
+                msg::kind_name(&id.kind, &id.name)
+            } else {
+                msg::not_simulated_label(&id.kind, &id.name)
+            };
             out.put(id, rect, body, None, "inert", label);
         }
         y += 22.0 + ids.len().div_ceil(chips) as f64 * 36.0 + 12.0;

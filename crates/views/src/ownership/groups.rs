@@ -14,15 +14,38 @@ use std::rc::Rc;
 pub(super) const HEADING: f64 = 32.0;
 
 /// Draws the heading of a group: its title, and how many of its workloads are ready.
-pub(super) fn put_heading(frame: &Frame<'_>, group: &WorkloadGroup, (x, y): (f64, f64), out: &mut Scene) -> usize {
-    let owners = group.roots.iter().filter_map(|at| frame.model.roots[*at].controller.as_deref());
+pub(super) fn put_heading(
+    frame: &Frame<'_>,
+    group: &WorkloadGroup,
+    (x, y): (f64, f64),
+    out: &mut Scene,
+) -> usize {
+    let owners = group
+        .roots
+        .iter()
+        .filter_map(|at| frame.model.roots[*at].controller.as_deref());
     let ready = owners.clone().filter(|of| overview::is_ready(of)).count();
     let text = match owners.count() {
         0 => group.title.clone(),
         all => msg::overview_group(group.title.clone(), ready, all),
     };
-    let rect = Rect::new(x, y, (40.0 + 7.8 * text.length() as f64).min(frame.width), 24.0);
-    out.put(&group.id, rect, CardBody::Heading { text: text.clone(), folded: group.folded }, None, "", text)
+    let rect = Rect::new(
+        x,
+        y,
+        (40.0 + 7.8 * text.length() as f64).min(frame.width),
+        24.0,
+    );
+    out.put(
+        &group.id,
+        rect,
+        CardBody::Heading {
+            text: text.clone(),
+            folded: group.folded,
+        },
+        None,
+        "",
+        text,
+    )
 }
 
 /// Hangs what stands below a heading from it. Pods without an owner keep none: lines lead to them together.
@@ -35,26 +58,49 @@ pub(super) fn hang(items: &mut [Rc<Item>], heading: usize) {
 }
 
 /// A model for each group, with what belongs to its trees alone; and what belongs to none of them, or to several.
-pub(super) fn split_model(frame: &Frame<'_>, groups: &[WorkloadGroup], by: GroupBy) -> (Vec<Model>, Model) {
+pub(super) fn split_model(
+    frame: &Frame<'_>,
+    groups: &[WorkloadGroup],
+    by: GroupBy,
+) -> (Vec<Model>, Model) {
     let model = frame.model;
     let mut group_of = vec![0; model.roots.len()];
-    groups.iter().enumerate().for_each(|(at, group)| group.roots.iter().for_each(|root| group_of[*root] = at));
+    groups
+        .iter()
+        .enumerate()
+        .for_each(|(at, group)| group.roots.iter().for_each(|root| group_of[*root] = at));
     let mut parts: Vec<Model> = groups.iter().map(|group| part(model, group)).collect();
     let mut rest = Model::default();
     for service in &model.services {
         // One that selects nothing stands in its namespace; in a narrow frame each stands over a tree.
-        let near = || groups.iter().position(|group| by == GroupBy::Namespace && group.id.name == service.id.namespace);
-        let reached = service.reached(&model.roots).first().map(|root| group_of[*root]);
+        let near = || {
+            groups
+                .iter()
+                .position(|group| by == GroupBy::Namespace && group.id.name == service.id.namespace)
+        };
+        let reached = service
+            .reached(&model.roots)
+            .first()
+            .map(|root| group_of[*root]);
         let at = reached.or_else(near).or(frame.stacked.then_some(0));
-        at.and_then(|at| parts.get_mut(at)).unwrap_or(&mut rest).services.push(service.clone());
+        at.and_then(|at| parts.get_mut(at))
+            .unwrap_or(&mut rest)
+            .services
+            .push(service.clone());
     }
     let trees = TreeIndex::of(model);
     for policy in &model.policies {
         let at = trees.root(&policy.target).map(|root| group_of[root]);
-        at.map_or(&mut rest, |at| &mut parts[at]).policies.push(policy.clone());
+        at.map_or(&mut rest, |at| &mut parts[at])
+            .policies
+            .push(policy.clone());
     }
     for used in &model.uses {
-        trees.home(used, |root| group_of[root]).map_or(&mut rest, |at| &mut parts[at]).uses.push(used.clone());
+        trees
+            .home(used, |root| group_of[root])
+            .map_or(&mut rest, |at| &mut parts[at])
+            .uses
+            .push(used.clone());
     }
     (parts, rest)
 }
@@ -66,5 +112,12 @@ fn part(model: &Model, group: &WorkloadGroup) -> Model {
     let bound = |volume: &&Volume| claims.iter().any(|claim| claim.volume == volume.id.name);
     let volumes = model.volumes.iter().filter(bound).cloned().collect();
     let roots = roots.cloned().collect();
-    Model { roots, claims, volumes, chosen: model.chosen.clone(), budget: model.budget.clone(), ..Model::default() }
+    Model {
+        roots,
+        claims,
+        volumes,
+        chosen: model.chosen.clone(),
+        budget: model.budget.clone(),
+        ..Model::default()
+    }
 }

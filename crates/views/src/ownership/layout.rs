@@ -17,16 +17,49 @@ use projection::model::Model;
 use std::collections::BTreeSet;
 
 /// Lays the trees out. `selected` is a uid; the size is the viewport's.
-pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width, height): (f64, f64), chips: &mut ChipMemory) -> Scene {
+pub fn layout(
+    model: &Model,
+    selected: Option<&str>,
+    grouping: &Grouping,
+    (width, height): (f64, f64),
+    chips: &mut ChipMemory,
+) -> Scene {
     let stacked = width < if height < width { NARROWEST } else { 560.0 };
-    let low = if stacked { height < width.min(LOW_FRAME) } else { height < LOW_FRAME };
+    let low = if stacked {
+        height < width.min(LOW_FRAME)
+    } else {
+        height < LOW_FRAME
+    };
     let measures = if low { &FLAT } else { &USUAL };
-    let (left, top) = if stacked { (narrow::margin(low), narrow::margin(low)) } else { (measures.left, measures.top) };
-    let total = model.roots.iter().map(|root| root.desired().max(root.pods())).sum();
-    let wide = if stacked { (width - 2.0 * left).max(280.0) } else { width - 2.0 * left };
+    let (left, top) = if stacked {
+        (narrow::margin(low), narrow::margin(low))
+    } else {
+        (measures.left, measures.top)
+    };
+    let total = model
+        .roots
+        .iter()
+        .map(|root| root.desired().max(root.pods()))
+        .sum();
+    let wide = if stacked {
+        (width - 2.0 * left).max(280.0)
+    } else {
+        width - 2.0 * left
+    };
     let room = if low { wide } else { wide / LEAST - 1.0 };
-    let frame = Frame { model, selected, measures, total, width: wide, room, stacked };
-    let mut out = Scene { summary: summary(model), ..Scene::default() };
+    let frame = Frame {
+        model,
+        selected,
+        measures,
+        total,
+        width: wide,
+        room,
+        stacked,
+    };
+    let mut out = Scene {
+        summary: summary(model),
+        ..Scene::default()
+    };
     let mut drawn = BTreeSet::new();
     let many = !stacked && overview::is_wanted(model, (width, height));
     let grouped = match grouping.by {
@@ -36,7 +69,14 @@ pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width
     };
     let at = (left, top, height);
     let bottom = if grouped {
-        groups(&frame, grouping, at, many.then_some(chips), &mut out, &mut drawn)
+        groups(
+            &frame,
+            grouping,
+            at,
+            many.then_some(chips),
+            &mut out,
+            &mut drawn,
+        )
     } else {
         trees(&frame, at, &mut out, &mut drawn)
     };
@@ -68,10 +108,22 @@ fn groups<'a>(
     let model = frame.model;
     let all = grouping.groups(model);
     let many = chips.is_some();
-    let selected = if many { overview::selected_root(frame) } else { None };
+    let selected = if many {
+        overview::selected_root(frame)
+    } else {
+        None
+    };
     let root = selected.map(|at| &model.roots[at]);
-    let mut y = if many { overview::put_selected(frame, root, (left, top), out, drawn) } else { top };
-    let (parts, rest) = if many { Default::default() } else { split_model(frame, &all, grouping.by) };
+    let mut y = if many {
+        overview::put_selected(frame, root, (left, top), out, drawn)
+    } else {
+        top
+    };
+    let (parts, rest) = if many {
+        Default::default()
+    } else {
+        split_model(frame, &all, grouping.by)
+    };
     for (at, group) in all.iter().enumerate() {
         let heading = put_heading(frame, group, (left, y), out);
         y += HEADING;
@@ -81,24 +133,52 @@ fn groups<'a>(
                 let roots = group.roots.iter().map(|at| &model.roots[*at]);
                 drawn.extend(claims_of_trees(model, roots).map(|claim| claim.id.uid.clone()));
             }
-            (Some(chips), _) => y = overview::put_chips(frame, (group, heading, selected), (left, y), out, chips),
+            (Some(chips), _) => {
+                y = overview::put_chips(frame, (group, heading, selected), (left, y), out, chips)
+            }
             (None, None) => {}
-            (None, Some(part)) => y = trees(&Frame { model: part, ..*frame }, (left, y, height), out, drawn) + frame.measures.apart / 2.0,
+            (None, Some(part)) => {
+                y = trees(
+                    &Frame {
+                        model: part,
+                        ..*frame
+                    },
+                    (left, y, height),
+                    out,
+                    drawn,
+                ) + frame.measures.apart / 2.0
+            }
         }
         hang(&mut out.items[first..], heading);
         y += if group.folded { 4.0 } else { 14.0 };
     }
     if !rest.services.is_empty() || !rest.policies.is_empty() || !rest.uses.is_empty() {
-        y = trees(&Frame { model: &rest, ..*frame }, (left, y, height), out, drawn);
+        y = trees(
+            &Frame {
+                model: &rest,
+                ..*frame
+            },
+            (left, y, height),
+            out,
+            drawn,
+        );
     }
     y
 }
 
 /// Draws trees with what belongs to them, in columns or, in a narrow frame, one below the other; and where they end.
-fn trees<'a>(frame: &Frame<'a>, at: (f64, f64, f64), out: &mut Scene, drawn: &mut BTreeSet<String>) -> f64 {
+fn trees<'a>(
+    frame: &Frame<'a>,
+    at: (f64, f64, f64),
+    out: &mut Scene,
+    drawn: &mut BTreeSet<String>,
+) -> f64 {
     let homes = references::homes(frame.model);
-    let bottom =
-        if frame.stacked { narrow::put(frame, &homes, (at.0, at.1), out, drawn) } else { in_columns(frame, &homes, at, out, drawn) };
+    let bottom = if frame.stacked {
+        narrow::put(frame, &homes, (at.0, at.1), out, drawn)
+    } else {
+        in_columns(frame, &homes, at, out, drawn)
+    };
     references::link(frame.model, &homes, frame.selected, out);
     bottom
 }
@@ -119,13 +199,33 @@ fn in_columns<'a>(
     }
     top += if loose.is_empty() { 0.0 } else { 12.0 };
     let sizes: Vec<(f64, f64)> = bundles.iter().map(Bundle::size).collect();
-    let foot = if frame.model.inert.is_empty() { 0.0 } else { 64.0 }
-        + if shared.is_empty() { 0.0 } else { apart + references::shared_height(shared.len(), wide) };
-    let of = columns(&sizes, (wide, height - if measures.low { 0.0 } else { 44.0 } - top - foot - left), measures);
+    let foot = if frame.model.inert.is_empty() {
+        0.0
+    } else {
+        64.0
+    } + if shared.is_empty() {
+        0.0
+    } else {
+        apart + references::shared_height(shared.len(), wide)
+    };
+    let of = columns(
+        &sizes,
+        (
+            wide,
+            height - if measures.low { 0.0 } else { 44.0 } - top - foot - left,
+        ),
+        measures,
+    );
     let (mut x, mut bottom) = (left, top);
     for column in 0..=of.last().copied().unwrap_or(0) {
         let (mut y, mut wide) = (top, 0.0f64);
-        for (bundle, (w, _)) in bundles.iter().zip(&sizes).zip(&of).filter(|(_, at)| **at == column).map(|(it, _)| it) {
+        for (bundle, (w, _)) in bundles
+            .iter()
+            .zip(&sizes)
+            .zip(&of)
+            .filter(|(_, at)| **at == column)
+            .map(|(it, _)| it)
+        {
             y = bundle.put(frame, (x, y), *w, out, drawn) + apart;
             wide = wide.max(*w);
         }
@@ -142,7 +242,11 @@ fn in_columns<'a>(
 }
 
 /// In which column each stands: as few as let everything be as large as it can be, in their order.
-pub(super) fn columns(sizes: &[(f64, f64)], (width, height): (f64, f64), measures: &Measures) -> Vec<usize> {
+pub(super) fn columns(
+    sizes: &[(f64, f64)],
+    (width, height): (f64, f64),
+    measures: &Measures,
+) -> Vec<usize> {
     let (apart, least) = (measures.apart, if measures.low { 1.0 } else { LEAST });
     let mut best: (f64, Vec<usize>) = (0.0, vec![0; sizes.len()]);
     for count in 1..=sizes.len().min(4) {
@@ -152,10 +256,15 @@ pub(super) fn columns(sizes: &[(f64, f64)], (width, height): (f64, f64), measure
             wide[*column] = wide[*column].max(*w);
             high[*column] += h + apart;
         }
-        let across = (width / (wide.iter().sum::<f64>() + (count - 1) as f64 * measures.aside)).min(1.0);
+        let across =
+            (width / (wide.iter().sum::<f64>() + (count - 1) as f64 * measures.aside)).min(1.0);
         let scale = across.min(height / high.into_iter().fold(0.0, f64::max));
         // Of what does not fit in height, as much as can be read is seen at once.
-        let scale = if across >= least { scale.max(0.01 * count as f64) } else { across / 100.0 };
+        let scale = if across >= least {
+            scale.max(0.01 * count as f64)
+        } else {
+            across / 100.0
+        };
         if scale > best.0 * 1.02 {
             best = (scale, of);
         }
@@ -180,7 +289,11 @@ pub(super) fn split(sizes: &[(f64, f64)], count: usize, apart: f64) -> Vec<usize
     let (mut low, mut high) = (0.0, all);
     while high - low > 4.0 {
         let most = (low + high) / 2.0;
-        if fill(most).last().is_some_and(|last| *last < count) { high = most } else { low = most }
+        if fill(most).last().is_some_and(|last| *last < count) {
+            high = most
+        } else {
+            low = most
+        }
     }
     fill(high)
 }

@@ -112,40 +112,132 @@ pub(super) struct TreeColumns {
 
 /// From the widest: the first that fits is taken, for letters are not made smaller as long as cards can be narrower.
 pub(super) const PLAIN: [TreeColumns; 3] = [
-    TreeColumns { root: 200.0, gap: 54.0, set: 204.0, pod: 204.0, claim: 0.0, volume: 0.0 },
-    TreeColumns { root: 164.0, gap: 28.0, set: 168.0, pod: 184.0, claim: 0.0, volume: 0.0 },
+    TreeColumns {
+        root: 200.0,
+        gap: 54.0,
+        set: 204.0,
+        pod: 204.0,
+        claim: 0.0,
+        volume: 0.0,
+    },
+    TreeColumns {
+        root: 164.0,
+        gap: 28.0,
+        set: 168.0,
+        pod: 184.0,
+        claim: 0.0,
+        volume: 0.0,
+    },
     LOW,
 ];
 
 /// In the smallest frame, so that the Pods are in sight.
-pub(super) const LOW: TreeColumns = TreeColumns { root: 160.0, gap: 24.0, set: 164.0, pod: 164.0, claim: 164.0, volume: 0.0 };
+pub(super) const LOW: TreeColumns = TreeColumns {
+    root: 160.0,
+    gap: 24.0,
+    set: 164.0,
+    pod: 164.0,
+    claim: 164.0,
+    volume: 0.0,
+};
 
 /// With claims. In a small frame volumes are left out: the claim says it is bound.
 pub(super) const CLAIMS: [TreeColumns; 4] = [
-    TreeColumns { root: 176.0, gap: 44.0, set: 190.0, pod: 188.0, claim: 156.0, volume: 152.0 },
-    TreeColumns { root: 164.0, gap: 36.0, set: 170.0, pod: 176.0, claim: 148.0, volume: 140.0 },
-    TreeColumns { root: 160.0, gap: 40.0, set: 170.0, pod: 184.0, claim: 176.0, volume: 0.0 },
+    TreeColumns {
+        root: 176.0,
+        gap: 44.0,
+        set: 190.0,
+        pod: 188.0,
+        claim: 156.0,
+        volume: 152.0,
+    },
+    TreeColumns {
+        root: 164.0,
+        gap: 36.0,
+        set: 170.0,
+        pod: 176.0,
+        claim: 148.0,
+        volume: 140.0,
+    },
+    TreeColumns {
+        root: 160.0,
+        gap: 40.0,
+        set: 170.0,
+        pod: 184.0,
+        claim: 176.0,
+        volume: 0.0,
+    },
     LOW,
 ];
 
 /// In a low frame, from the widest: the first is for a StatefulSet.
 pub(super) const FLAT_PLAIN: [TreeColumns; 2] = [
-    TreeColumns { root: 192.0, gap: 30.0, set: 200.0, pod: 212.0, claim: 0.0, volume: 0.0 },
-    TreeColumns { root: 110.0, gap: 14.0, set: 120.0, pod: 184.0, claim: 0.0, volume: 0.0 },
+    TreeColumns {
+        root: 192.0,
+        gap: 30.0,
+        set: 200.0,
+        pod: 212.0,
+        claim: 0.0,
+        volume: 0.0,
+    },
+    TreeColumns {
+        root: 110.0,
+        gap: 14.0,
+        set: 120.0,
+        pod: 184.0,
+        claim: 0.0,
+        volume: 0.0,
+    },
 ];
 
 pub(super) const FLAT_CLAIMS: [TreeColumns; 4] = [
-    TreeColumns { root: 190.0, gap: 46.0, set: 190.0, pod: 212.0, claim: 180.0, volume: 0.0 },
-    TreeColumns { root: 140.0, gap: 20.0, set: 164.0, pod: 184.0, claim: 150.0, volume: 0.0 },
-    TreeColumns { root: 114.0, gap: 16.0, set: 120.0, pod: 176.0, claim: 142.0, volume: 0.0 },
-    TreeColumns { root: 98.0, gap: 12.0, set: 110.0, pod: 112.0, claim: 100.0, volume: 0.0 },
+    TreeColumns {
+        root: 190.0,
+        gap: 46.0,
+        set: 190.0,
+        pod: 212.0,
+        claim: 180.0,
+        volume: 0.0,
+    },
+    TreeColumns {
+        root: 140.0,
+        gap: 20.0,
+        set: 164.0,
+        pod: 184.0,
+        claim: 150.0,
+        volume: 0.0,
+    },
+    TreeColumns {
+        root: 114.0,
+        gap: 16.0,
+        set: 120.0,
+        pod: 176.0,
+        claim: 142.0,
+        volume: 0.0,
+    },
+    TreeColumns {
+        root: 98.0,
+        gap: 12.0,
+        set: 110.0,
+        pod: 112.0,
+        claim: 100.0,
+        volume: 0.0,
+    },
 ];
 
 impl TreeColumns {
     /// The width of a tree, with a Service's rail where there are no claims.
     pub(super) fn width(&self, sets: bool, rail: f64) -> f64 {
-        let volume = if self.volume > 0.0 { 36.0 + self.volume } else { 0.0 };
-        let claim = if self.claim > 0.0 { self.gap + self.claim + volume } else { rail + 10.0 };
+        let volume = if self.volume > 0.0 {
+            36.0 + self.volume
+        } else {
+            0.0
+        };
+        let claim = if self.claim > 0.0 {
+            self.gap + self.claim + volume
+        } else {
+            rail + 10.0
+        };
         self.root + self.gap + if sets { self.set + self.gap } else { 0.0 } + self.pod + claim
     }
 }

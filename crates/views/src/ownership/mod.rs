@@ -19,7 +19,9 @@ pub use overview::ChipMemory;
 pub use read::LastScales;
 
 use crate::shape::Scene;
-use crate::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
+use crate::view::{
+    Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads,
+};
 use i18n::msg;
 use projection::model::Model;
 
@@ -32,11 +34,24 @@ pub static VIEW: View = View {
     title: msg::view_ownership,
     icon: "i-deployment",
     legend: Legend::PodStates,
-    empty: Empty { title: Some(msg::ownership_empty_title), text: Some(msg::ownership_empty), examples: true, by_filter: true },
-    fit: Fit { hangs: false, ..Fit::HANGING },
+    empty: Empty {
+        title: Some(msg::ownership_empty_title),
+        text: Some(msg::ownership_empty),
+        examples: true,
+        by_filter: true,
+    },
+    fit: Fit {
+        hangs: false,
+        ..Fit::HANGING
+    },
     status: Status::Of(Workloads::Drawn),
     filter: ObjectFilter::Words,
-    uses: Uses { budget: true, groups: true, counters: true, ..Uses::NOTHING },
+    uses: Uses {
+        budget: true,
+        groups: true,
+        counters: true,
+        ..Uses::NOTHING
+    },
     refresh_ms: |sim| read::refuses(sim).then_some(1000),
     extent: None,
     draw,
@@ -44,8 +59,16 @@ pub static VIEW: View = View {
 
 fn draw(model: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     read::read(model, source, memory);
-    memory.chips.begin((source.read_limit < usize::MAX).then_some(DRAWN_AT_ONCE));
-    let scene = layout(model, source.uid, source.grouping, source.stage, &mut memory.chips);
+    memory
+        .chips
+        .begin((source.read_limit < usize::MAX).then_some(DRAWN_AT_ONCE));
+    let scene = layout(
+        model,
+        source.uid,
+        source.grouping,
+        source.stage,
+        &mut memory.chips,
+    );
     memory.is_cut = !memory.chips.end();
     scene
 }

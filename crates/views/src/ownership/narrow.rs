@@ -19,39 +19,96 @@ pub(super) fn margin(low: bool) -> f64 {
 
 /// Draws cards in full width, children below, and returns where they end. In a low frame all are lower, so that root and Pods are seen
 /// together.
-pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f64), out: &mut Scene, drawn: &mut BTreeSet<String>) -> f64 {
-    let Frame { model, selected, width: w, .. } = *frame;
+pub(super) fn put(
+    frame: &Frame<'_>,
+    homes: &[Option<usize>],
+    (m, top): (f64, f64),
+    out: &mut Scene,
+    drawn: &mut BTreeSet<String>,
+) -> f64 {
+    let Frame {
+        model,
+        selected,
+        width: w,
+        ..
+    } = *frame;
     let low = frame.measures.low;
     let total = model.population();
     let mut y = top;
-    let of_home =
-        |at: Option<usize>| model.uses.iter().zip(homes).filter(|(_, home)| **home == at).map(|(used, _)| used).collect::<Vec<_>>();
+    let of_home = |at: Option<usize>| {
+        model
+            .uses
+            .iter()
+            .zip(homes)
+            .filter(|(_, home)| **home == at)
+            .map(|(used, _)| used)
+            .collect::<Vec<_>>()
+    };
     // A Service stands over the first tree that it reaches.
-    let over: Vec<usize> = model.services.iter().map(|service| service.reached(&model.roots).first().copied().unwrap_or(0)).collect();
+    let over: Vec<usize> = model
+        .services
+        .iter()
+        .map(|service| service.reached(&model.roots).first().copied().unwrap_or(0))
+        .collect();
     for (at, root) in model.roots.iter().enumerate() {
-        for service in model.services.iter().zip(&over).filter(|(_, over)| **over == at).map(|(service, _)| service) {
-            let form = service.trouble().cloned().unwrap_or_else(|| endpoints(service.ready()));
+        for service in model
+            .services
+            .iter()
+            .zip(&over)
+            .filter(|(_, over)| **over == at)
+            .map(|(service, _)| service)
+        {
+            let form = service
+                .trouble()
+                .cloned()
+                .unwrap_or_else(|| endpoints(service.ready()));
             let state = match service.trouble() {
                 Some(_) => PodState::NotReady.class(),
                 None if service.ready() > 0 => "ready",
                 None => "none",
             };
             let label = msg::service_label_short(&service.id.name, &form);
-            out.put(&service.id, Rect::new(m, y, w, 44.0), CardBody::Service { form }, None, state, label);
+            out.put(
+                &service.id,
+                Rect::new(m, y, w, 44.0),
+                CardBody::Service { form },
+                None,
+                state,
+                label,
+            );
             y += 60.0;
         }
-        let aims = |policy: &&Policy| root.controller.as_ref().is_some_and(|of| of.id.uid == policy.target);
+        let aims = |policy: &&Policy| {
+            root.controller
+                .as_ref()
+                .is_some_and(|of| of.id.uid == policy.target)
+        };
         for policy in model.policies.iter().filter(aims) {
             let label = policy_label(policy);
             let refused = Some(msg::policy_refuses_short()).filter(|_| !policy.refuses.is_empty());
-            let state = if refused.is_some() { PodState::NotReady.class() } else { "settled" };
+            let state = if refused.is_some() {
+                PodState::NotReady.class()
+            } else {
+                "settled"
+            };
             let form = refused.unwrap_or_else(|| policy.form.clone());
-            out.put(&policy.id, Rect::new(m, y, w, 44.0), CardBody::Service { form }, None, state, label);
+            out.put(
+                &policy.id,
+                Rect::new(m, y, w, 44.0),
+                CardBody::Service { form },
+                None,
+                state,
+                label,
+            );
             y += 60.0;
         }
         let (mut parent, mut from) = (None, Rect::default());
         if let Some(of) = &root.controller {
-            let (of, look) = match model.budget.as_ref().filter(|budget| budget.uid == of.id.uid) {
+            let (of, look) = match model
+                .budget
+                .as_ref()
+                .filter(|budget| budget.uid == of.id.uid)
+            {
                 Some(budget) => (with_updated(of), Look::Stacked(budget.clone())),
                 None => (of.clone(), if low { Look::Low } else { Look::Tall }),
             };
@@ -78,13 +135,23 @@ pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f6
                     if let [Arg::Number(revision)] = small.caption.args() {
                         small.caption = msg::why_revision(*revision);
                     }
-                    let (high, look) = if low { (BRIEF, Look::Low) } else { (card_height(&small), Look::Tall) };
+                    let (high, look) = if low {
+                        (BRIEF, Look::Low)
+                    } else {
+                        (card_height(&small), Look::Tall)
+                    };
                     let rect = Rect::new(x, at, group_w, high);
                     let index = put_controller(out, &Rc::new(small), rect, parent, look);
                     let on = chosen(selected, &of.id) || model.place(group, selected).is_some();
                     out.link(
                         of.id.uid.clone(),
-                        drop(from.cx(), from.bottom(), rect.cx(), rect.y, (from.bottom() + rect.y) / 2.0),
+                        drop(
+                            from.cx(),
+                            from.bottom(),
+                            rect.cx(),
+                            rect.y,
+                            (from.bottom() + rect.y) / 2.0,
+                        ),
                         line(on, of.leaving),
                     );
                     at = rect.bottom() + if low { 8.0 } else { 21.0 };
@@ -96,7 +163,11 @@ pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f6
             y = lowest + if low { 4.0 } else { 24.0 };
         }
         // Claims below their Pods, each with the name of its volume.
-        let pods = root.groups.iter().filter(|group| group.pods.mounts()).flat_map(|group| group.pods.iter());
+        let pods = root
+            .groups
+            .iter()
+            .filter(|group| group.pods.mounts())
+            .flat_map(|group| group.pods.iter());
         for claim in pods.flat_map(|pod| claims_of(model, pod)) {
             if !drawn.contains(&claim.id.uid) {
                 drawn.insert(claim.id.uid.clone());
@@ -105,7 +176,11 @@ pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f6
                     claim,
                     Rect::new(m, y, w, 60.0),
                     parent,
-                    &[&claim.phase, &claim.capacity, &i18n::format::volume(&claim.volume)],
+                    &[
+                        &claim.phase,
+                        &claim.capacity,
+                        &i18n::format::volume(&claim.volume),
+                    ],
                 );
                 y += 68.0;
             }
@@ -150,7 +225,11 @@ pub(super) fn stack(
 ) -> f64 {
     let mut y = top;
     if let (Some(first), true) = (group.pods.first(), from.h > 0.0) {
-        out.link(format!("{}/stem", first.id.uid), drop(from.cx(), from.bottom(), x + w / 2.0, top, top - 12.0), Line::Owns);
+        out.link(
+            format!("{}/stem", first.id.uid),
+            drop(from.cx(), from.bottom(), x + w / 2.0, top, top - 12.0),
+            Line::Owns,
+        );
     }
     if group.pods.len() <= 6 && low {
         let across = if w > 240.0 { 2 } else { 1 };
@@ -158,30 +237,74 @@ pub(super) fn stack(
         for (i, pod) in group.pods.iter().enumerate() {
             let (column, row) = ((i % across) as f64, (i / across) as f64);
             let rect = Rect::new(x + column * (wide + 8.0), y + row * 34.0, wide, 30.0);
-            out.put(&pod.id, rect, pod_line(pod, wide), parent, pod.state.class(), pod_label(pod));
+            out.put(
+                &pod.id,
+                rect,
+                pod_line(pod, wide),
+                parent,
+                pod.state.class(),
+                pod_label(pod),
+            );
         }
         return y + group.pods.len().div_ceil(across) as f64 * 34.0;
     }
     if group.pods.len() <= 6 {
         for pod in group.pods.iter() {
-            let mut body = pod_body(pod, if w > 240.0 { 30 } else { 5.max(pod.parts(5).1.len()) });
+            let mut body = pod_body(
+                pod,
+                if w > 240.0 {
+                    30
+                } else {
+                    5.max(pod.parts(5).1.len())
+                },
+            );
             if let (CardBody::Pod { lead, .. }, true) = (&mut body, w <= 240.0) {
                 lead.clear();
             }
             if let (CardBody::Pod { note, .. }, true) = (&mut body, w <= 240.0) {
                 *note = Message::default();
             }
-            out.put(&pod.id, Rect::new(x, y, w, 48.0), body, parent, pod.state.class(), pod_label(pod));
+            out.put(
+                &pod.id,
+                Rect::new(x, y, w, 48.0),
+                body,
+                parent,
+                pod.state.class(),
+                pod_label(pod),
+            );
             y += 56.0;
         }
         return y;
     }
-    let (side, pitch) = if total > DENSE { (7.0, 8.0) } else { (8.0, 10.0) };
+    let (side, pitch) = if total > DENSE {
+        (7.0, 8.0)
+    } else {
+        (8.0, 10.0)
+    };
     let columns = ((w - 2.0 * PAD) / pitch) as usize;
     let head = counts_height(&group.pods, w);
-    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (PAD, head + 6.0), old, ring };
+    let cells = Cells {
+        pods: group.pods.clone(),
+        columns,
+        side,
+        pitch,
+        at: (PAD, head + 6.0),
+        old,
+        ring,
+    };
     let h = head + group.pods.len().div_ceil(columns) as f64 * pitch + 14.0;
-    let id = Id { kind: "Pods".into(), uid: format!("{}/pods", group.pods[0].id.uid), ..group.pods[0].id.clone() };
-    out.put(&id, Rect::new(x, y, w, h), CardBody::Cells(cells), parent, "progressing", msg::summary_pods(group.pods.len()));
+    let id = Id {
+        kind: "Pods".into(),
+        uid: format!("{}/pods", group.pods[0].id.uid),
+        ..group.pods[0].id.clone()
+    };
+    out.put(
+        &id,
+        Rect::new(x, y, w, h),
+        CardBody::Cells(cells),
+        parent,
+        "progressing",
+        msg::summary_pods(group.pods.len()),
+    );
     y + h + 8.0
 }

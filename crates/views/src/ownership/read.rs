@@ -28,12 +28,17 @@ pub fn read(model: &mut Model, source: &Source, memory: &mut ViewMemory) {
 
 /// Whether a Deployment has Pods of several revisions.
 fn updates(root: &Root) -> bool {
-    root.groups.len() > 1 && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment")
+    root.groups.len() > 1
+        && root
+            .controller
+            .as_ref()
+            .is_some_and(|of| of.id.kind == "Deployment")
 }
 
 /// Whether a budget has just refused an eviction, which is asked for again: the seconds until then count down.
 pub(super) fn refuses(sim: &Sim) -> bool {
-    sim.server().count(Kind::PodDisruptionBudget) > 0 && refused_evictions(sim, &|_, _| true).next().is_some()
+    sim.server().count(Kind::PodDisruptionBudget) > 0
+        && refused_evictions(sim, &|_, _| true).next().is_some()
 }
 
 /// Says of each budget which eviction it refuses.
@@ -44,9 +49,16 @@ fn say_refusals(model: &mut Model, sim: &Sim) {
     for refused in refused_evictions(sim, &|_, _| true) {
         let is_it = |policy: &&mut Policy| {
             let id = &policy.id;
-            id.kind == Kind::PodDisruptionBudget.name() && id.name == *refused.budget && id.namespace == *refused.pod.namespace
+            id.kind == Kind::PodDisruptionBudget.name()
+                && id.name == *refused.budget
+                && id.namespace == *refused.pod.namespace
         };
-        if let Some(policy) = model.policies.iter_mut().find(is_it).filter(|policy| policy.refuses.is_empty()) {
+        if let Some(policy) = model
+            .policies
+            .iter_mut()
+            .find(is_it)
+            .filter(|policy| policy.refuses.is_empty())
+        {
             let pod = i18n::format::front(&refused.pod.name, 20);
             policy.refuses = msg::policy_refuses(pod, refused.seconds_left(sim.now()));
         }
@@ -56,24 +68,59 @@ fn say_refusals(model: &mut Model, sim: &Sim) {
 /// Names the missing ConfigMap or Secret on the card of a Pod that cannot start; with many Pods they are cells.
 fn say_lacks(model: &mut Model, source: &Source) {
     let mut left = MAX_LACKING;
-    let creates =
-        |group: &&mut Group| group.pods.len() <= MAX_LACKING && group.pods.counts().iter().any(|(state, _)| *state == PodState::Creating);
-    for group in model.roots.iter_mut().flat_map(|root| &mut root.groups).filter(creates) {
+    let creates = |group: &&mut Group| {
+        group.pods.len() <= MAX_LACKING
+            && group
+                .pods
+                .counts()
+                .iter()
+                .any(|(state, _)| *state == PodState::Creating)
+    };
+    for group in model
+        .roots
+        .iter_mut()
+        .flat_map(|root| &mut root.groups)
+        .filter(creates)
+    {
         for at in 0..group.pods.len() {
-            let Some(pod) = group.pods.get(at).filter(|pod| pod.state == PodState::Creating).cloned() else { continue };
+            let Some(pod) = group
+                .pods
+                .get(at)
+                .filter(|pod| pod.state == PodState::Creating)
+                .cloned()
+            else {
+                continue;
+            };
             if left == 0 {
                 return;
             }
             left -= 1;
-            let object = source.sim.get(&ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name));
-            let Some(object) = object.filter(|object| !sources::of(object).is_empty()) else { continue };
-            let Some(lack) = lack(object, source.sim.server()) else { continue };
-            let (kind, name) = (lack.source.kind.name(), i18n::format::front(&lack.source.name, 13));
+            let object =
+                source
+                    .sim
+                    .get(&ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name));
+            let Some(object) = object.filter(|object| !sources::of(object).is_empty()) else {
+                continue;
+            };
+            let Some(lack) = lack(object, source.sim.server()) else {
+                continue;
+            };
+            let (kind, name) = (
+                lack.source.kind.name(),
+                i18n::format::front(&lack.source.name, 13),
+            );
             let word = match lack.only_key {
                 true => msg::pod_waits_key(kind, name),
                 false => msg::pod_waits_source(kind, name),
             };
-            group.pods.replace(at, Rc::new(Pod { word, note: Message::default(), ..(*pod).clone() }));
+            group.pods.replace(
+                at,
+                Rc::new(Pod {
+                    word,
+                    note: Message::default(),
+                    ..(*pod).clone()
+                }),
+            );
         }
     }
 }
@@ -92,7 +139,10 @@ impl LastScales {
     fn read(&mut self, model: &mut Model, source: &Source) {
         let happened = source.history.len();
         if self.epoch != source.epoch || self.read > happened {
-            *self = LastScales { epoch: source.epoch, ..LastScales::default() };
+            *self = LastScales {
+                epoch: source.epoch,
+                ..LastScales::default()
+            };
         }
         let from = happened.saturating_sub(SCALE_LOOKBACK);
         if self.read < from {
@@ -101,14 +151,24 @@ impl LastScales {
         }
         let from = self.read.max(from);
         for entry in source.history.from(from).iter() {
-            let Record::Write { object, before, .. } = &entry.record else { continue };
+            let Record::Write { object, before, .. } = &entry.record else {
+                continue;
+            };
             // With another template another rollout begins, also back to a revision that there was.
-            if let (Body::Deployment(is), Some(Body::Deployment(was))) = (&object.body, before.as_ref().map(|before| &before.body))
+            if let (Body::Deployment(is), Some(Body::Deployment(was))) =
+                (&object.body, before.as_ref().map(|before| &before.body))
                 && is.spec.template != was.spec.template
             {
                 self.sizes.retain(|_, (of, _)| *of != object.meta.uid);
             }
-            let Some(owner) = object.meta.controller().filter(|_| object.kind == Kind::ReplicaSet).map(|owner| owner.uid) else { continue };
+            let Some(owner) = object
+                .meta
+                .controller()
+                .filter(|_| object.kind == Kind::ReplicaSet)
+                .map(|owner| owner.uid)
+            else {
+                continue;
+            };
             match before.as_ref().map(|before| effect::scaled(before, object)) {
                 Some(Some(sizes)) => drop(self.sizes.insert(object.meta.uid, (owner, sizes))),
                 Some(None) => {}
@@ -117,8 +177,15 @@ impl LastScales {
             }
         }
         self.read = happened;
-        for group in model.roots.iter_mut().filter(|root| updates(root)).flat_map(|root| &mut root.groups) {
-            let Some(set) = group.controller.as_mut().filter(|set| set.chip.is_empty()) else { continue };
+        for group in model
+            .roots
+            .iter_mut()
+            .filter(|root| updates(root))
+            .flat_map(|root| &mut root.groups)
+        {
+            let Some(set) = group.controller.as_mut().filter(|set| set.chip.is_empty()) else {
+                continue;
+            };
             if let Some((_, sizes)) = Uid::parse(&set.id.uid).and_then(|uid| self.sizes.get(&uid)) {
                 Rc::make_mut(set).chip = Message::only(Arg::Change(sizes.as_str().into()));
             }

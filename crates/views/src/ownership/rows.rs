@@ -37,15 +37,23 @@ impl TreeRow<'_> {
     }
 
     /// Draws the card, and what it says of itself beside it.
-    pub(super) fn put(&self, measures: &Measures, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
+    pub(super) fn put(
+        &self,
+        measures: &Measures,
+        (x, y): (f64, f64),
+        end: f64,
+        out: &mut Scene,
+    ) -> Rect {
         let least = measures.card.0;
         // As wide as its name needs, or its kind over it, beside its pill.
         let wide = match self {
             TreeRow::Service(service) => {
-                (98.0 + 7.3 * service.id.name.len() as f64 + 6.6 * service.form.len() as f64).clamp(least, least + 100.0)
+                (98.0 + 7.3 * service.id.name.len() as f64 + 6.6 * service.form.len() as f64)
+                    .clamp(least, least + 100.0)
             }
             TreeRow::Policy(policy) => {
-                let words = (7.3 * policy.id.name.len() as f64).max(6.6 * policy.id.kind.len() as f64);
+                let words =
+                    (7.3 * policy.id.name.len() as f64).max(6.6 * policy.id.kind.len() as f64);
                 (98.0 + words + 6.6 * policy.form.length() as f64).clamp(least, least + 130.0)
             }
         };
@@ -54,19 +62,35 @@ impl TreeRow<'_> {
             TreeRow::Service(service) => {
                 put_service(out, service, rect);
                 let (of, ready) = (&service.selector, service.ready());
-                let words = if of.is_empty() { msg::row_no_selector() } else { msg::row_selector(of) };
+                let words = if of.is_empty() {
+                    msg::row_no_selector()
+                } else {
+                    msg::row_selector(of)
+                };
                 let with_hint = |ready_words: Message| match service.trouble() {
                     Some(trouble) => Message::list(vec![ready_words, trouble.clone()]),
                     None => ready_words,
                 };
                 (
                     dotted(vec![words, with_hint(endpoints(ready))]),
-                    dotted(vec![Message::name(middle(of, 24)), with_hint(msg::ready_count(ready))]),
+                    dotted(vec![
+                        Message::name(middle(of, 24)),
+                        with_hint(msg::ready_count(ready)),
+                    ]),
                 )
             }
             TreeRow::Policy(policy) => {
                 let label = policy_label(policy);
-                out.put(&policy.id, rect, CardBody::Service { form: policy.form.clone() }, None, "settled", label);
+                out.put(
+                    &policy.id,
+                    rect,
+                    CardBody::Service {
+                        form: policy.form.clone(),
+                    },
+                    None,
+                    "settled",
+                    label,
+                );
                 match policy.refuses.is_empty() {
                     true => (policy.words.clone(), policy.words.clone()),
                     false => (policy.refuses.clone(), msg::policy_refuses_short()),
@@ -74,12 +98,17 @@ impl TreeRow<'_> {
             }
         };
         // Where the words do not fit before the rail, the short ones do.
-        let (x, room) = (rect.right() + 24.0, ((end - rect.right() - 48.0) / 6.0).max(8.0) as usize);
+        let (x, room) = (
+            rect.right() + 24.0,
+            ((end - rect.right() - 48.0) / 6.0).max(8.0) as usize,
+        );
         let fits = |text: &Message| text.length() <= room;
         // In the smallest frame what it selects gives way to what it has.
         let text = match self {
             _ if fits(&words) => words,
-            TreeRow::Service(service) if measures.low && !fits(&short) => msg::ready_count(service.ready()),
+            TreeRow::Service(service) if measures.low && !fits(&short) => {
+                msg::ready_count(service.ready())
+            }
             _ => short,
         };
         let troubled = match self {
@@ -87,9 +116,19 @@ impl TreeRow<'_> {
             TreeRow::Policy(policy) => !policy.refuses.is_empty(),
         };
         let class = if troubled { "onedge under" } else { "onedge" };
-        out.labels.push(Label { x, y: rect.cy() - 8.0, text, class, centred: false });
+        out.labels.push(Label {
+            x,
+            y: rect.cy() - 8.0,
+            text,
+            class,
+            centred: false,
+        });
         if end == f64::MAX && matches!(self, TreeRow::Service(_)) {
-            out.link(self.id().uid.clone(), format!("M{} {}H{x}", rect.right(), rect.cy()), Line::Selects);
+            out.link(
+                self.id().uid.clone(),
+                format!("M{} {}H{x}", rect.right(), rect.cy()),
+                Line::Selects,
+            );
         }
         rect
     }
@@ -97,7 +136,9 @@ impl TreeRow<'_> {
     /// The selector's line: along the row to a rail, with a stub to each Pod in the EndpointSlice, or to each block of Pods.
     pub(super) fn rail(&self, card: Rect, rail: f64, lift: f64, ends: &[End], out: &mut Scene) {
         let to = |end: &End| match (self, end.pod) {
-            (TreeRow::Service(service), Some(pod)) => service.endpoint(&pod.id.name).map(|endpoint| endpoint.ready),
+            (TreeRow::Service(service), Some(pod)) => service
+                .endpoint(&pod.id.name)
+                .map(|endpoint| endpoint.ready),
             (TreeRow::Service(service), None) => service.reaches(&end.of),
             (TreeRow::Policy(_), pod) => Some(pod.is_none_or(|pod| pod.state == PodState::Ready)),
         };
@@ -106,19 +147,45 @@ impl TreeRow<'_> {
         for (end, full) in ends.iter().filter_map(|end| Some((end, to(end)?))) {
             let (right, port) = (end.rect.right(), end.rect.cy() + lift);
             let from = end.past.unwrap_or(port);
-            let down = if end.past.is_some() { format!("H{}V{port}", right + 14.0) } else { String::new() };
+            let down = if end.past.is_some() {
+                format!("H{}V{port}", right + 14.0)
+            } else {
+                String::new()
+            };
             // A block of Pods is bracketed: the line leads to those of them that are endpoints, to none in particular.
             let (x, bracket) = match end.pod {
                 Some(_) => (right, String::new()),
-                None => (right + 7.0, format!("M{} {}V{}", right + 7.0, end.rect.y + 1.0, end.rect.bottom() - 1.0)),
+                None => (
+                    right + 7.0,
+                    format!(
+                        "M{} {}V{}",
+                        right + 7.0,
+                        end.rect.y + 1.0,
+                        end.rect.bottom() - 1.0
+                    ),
+                ),
             };
-            out.link(format!("{uid}/{n}"), format!("M{rail} {from}{down}H{}{bracket}", right + 7.0), Line::Selects);
-            out.ports.push(Port { x, y: port, full, network: true });
+            out.link(
+                format!("{uid}/{n}"),
+                format!("M{rail} {from}{down}H{}{bracket}", right + 7.0),
+                Line::Selects,
+            );
+            out.ports.push(Port {
+                x,
+                y: port,
+                full,
+                network: true,
+            });
             (n, last) = (n + 1, last.max(from));
         }
         let d = match n {
             0 => format!("M{} {y}H{}", card.right(), card.right() + 24.0),
-            _ => format!("M{} {y}H{}Q{rail} {y} {rail} {}V{last}", card.right(), rail - 10.0, y + 10.0),
+            _ => format!(
+                "M{} {y}H{}Q{rail} {y} {rail} {}V{last}",
+                card.right(),
+                rail - 10.0,
+                y + 10.0
+            ),
         };
         out.link(uid.clone(), d, Line::Selects);
     }
@@ -134,9 +201,21 @@ pub(super) fn put_service(out: &mut Scene, service: &Service, rect: Rect) {
     let form = service_form(service);
     let label = msg::service_label(&service.id.name, &form, endpoints(ready));
     let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, rect, CardBody::Service { form }, None, state, label);
+    out.put(
+        &service.id,
+        rect,
+        CardBody::Service { form },
+        None,
+        state,
+        label,
+    );
 }
 
 pub(super) fn policy_label(policy: &Policy) -> Message {
-    msg::policy_label(&policy.id.kind, &policy.id.name, &policy.form, &policy.words)
+    msg::policy_label(
+        &policy.id.kind,
+        &policy.id.name,
+        &policy.form,
+        &policy.words,
+    )
 }

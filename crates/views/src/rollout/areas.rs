@@ -40,11 +40,18 @@ pub(super) fn areas(points: &[Point], order: &[usize], places: &Places) -> Vec<A
     let mut out = Vec::new();
     for (class, pick) in LAYERS {
         for revision in order.iter().copied() {
-            let heights: Vec<u32> = points.iter().map(|point| point.counts.get(revision).map_or(0, pick)).collect();
+            let heights: Vec<u32> = points
+                .iter()
+                .map(|point| point.counts.get(revision).map_or(0, pick))
+                .collect();
             if heights.iter().all(|height| *height == 0) {
                 continue;
             }
-            let over: Vec<u32> = below.iter().zip(&heights).map(|(below, height)| below + height).collect();
+            let over: Vec<u32> = below
+                .iter()
+                .zip(&heights)
+                .map(|(below, height)| below + height)
+                .collect();
             let mut outline = String::new();
             let mut from = 0;
             for stretch in heights.chunk_by(|a, b| (*a > 0) == (*b > 0)) {
@@ -61,7 +68,12 @@ pub(super) fn areas(points: &[Point], order: &[usize], places: &Places) -> Vec<A
                 let (x, top) = ((places.x)(point.at), (places.y)(over[i]));
                 Rect::new(x, top, (places.x)(end(i)) - x, (places.y)(below[i]) - top)
             };
-            out.push(Area { revision, class, outline, steps: points.iter().enumerate().map(step).collect() });
+            out.push(Area {
+                revision,
+                class,
+                outline,
+                steps: points.iter().enumerate().map(step).collect(),
+            });
             below = over;
         }
     }
@@ -69,10 +81,22 @@ pub(super) fn areas(points: &[Point], order: &[usize], places: &Places) -> Vec<A
 }
 
 /// A staircase through the points, forwards as the beginning of a path or backwards as its end.
-fn steps(d: &mut String, (points, now): (&[Point], u64), values: &[u32], places: &Places, forwards: bool) {
+fn steps(
+    d: &mut String,
+    (points, now): (&[Point], u64),
+    values: &[u32],
+    places: &Places,
+    forwards: bool,
+) {
     let ends = |i: usize| points.get(i + 1).map_or(now, |next| next.at);
     let mut put = |begins: bool, at: u64, value: u32| {
-        let _ = write!(d, "{}{:.1} {:.1}", if begins { 'M' } else { 'L' }, (places.x)(at), (places.y)(value));
+        let _ = write!(
+            d,
+            "{}{:.1} {:.1}",
+            if begins { 'M' } else { 'L' },
+            (places.x)(at),
+            (places.y)(value)
+        );
     };
     if forwards {
         for (i, (point, value)) in points.iter().zip(values).enumerate() {
@@ -89,7 +113,12 @@ fn steps(d: &mut String, (points, now): (&[Point], u64), values: &[u32], places:
 
 /// Whether a revision has had Pods of a layer.
 fn had(points: &[Point], revision: usize, pick: Pick) -> bool {
-    points.iter().any(|point| point.counts.get(revision).is_some_and(|count| pick(count) > 0))
+    points.iter().any(|point| {
+        point
+            .counts
+            .get(revision)
+            .is_some_and(|count| pick(count) > 0)
+    })
 }
 
 /// The shade of each revision: the current one has the full colour, and of those before it that have had ready Pods the next ones have
@@ -108,7 +137,11 @@ pub(super) fn shades(order: &[usize], points: &[Point]) -> Vec<&'static str> {
 }
 
 /// The class of the swatch of each revision: its shade, or what else it has in the plot.
-pub(super) fn swatches(order: &[usize], points: &[Point], shades: &[&'static str]) -> Vec<&'static str> {
+pub(super) fn swatches(
+    order: &[usize],
+    points: &[Point],
+    shades: &[&'static str],
+) -> Vec<&'static str> {
     let [ready, unready, failing, _] = LAYERS.map(|layer| layer.1);
     let of = |revision: usize| match () {
         () if had(points, revision, ready) => shades[revision],
@@ -138,17 +171,44 @@ pub(super) fn name(
         let wordings = wordings(revision);
         for (from, to) in times(points, revision, places.now) {
             let within = ((places.x)(from), (places.x)(to));
-            let layers = NAMED.iter().filter_map(|class| areas.iter().find(|area| area.revision == revision && area.class == *class));
-            let ways = |area| wordings.iter().flat_map(move |words| [false, true].map(|folded| (area, words, folded)));
+            let layers = NAMED.iter().filter_map(|class| {
+                areas
+                    .iter()
+                    .find(|area| area.revision == revision && area.class == *class)
+            });
+            let ways = |area| {
+                wordings
+                    .iter()
+                    .flat_map(move |words| [false, true].map(|folded| (area, words, folded)))
+            };
             let found = layers.flat_map(ways).find_map(|(area, words, folded)| {
                 // Through a fold the area goes on as it was.
-                let is_free = |place: &Rect| notes.is_free_but_for_folds(place) && (folded || !notes.is_on_fold(place));
-                Some((room(&area.steps, within, long(words), &is_free)?, area, words, folded))
+                let is_free = |place: &Rect| {
+                    notes.is_free_but_for_folds(place) && (folded || !notes.is_on_fold(place))
+                };
+                Some((
+                    room(&area.steps, within, long(words), &is_free)?,
+                    area,
+                    words,
+                    folded,
+                ))
             });
-            let Some((place, area, words, folded)) = found else { continue };
+            let Some((place, area, words, folded)) = found else {
+                continue;
+            };
             notes.taken.push(place);
-            let class = if area.class == "rdy" && !folded { "rev" } else { "rev on" };
-            out.words.push((place.x + place.w / 2.0, place.y + 11.0, "middle", class, words.clone()));
+            let class = if area.class == "rdy" && !folded {
+                "rev"
+            } else {
+                "rev on"
+            };
+            out.words.push((
+                place.x + place.w / 2.0,
+                place.y + 11.0,
+                "middle",
+                class,
+                words.clone(),
+            ));
         }
     }
 }
@@ -159,42 +219,83 @@ fn times(points: &[Point], revision: usize, now: u64) -> Vec<(u64, u64)> {
     let mut goes_on = false;
     for (i, point) in points.iter().enumerate() {
         let to = points.get(i + 1).map_or(now, |next| next.at);
-        match (point.counts.get(revision).is_some_and(|count| count.all() > 0), out.last_mut()) {
+        match (
+            point
+                .counts
+                .get(revision)
+                .is_some_and(|count| count.all() > 0),
+            out.last_mut(),
+        ) {
             (true, Some(last)) if goes_on => last.1 = to,
             (true, _) => out.push((point.at, to)),
             (false, _) if point.all() == 0 => continue,
             (false, _) => {}
         }
-        goes_on = point.counts.get(revision).is_some_and(|count| count.all() > 0);
+        goes_on = point
+            .counts
+            .get(revision)
+            .is_some_and(|count| count.all() > 0);
     }
     out
 }
 
 /// The best place for a name of this width in an area: where it is high, and in the middle of the longest stretch; of several the last.
-fn room(steps: &[Rect], (from, to): (f64, f64), w: f64, is_free: &dyn Fn(&Rect) -> bool) -> Option<Rect> {
-    let (columns, needed) = (((to - from) / COLUMN) as usize, ((w + 2.0 * MARGIN) / COLUMN).ceil() as usize);
+fn room(
+    steps: &[Rect],
+    (from, to): (f64, f64),
+    w: f64,
+    is_free: &dyn Fn(&Rect) -> bool,
+) -> Option<Rect> {
+    let (columns, needed) = (
+        ((to - from) / COLUMN) as usize,
+        ((w + 2.0 * MARGIN) / COLUMN).ceil() as usize,
+    );
     // The lowest upper edge and the highest lower edge of each column.
     let mut edges = vec![(f64::MIN, f64::MAX); columns];
-    for step in steps.iter().filter(|step| step.right() >= from && step.x <= to) {
+    for step in steps
+        .iter()
+        .filter(|step| step.right() >= from && step.x <= to)
+    {
         let column = |x: f64| ((x - from).max(0.0) / COLUMN) as usize;
-        for (top, bottom) in edges.iter_mut().take(column(step.right() - 0.01) + 1).skip(column(step.x)) {
+        for (top, bottom) in edges
+            .iter_mut()
+            .take(column(step.right() - 0.01) + 1)
+            .skip(column(step.x))
+        {
             (*top, *bottom) = (top.max(step.y), bottom.min(step.bottom()));
         }
     }
     let place = |start: usize, some: &[(f64, f64)]| {
-        let (top, bottom) = some.iter().fold((f64::MIN, f64::MAX), |all, edges| (all.0.max(edges.0), all.1.min(edges.1)));
+        let (top, bottom) = some.iter().fold((f64::MIN, f64::MAX), |all, edges| {
+            (all.0.max(edges.0), all.1.min(edges.1))
+        });
         let left = from + start as f64 * COLUMN + (needed as f64 * COLUMN - w) / 2.0;
         let middle = (top + bottom) / 2.0;
         let slack = (bottom - top - NAME) / 2.0 - 1.0;
         // As near to the middle as nothing is in the way.
-        let offsets = (0..=(slack / 4.0).max(-1.0) as i32).flat_map(|n| [f64::from(n) * 4.0, f64::from(n) * -4.0]).filter(|_| slack >= 0.0);
-        let mut places = offsets.map(|offset| Rect::new(left, middle + offset - NAME / 2.0, w, NAME));
-        places.find(|place| is_free(place)).map(|place| (place, (bottom - top).min(HIGH_ENOUGH)))
+        let offsets = (0..=(slack / 4.0).max(-1.0) as i32)
+            .flat_map(|n| [f64::from(n) * 4.0, f64::from(n) * -4.0])
+            .filter(|_| slack >= 0.0);
+        let mut places =
+            offsets.map(|offset| Rect::new(left, middle + offset - NAME / 2.0, w, NAME));
+        places
+            .find(|place| is_free(place))
+            .map(|place| (place, (bottom - top).min(HIGH_ENOUGH)))
     };
-    let places: Vec<Option<(Rect, f64)>> = edges.windows(needed.max(1)).enumerate().map(|(start, some)| place(start, some)).collect();
+    let places: Vec<Option<(Rect, f64)>> = edges
+        .windows(needed.max(1))
+        .enumerate()
+        .map(|(start, some)| place(start, some))
+        .collect();
     // Starts beside each other at the same height are one stretch.
-    let alike = |a: &Option<(Rect, f64)>, b: &Option<(Rect, f64)>| a.zip(*b).is_some_and(|(a, b)| a.0.y == b.0.y && a.1 == b.1);
-    let stretches = places.chunk_by(alike).filter_map(|stretch| Some((stretch.len(), stretch[stretch.len() / 2]?)));
-    let best = stretches.max_by(|(long, (_, high)), (other, (_, height))| high.total_cmp(height).then(long.cmp(other)));
+    let alike = |a: &Option<(Rect, f64)>, b: &Option<(Rect, f64)>| {
+        a.zip(*b).is_some_and(|(a, b)| a.0.y == b.0.y && a.1 == b.1)
+    };
+    let stretches = places
+        .chunk_by(alike)
+        .filter_map(|stretch| Some((stretch.len(), stretch[stretch.len() / 2]?)));
+    let best = stretches.max_by(|(long, (_, high)), (other, (_, height))| {
+        high.total_cmp(height).then(long.cmp(other))
+    });
     best.map(|(_, (place, _))| place)
 }

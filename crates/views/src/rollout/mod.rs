@@ -13,7 +13,9 @@ pub use layout::layout;
 pub use model::Chart;
 
 use crate::shape::Scene;
-use crate::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
+use crate::view::{
+    Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads,
+};
 use i18n::msg;
 use k8s_model::ObjectRef;
 use projection::adapt;
@@ -26,8 +28,16 @@ pub static VIEW: View = View {
     title: msg::view_rollout,
     icon: "i-hpa",
     legend: Legend::Hidden,
-    empty: Empty { title: None, text: Some(msg::rollout_empty), examples: false, by_filter: false },
-    fit: Fit { fills: true, ..Fit::HANGING },
+    empty: Empty {
+        title: None,
+        text: Some(msg::rollout_empty),
+        examples: false,
+        by_filter: false,
+    },
+    fit: Fit {
+        fills: true,
+        ..Fit::HANGING
+    },
     status: Status::Of(Workloads::Followed),
     filter: ObjectFilter::Namespace,
     uses: Uses::NOTHING,
@@ -45,7 +55,13 @@ fn track<'m>(source: &Source, memory: &'m mut ViewMemory) -> Option<&'m Track> {
     let get = |key: &ObjectRef| sim.get(key).cloned();
     let selected = source.selected.and_then(|key| subject(key, &get));
     let object = selected.or_else(|| subject(&adapt::first_workload(sim)?, &get))?;
-    Some(memory.rollout.read(&object, source.history, source.epoch, sim.now().0 / 1000, source.read_limit.saturating_mul(FASTER)))
+    Some(memory.rollout.read(
+        &object,
+        source.history,
+        source.epoch,
+        sim.now().0 / 1000,
+        source.read_limit.saturating_mul(FASTER),
+    ))
 }
 
 /// What the axes of its chart have to hold.
@@ -56,7 +72,8 @@ pub fn extent(source: &Source, memory: &mut ViewMemory) -> Option<Extent> {
 /// The chart.
 fn draw(_: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     let beside = memory.beside.clone();
-    let scene = track(source, memory).map(|track| layout(track, beside.as_deref(), source.stage.0, source.stage.1));
+    let scene = track(source, memory)
+        .map(|track| layout(track, beside.as_deref(), source.stage.0, source.stage.1));
     memory.lags = scene.is_some() && memory.rollout.lags;
     scene.unwrap_or_default()
 }

@@ -41,31 +41,49 @@ pub struct Chart {
 
 /// How many Pods of each layer there are.
 pub(super) fn counted(of: Count) -> Message {
-    let [ready, unready, failing, leaving] = [of.ready, of.unready, of.failing, of.leaving].map(|n| format::count(n as usize));
+    let [ready, unready, failing, leaving] =
+        [of.ready, of.unready, of.failing, of.leaving].map(|n| format::count(n as usize));
     let counts = match of.failing {
         0 => msg::chart_counts(ready, unready),
         _ => msg::chart_counts_failing(ready, unready, failing),
     };
-    if of.leaving == 0 { counts } else { msg::chart_counts_leaving(counts, leaving) }
+    if of.leaving == 0 {
+        counts
+    } else {
+        msg::chart_counts_leaving(counts, leaving)
+    }
 }
 
 impl Chart {
     /// What holds at an instant.
     pub fn point(&self, at: u64) -> Point {
         let after = self.points.partition_point(|point| point.at <= at);
-        self.points.get(after.saturating_sub(1)).cloned().unwrap_or_default()
+        self.points
+            .get(after.saturating_sub(1))
+            .cloned()
+            .unwrap_or_default()
     }
 
     /// The next change after an instant, or the last before it.
     pub fn next(&self, at: u64, forward: bool) -> u64 {
         let mut times = self.points.iter().map(|point| point.at);
-        let found = if forward { times.find(|time| *time > at) } else { times.rfind(|time| *time < at) };
-        found.unwrap_or(if forward { self.now } else { self.axis.from }).max(self.axis.from)
+        let found = if forward {
+            times.find(|time| *time > at)
+        } else {
+            times.rfind(|time| *time < at)
+        };
+        found
+            .unwrap_or(if forward { self.now } else { self.axis.from })
+            .max(self.axis.from)
     }
 
     /// What is desired at an instant, and between which limits.
     pub fn wants(&self, at: u64) -> Message {
-        let Point { desired, limits: (least, most), .. } = self.point(at);
+        let Point {
+            desired,
+            limits: (least, most),
+            ..
+        } = self.point(at);
         match least == most {
             true => msg::chart_desired(desired),
             false => msg::chart_limits(desired, least, most),
@@ -74,11 +92,19 @@ impl Chart {
 
     /// The line under the title. Where the rows have no room for it, it tells of a rollback, until an instant is asked for.
     pub fn line(&self, at: u64, asked: bool) -> Message {
-        if (self.low || self.left < self.plot.x) && !asked && !self.back.is_empty() { self.back.clone() } else { self.wants(at) }
+        if (self.low || self.left < self.plot.x) && !asked && !self.back.is_empty() {
+            self.back.clone()
+        } else {
+            self.wants(at)
+        }
     }
 
     fn count(&self, revision: usize, at: u64) -> Count {
-        self.point(at).counts.get(revision).copied().unwrap_or_default()
+        self.point(at)
+            .counts
+            .get(revision)
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The columns of numbers: heads with the class of their swatch.
@@ -94,27 +120,42 @@ impl Chart {
     /// The numbers of a revision at an instant, one for each head.
     pub fn numbers(&self, revision: usize, at: u64) -> impl Iterator<Item = String> {
         let of = self.count(revision, at);
-        let shown = LAYERS.into_iter().filter(|(class, _)| self.columns.contains(class));
+        let shown = LAYERS
+            .into_iter()
+            .filter(|(class, _)| self.columns.contains(class));
         shown.map(move |(_, pick)| format::count(pick(&of) as usize))
     }
 
     /// Ready Pods of all of a revision at an instant.
     pub fn share(&self, revision: usize, at: u64) -> String {
         let of = self.count(revision, at);
-        [of.ready, of.all()].map(|n| format::count(n as usize)).join(" / ")
+        [of.ready, of.all()]
+            .map(|n| format::count(n as usize))
+            .join(" / ")
     }
 
     /// What there is of each revision at the instant shown, the newest first: image, hash, Pods.
     pub fn rows(&self) -> Vec<[Message; 3]> {
         let row = |(_, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
-            [image.clone(), hash.clone(), counted(self.count(*revision, self.now))]
+            [
+                image.clone(),
+                hash.clone(),
+                counted(self.count(*revision, self.now)),
+            ]
         };
         self.keys.iter().rev().map(row).collect()
     }
 
     /// An instant in words.
     pub fn said(&self, at: u64) -> Message {
-        let all = self.keys.iter().map(|(_, revision, [image, _])| msg::chart_revision_counts(image, counted(self.count(*revision, at))));
-        clauses([Message::only(Arg::Clock(at as i64)), self.wants(at)].into_iter().chain(all).collect())
+        let all = self.keys.iter().map(|(_, revision, [image, _])| {
+            msg::chart_revision_counts(image, counted(self.count(*revision, at)))
+        });
+        clauses(
+            [Message::only(Arg::Clock(at as i64)), self.wants(at)]
+                .into_iter()
+                .chain(all)
+                .collect(),
+        )
     }
 }

@@ -55,60 +55,116 @@ impl Notes {
 
     /// On which sides of its place a note has room, before it if it can be.
     fn sides(&self, x: f64, w: f64) -> Vec<Side> {
-        let (before, after) = (x - LEADER - w >= self.plot.x + 4.0, x + LEADER + w <= self.plot.right() - 4.0);
-        let sides: Vec<Side> =
-            [(before, Side::Before), (after, Side::After)].into_iter().filter(|side| side.0).map(|side| side.1).collect();
-        if sides.is_empty() { vec![Side::Over] } else { sides }
+        let (before, after) = (
+            x - LEADER - w >= self.plot.x + 4.0,
+            x + LEADER + w <= self.plot.right() - 4.0,
+        );
+        let sides: Vec<Side> = [(before, Side::Before), (after, Side::After)]
+            .into_iter()
+            .filter(|side| side.0)
+            .map(|side| side.1)
+            .collect();
+        if sides.is_empty() {
+            vec![Side::Over]
+        } else {
+            sides
+        }
     }
 
     /// The rows of one side, the nearest first; `down` is 1 below the place and -1 above it.
-    fn rows(&self, (x, y): (f64, f64), w: f64, (side, down): (Side, f64), most: i32) -> impl Iterator<Item = Rect> {
+    fn rows(
+        &self,
+        (x, y): (f64, f64),
+        w: f64,
+        (side, down): (Side, f64),
+        most: i32,
+    ) -> impl Iterator<Item = Rect> {
         let plot = self.plot;
         let left = match side {
             Side::Before => x - LEADER - w,
             Side::After => x + LEADER,
             Side::Over => (x + 10.0 - w).max(plot.x + 4.0),
         };
-        let top = move |row: i32| (y + down * (10.0 + f64::from(row) * 4.0)).clamp(plot.y + 7.0, plot.bottom() - 9.0) - 7.0;
+        let top = move |row: i32| {
+            (y + down * (10.0 + f64::from(row) * 4.0)).clamp(plot.y + 7.0, plot.bottom() - 9.0)
+                - 7.0
+        };
         (0..most).map(move |row| Rect::new(left, top(row + i32::from(side == Side::Over)), w, 14.0))
     }
 
     /// At the very bottom or top there is room on the other side only.
     fn within(&self, y: f64, down: f64) -> f64 {
-        if (self.plot.y..self.plot.bottom()).contains(&(y + down * 17.0)) { down } else { -down }
+        if (self.plot.y..self.plot.bottom()).contains(&(y + down * 17.0)) {
+            down
+        } else {
+            -down
+        }
     }
 
     /// The words of a place that is marked by a dot, with a leader to them. If something is in the way wherever they could stand, they are
     /// there all the same: a limit was violated.
-    pub(super) fn mark(&mut self, out: &mut Chart, (x, y): (f64, f64), down: f64, bad: &'static str, words: Message) {
+    pub(super) fn mark(
+        &mut self,
+        out: &mut Chart,
+        (x, y): (f64, f64),
+        down: f64,
+        bad: &'static str,
+        words: Message,
+    ) {
         let (w, down) = (long(&words), self.within(y, down));
         let side = self.sides(x, w)[0];
         let places = || self.rows((x, y), w, (side, down), ROWS);
-        let place = places().find(|place| self.is_free(place)).or_else(|| places().next()).unwrap_or_default();
+        let place = places()
+            .find(|place| self.is_free(place))
+            .or_else(|| places().next())
+            .unwrap_or_default();
         self.write(out, (x, y), (place, side, down), bad, words);
     }
 
     /// Notes of places in the order in which they matter, each in the first wording that has room near its place. Of several close to each
     /// other, and where there is no room, they are left out.
-    pub(super) fn offer(&mut self, out: &mut Chart, all: impl Iterator<Item = ((f64, f64), Vec<Message>)>) {
+    pub(super) fn offer(
+        &mut self,
+        out: &mut Chart,
+        all: impl Iterator<Item = ((f64, f64), Vec<Message>)>,
+    ) {
         let mut before: Option<f64> = None;
         for ((x, y), wordings) in all {
             let shortest = wordings.iter().map(long).fold(f64::MAX, f64::min);
-            let is_close = before.replace(x).is_some_and(|before| (before - x).abs() < shortest + 2.0 * LEADER);
+            let is_close = before
+                .replace(x)
+                .is_some_and(|before| (before - x).abs() < shortest + 2.0 * LEADER);
             let down = self.within(y, -1.0);
-            let found = wordings.into_iter().filter(|_| !is_close).find_map(|words| {
-                let w = long(&words);
-                let rows = |side| self.rows((x, y), w, (side, down), NEAR_ROWS).map(move |place| (place, side));
-                let (place, side) = self.sides(x, w).into_iter().flat_map(rows).find(|(place, _)| self.is_free(place))?;
-                Some((place, side, words))
-            });
+            let found = wordings
+                .into_iter()
+                .filter(|_| !is_close)
+                .find_map(|words| {
+                    let w = long(&words);
+                    let rows = |side| {
+                        self.rows((x, y), w, (side, down), NEAR_ROWS)
+                            .map(move |place| (place, side))
+                    };
+                    let (place, side) = self
+                        .sides(x, w)
+                        .into_iter()
+                        .flat_map(rows)
+                        .find(|(place, _)| self.is_free(place))?;
+                    Some((place, side, words))
+                });
             if let Some((place, side, words)) = found {
                 self.write(out, (x, y), (place, side, down), "", words);
             }
         }
     }
 
-    fn write(&mut self, out: &mut Chart, (x, y): (f64, f64), (place, side, down): (Rect, Side, f64), bad: &'static str, words: Message) {
+    fn write(
+        &mut self,
+        out: &mut Chart,
+        (x, y): (f64, f64),
+        (place, side, down): (Rect, Side, f64),
+        bad: &'static str,
+        words: Message,
+    ) {
         self.taken.push(place);
         self.taken.push(Rect::new(x - 3.0, y - 3.0, 6.0, 6.0));
         let middle = place.y + 7.0;
@@ -117,10 +173,26 @@ impl Notes {
             Side::After => (place.x - 2.0, middle),
             Side::Over => (x, middle - down * 7.0),
         };
-        out.paths.push((format!("leader{bad}"), format!("M{from_x:.1} {from_y:.1}L{x:.1} {y:.1}")));
-        out.paths.push((format!("dot{bad}"), format!("M{:.1} {y:.1}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", x - 3.0)));
-        let (at, anchor) = if side == Side::Before { (place.right(), "end") } else { (place.x, "start") };
-        out.words.push((at, place.y + 11.0, anchor, if bad.is_empty() { "lim" } else { "lim bad" }, words));
+        out.paths.push((
+            format!("leader{bad}"),
+            format!("M{from_x:.1} {from_y:.1}L{x:.1} {y:.1}"),
+        ));
+        out.paths.push((
+            format!("dot{bad}"),
+            format!("M{:.1} {y:.1}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", x - 3.0),
+        ));
+        let (at, anchor) = if side == Side::Before {
+            (place.right(), "end")
+        } else {
+            (place.x, "start")
+        };
+        out.words.push((
+            at,
+            place.y + 11.0,
+            anchor,
+            if bad.is_empty() { "lim" } else { "lim bad" },
+            words,
+        ));
     }
 }
 
@@ -128,16 +200,29 @@ impl Notes {
 pub(super) fn gaps(track: &Track, points: &[Point]) -> Vec<(u64, u32, Vec<Message>)> {
     // In an update some may be missing.
     let missing = |point: &Point| {
-        let least = if point.limits.0 == point.limits.1 { point.desired } else { point.limits.0 };
+        let least = if point.limits.0 == point.limits.1 {
+            point.desired
+        } else {
+            point.limits.0
+        };
         point.all() < least
     };
-    let begins = (1..points.len()).rev().filter(|i| missing(&points[*i]) && !missing(&points[i - 1]));
+    let begins = (1..points.len())
+        .rev()
+        .filter(|i| missing(&points[*i]) && !missing(&points[i - 1]));
     let gaps = begins.filter_map(|i| {
         // Of several the one who made most go; of a long history not every instant is left.
-        let left = track.left.iter().rev().filter(|left| left.0 <= points[i].at && left.0 > points[i - 1].at);
+        let left = track
+            .left
+            .iter()
+            .rev()
+            .filter(|left| left.0 <= points[i].at && left.0 > points[i - 1].at);
         let (_, name, pods, by) = left.max_by_key(|left| left.2)?;
         let words = match pods {
-            1 => vec![msg::chart_deleted(format::middle(name, 20), by), msg::chart_deleted(format::front(name, 7), by)],
+            1 => vec![
+                msg::chart_deleted(format::middle(name, 20), by),
+                msg::chart_deleted(format::front(name, 7), by),
+            ],
             n => vec![msg::chart_deleted_many(n, by)],
         };
         Some((points[i].at, points[i].all(), words))

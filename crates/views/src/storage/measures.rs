@@ -27,8 +27,14 @@ impl Across {
             return usual;
         }
         // More columns: the class goes to the foot, and they are as narrow as it takes, down to a phone's.
-        let pitch = ((width - CLOSE.left - EDGE + GAP) / places as f64).floor().clamp(THREE.column + GAP, CLOSE.pitch);
-        Across { column: (pitch - GAP).min(CLOSE.column), pitch, ..CLOSE }
+        let pitch = ((width - CLOSE.left - EDGE + GAP) / places as f64)
+            .floor()
+            .clamp(THREE.column + GAP, CLOSE.pitch);
+        Across {
+            column: (pitch - GAP).min(CLOSE.column),
+            pitch,
+            ..CLOSE
+        }
     }
 
     /// Whether cards have no room for a glyph.
@@ -37,12 +43,36 @@ impl Across {
     }
 }
 
-pub const WIDE: Across = Across { left: 88.0, column: 172.0, pitch: 188.0, named: true, aside: true };
+pub const WIDE: Across = Across {
+    left: 88.0,
+    column: 172.0,
+    pitch: 188.0,
+    named: true,
+    aside: true,
+};
 /// Three columns fit beside a manifest on a small screen, with letters as large as anywhere.
-pub const CLOSE: Across = Across { left: 76.0, column: 172.0, pitch: 184.0, named: true, aside: false };
+pub const CLOSE: Across = Across {
+    left: 76.0,
+    column: 172.0,
+    pitch: 184.0,
+    named: true,
+    aside: false,
+};
 /// A phone: the rows speak for themselves, their names and the room for them go. Of more than two columns, three fit.
-pub(super) const NARROW: Across = Across { left: 16.0, column: 171.0, pitch: 187.0, named: false, aside: false };
-pub const THREE: Across = Across { left: 16.0, column: 114.0, pitch: 122.0, named: false, aside: false };
+pub(super) const NARROW: Across = Across {
+    left: 16.0,
+    column: 171.0,
+    pitch: 187.0,
+    named: false,
+    aside: false,
+};
+pub const THREE: Across = Across {
+    left: 16.0,
+    column: 114.0,
+    pitch: 122.0,
+    named: false,
+    aside: false,
+};
 /// Between columns that are narrower than usual, and right of the last.
 const GAP: f64 = 10.0;
 const EDGE: f64 = 16.0;
@@ -111,8 +141,17 @@ pub(super) const HIGH: Down = Down {
     note: 4.0,
 };
 /// Where that would not fit.
-pub(super) const LOW: Down =
-    Down { top: 10.0, margin: 8.0, drop: 52.0, turn: 14.0, title: 21.0, gaps: (34.0, 34.0), volume: 96.0, band: (29.0, 12.0), ..HIGH };
+pub(super) const LOW: Down = Down {
+    top: 10.0,
+    margin: 8.0,
+    drop: 52.0,
+    turn: 14.0,
+    title: 21.0,
+    gaps: (34.0, 34.0),
+    volume: 96.0,
+    band: (29.0, 12.0),
+    ..HIGH
+};
 /// Where not even the volumes of that would be in sight: cards are lower, and all down to the note is seen at once, with letters as
 /// large as anywhere.
 pub(super) const FLAT: Down = Down {

@@ -9,7 +9,9 @@ mod words;
 pub use layout::layout;
 
 use crate::shape::Scene;
-use crate::view::{Empty, Fit, Legend, ObjectFilter, Scale, Source, Status, Uses, View, ViewMemory, Workloads};
+use crate::view::{
+    Empty, Fit, Legend, ObjectFilter, Scale, Source, Status, Uses, View, ViewMemory, Workloads,
+};
 use i18n::msg;
 use projection::model::Model;
 
@@ -19,11 +21,23 @@ pub static VIEW: View = View {
     title: msg::view_storage,
     icon: "i-pv",
     legend: Legend::PodStates,
-    empty: Empty { title: None, text: Some(msg::storage_empty), examples: false, by_filter: true },
-    fit: Fit { scale: Scale::WholeOrFixed, has_low_form: true, ..Fit::HANGING },
+    empty: Empty {
+        title: None,
+        text: Some(msg::storage_empty),
+        examples: false,
+        by_filter: true,
+    },
+    fit: Fit {
+        scale: Scale::WholeOrFixed,
+        has_low_form: true,
+        ..Fit::HANGING
+    },
     status: Status::Of(Workloads::InScope),
     filter: ObjectFilter::Words,
-    uses: Uses { counters: true, ..Uses::NOTHING },
+    uses: Uses {
+        counters: true,
+        ..Uses::NOTHING
+    },
     refresh_ms: |_| None,
     extent: None,
     draw,

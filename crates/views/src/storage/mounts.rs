@@ -13,14 +13,26 @@ pub(super) struct MountIndex<'a> {
 
 impl<'a> MountIndex<'a> {
     pub(super) fn of(model: &'a Model) -> MountIndex<'a> {
-        let of_set = |(at, claim): (usize, &'a Claim)| Some(((claim.id.namespace.as_str(), claim.member.as_ref()?.0.as_str()), at));
+        let of_set = |(at, claim): (usize, &'a Claim)| {
+            Some((
+                (
+                    claim.id.namespace.as_str(),
+                    claim.member.as_ref()?.0.as_str(),
+                ),
+                at,
+            ))
+        };
         let mut members: Vec<_> = model.claims.iter().enumerate().filter_map(of_set).collect();
         k8s_model::sort::sort(&mut members);
         let mut pods = vec![Vec::new(); model.claims.len()];
         for pod in model.roots.iter().flat_map(mounting) {
             mounted(model, pod).for_each(|at| pods[at].push(pod));
         }
-        MountIndex { model, members, pods }
+        MountIndex {
+            model,
+            members,
+            pods,
+        }
     }
 
     /// The Pods that mount a claim.
@@ -31,12 +43,21 @@ impl<'a> MountIndex<'a> {
 
     /// Claims that the root's Pods mount, and those made for it by name.
     pub(super) fn claims_of(&self, root: &'a Root) -> Vec<&'a Claim> {
-        let Some(of) = &root.controller else { return Vec::new() };
-        let mut all: Vec<usize> = mounting(root).flat_map(|pod| mounted(self.model, pod)).collect();
+        let Some(of) = &root.controller else {
+            return Vec::new();
+        };
+        let mut all: Vec<usize> = mounting(root)
+            .flat_map(|pod| mounted(self.model, pod))
+            .collect();
         if of.id.kind == "StatefulSet" {
             let set = (of.id.namespace.as_str(), of.id.name.as_str());
             let from = self.members.partition_point(|(other, _)| *other < set);
-            all.extend(self.members[from..].iter().take_while(|(other, _)| *other == set).map(|(_, at)| at));
+            all.extend(
+                self.members[from..]
+                    .iter()
+                    .take_while(|(other, _)| *other == set)
+                    .map(|(_, at)| at),
+            );
         }
         k8s_model::sort::sort(&mut all);
         all.dedup();
@@ -46,10 +67,16 @@ impl<'a> MountIndex<'a> {
 
 /// The claims of a Pod that are there.
 fn mounted<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = usize> {
-    pod.claims.iter().filter_map(|name| model.claim_place(&pod.id.namespace, name))
+    pod.claims
+        .iter()
+        .filter_map(|name| model.claim_place(&pod.id.namespace, name))
 }
 
 /// The Pods of a root, where any of them mounts a claim.
 fn mounting(root: &Root) -> impl Iterator<Item = &Pod> {
-    root.groups.iter().filter(|group| group.pods.mounts()).flat_map(|group| group.pods.iter()).map(|pod| &**pod)
+    root.groups
+        .iter()
+        .filter(|group| group.pods.mounts())
+        .flat_map(|group| group.pods.iter())
+        .map(|pod| &**pod)
 }

@@ -18,18 +18,32 @@ pub fn removed(source: &Source) -> Option<Removed> {
     let happened = source.history;
     let newest = happened.from(happened.len().saturating_sub(DELETION_LOOKBACK));
     let deleted = |entry: &Entry| match &entry.record {
-        Record::Write { op, object, before: Some(before) } if object.kind == Kind::Pod && !before.meta.is_deleting() => {
+        Record::Write {
+            op,
+            object,
+            before: Some(before),
+        } if object.kind == Kind::Pod && !before.meta.is_deleting() => {
             (*op == Op::Deleted || object.meta.is_deleting()).then(|| object.clone())
         }
         _ => None,
     };
     // What its set has made go, with fewer replicas or an update, the set tells of.
     let by_set = |entry: &Entry| entry.actor.name == "statefulset-controller";
-    let of_set = |object: &Object| object.meta.controller().is_some_and(|owner| owner.is_kind(Kind::StatefulSet));
+    let of_set = |object: &Object| {
+        object
+            .meta
+            .controller()
+            .is_some_and(|owner| owner.is_kind(Kind::StatefulSet))
+    };
     let mut since = false;
     let acts = |entry: &Entry| matches!(&entry.record, Record::Command(line) if !kubectl::only_reads(line));
     // Its Pods go after it, which the person has not asked for one by one.
-    if let Some(set) = newest.iter().rev().take_while(|entry| !acts(entry)).find_map(|entry| set_removed(source, entry)) {
+    if let Some(set) = newest
+        .iter()
+        .rev()
+        .take_while(|entry| !acts(entry))
+        .find_map(|entry| set_removed(source, entry))
+    {
         return Some(set);
     }
     for entry in newest.iter().rev() {
@@ -37,42 +51,84 @@ pub fn removed(source: &Source) -> Option<Removed> {
             since |= acts(entry);
             continue;
         };
-        let other = source.sim.get(&object.key()).filter(|now| now.meta.uid != object.meta.uid);
+        let other = source
+            .sim
+            .get(&object.key())
+            .filter(|now| now.meta.uid != object.meta.uid);
         let back = other.and_then(|now| now.pod()).is_some_and(Pod::is_ready);
         let by_user = entry.actor == Actor::USER;
         if since || back && !by_user {
             return None;
         }
         let bound = |claim: &&Str| {
-            let found = source.sim.get(&ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, claim));
+            let found = source.sim.get(&ObjectRef::new(
+                Kind::PersistentVolumeClaim,
+                &object.meta.namespace,
+                claim,
+            ));
             found
                 .filter(|claim| !claim.meta.is_deleting())
                 .and_then(|claim| claim.get::<PersistentVolumeClaim>())
                 .is_some_and(|claim| claim.status.phase == "Bound")
         };
-        let claims: Vec<String> = object.pod()?.spec.claims().filter(bound).map(|claim| claim.to_string()).collect();
+        let claims: Vec<String> = object
+            .pod()?
+            .spec
+            .claims()
+            .filter(bound)
+            .map(|claim| claim.to_string())
+            .collect();
         if claims.is_empty() {
             return None;
         }
-        return Some(Removed { id: adapt::id(&object), claims, by_user, back });
+        return Some(Removed {
+            id: adapt::id(&object),
+            claims,
+            by_user,
+            back,
+        });
     }
     None
 }
 
 /// A StatefulSet that a person has deleted with this entry, with the claims that its template has made.
 fn set_removed(source: &Source, entry: &Entry) -> Option<Removed> {
-    let Record::Write { object, before: Some(before), op } = &entry.record else { return None };
+    let Record::Write {
+        object,
+        before: Some(before),
+        op,
+    } = &entry.record
+    else {
+        return None;
+    };
     let begins = !before.meta.is_deleting() && (*op == Op::Deleted || object.meta.is_deleting());
-    let set = object.get::<StatefulSet>().filter(|_| begins && entry.actor == Actor::USER)?;
-    if source.sim.get(&object.key()).is_some_and(|now| !now.meta.is_deleting()) {
+    let set = object
+        .get::<StatefulSet>()
+        .filter(|_| begins && entry.actor == Actor::USER)?;
+    if source
+        .sim
+        .get(&object.key())
+        .is_some_and(|now| !now.meta.is_deleting())
+    {
         return None;
     }
     let prefixes: Vec<String> = set.claim_prefixes(&object.meta.name).collect();
     let own = |claim: &Object| {
-        let ordinal = prefixes.iter().find_map(|prefix| claim.meta.name.strip_prefix(prefix.as_str()));
-        claim.meta.namespace == object.meta.namespace && ordinal.is_some_and(|rest| rest.parse::<u32>().is_ok())
+        let ordinal = prefixes
+            .iter()
+            .find_map(|prefix| claim.meta.name.strip_prefix(prefix.as_str()));
+        claim.meta.namespace == object.meta.namespace
+            && ordinal.is_some_and(|rest| rest.parse::<u32>().is_ok())
     };
-    let claims = source.sim.list(Kind::PersistentVolumeClaim).filter(|claim| own(claim) && !claim.meta.is_deleting());
+    let claims = source
+        .sim
+        .list(Kind::PersistentVolumeClaim)
+        .filter(|claim| own(claim) && !claim.meta.is_deleting());
     let claims: Vec<String> = claims.map(|claim| claim.meta.name.to_string()).collect();
-    (!claims.is_empty()).then(|| Removed { id: adapt::id(object), claims, by_user: true, back: false })
+    (!claims.is_empty()).then(|| Removed {
+        id: adapt::id(object),
+        claims,
+        by_user: true,
+        back: false,
+    })
 }

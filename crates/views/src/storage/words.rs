@@ -8,6 +8,10 @@ pub(super) fn row_pod() -> Message {
 }
 
 pub(super) fn summary(model: &Model) -> Message {
-    let bound = model.claims.iter().filter(|claim| claim.phase == "Bound").count();
+    let bound = model
+        .claims
+        .iter()
+        .filter(|claim| claim.phase == "Bound")
+        .count();
     msg::storage_summary(model.claims.len(), bound, model.volumes.len())
 }

@@ -31,7 +31,11 @@ pub(super) fn draw(paper: &mut Paper, item: &Item, of: &Chart) {
     for (x, y, anchor, class, text) in &of.words {
         let mut words = String::new();
         escape(&paper.say(text), &mut words);
-        paper.raw(&format!("<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\" class=\"{class}\">{words}</text>", Px(*x), Px(*y)));
+        paper.raw(&format!(
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\" class=\"{class}\">{words}</text>",
+            Px(*x),
+            Px(*y)
+        ));
     }
     paper.raw("</g>");
     revisions(paper, item, of);
@@ -39,7 +43,11 @@ pub(super) fn draw(paper: &mut Paper, item: &Item, of: &Chart) {
 
 /// A small piece of an area.
 fn swatch(paper: &mut Paper, class: &str, (x, y): (f64, f64)) {
-    let class = if class.starts_with('r') { ["rdy ", class].concat() } else { class.to_string() };
+    let class = if class.starts_with('r') {
+        ["rdy ", class].concat()
+    } else {
+        class.to_string()
+    };
     let (x, y) = (Px(x + 0.5), Px(y - 5.5));
     paper.raw(&format!("<g class=\"chart\"><rect class=\"layer {class}\" x=\"{x}\" y=\"{y}\" width=\"11\" height=\"11\" rx=\"3\"/></g>"));
 }
@@ -53,19 +61,39 @@ fn revisions(paper: &mut Paper, item: &Item, of: &Chart) {
         paper.text(left, 22.0, room, head, &title);
         paper.text(left, 42.0, room, plain, &line);
     } else {
-        paper.run(left, 22.0, room, &[(&title, head), ("  ", plain), (&line, plain)]);
+        paper.run(
+            left,
+            22.0,
+            room,
+            &[(&title, head), ("  ", plain), (&line, plain)],
+        );
     }
     let top = if small && !of.low { 54.0 } else { 34.0 };
     if of.low {
         return row_of_revisions(paper, of, (left, top + 10.0, room));
     }
-    let keys: Vec<_> =
-        of.keys.iter().map(|(class, revision, [image, hash])| (*class, *revision, paper.say(image), paper.say(hash))).collect();
+    let keys: Vec<_> = of
+        .keys
+        .iter()
+        .map(|(class, revision, [image, hash])| {
+            (*class, *revision, paper.say(image), paper.say(hash))
+        })
+        .collect();
     let names = mono(12.0, "text-2");
     let heads = [msg::chart_image(), msg::chart_revision_head()].map(|head| paper.say(&head));
-    let images = keys.iter().map(|(_, _, image, _)| names.width(image)).fold(names.width(&heads[0]), f64::max) + 36.0;
-    let hashes =
-        if small { 0.0 } else { keys.iter().map(|(_, _, _, hash)| names.width(hash)).fold(names.width(&heads[1]), f64::max) + 16.0 };
+    let images = keys
+        .iter()
+        .map(|(_, _, image, _)| names.width(image))
+        .fold(names.width(&heads[0]), f64::max)
+        + 36.0;
+    let hashes = if small {
+        0.0
+    } else {
+        keys.iter()
+            .map(|(_, _, _, hash)| names.width(hash))
+            .fold(names.width(&heads[1]), f64::max)
+            + 16.0
+    };
     let (head, y) = (ui(11.0, "text-3"), top + 10.0);
     paper.text(left, y, images, head, &heads[0]);
     if !small {
@@ -91,7 +119,9 @@ fn revisions(paper: &mut Paper, item: &Item, of: &Chart) {
             paper.text(left + images, y, hashes, names, hash);
         }
         let numbers = of.numbers(*revision, of.now);
-        columns.iter().zip(numbers).for_each(|(x, number)| paper.text_end(*x, y, 60.0, ui(12.0, "text-2").medium(), &number));
+        columns.iter().zip(numbers).for_each(|(x, number)| {
+            paper.text_end(*x, y, 60.0, ui(12.0, "text-2").medium(), &number)
+        });
     }
 }
 
@@ -104,8 +134,15 @@ fn row_of_revisions(paper: &mut Paper, of: &Chart, (left, y, room): (f64, f64, f
             break;
         }
         swatch(paper, class, (x, y));
-        x += 20.0
-            + paper.run(x + 20.0, y, left + room - x - 20.0, &[(&image, mono(12.0, "text")), (&format!("  {share}"), ui(12.0, "text-2"))])
-            + 20.0;
+        x +=
+            20.0 + paper.run(
+                x + 20.0,
+                y,
+                left + room - x - 20.0,
+                &[
+                    (&image, mono(12.0, "text")),
+                    (&format!("  {share}"), ui(12.0, "text-2")),
+                ],
+            ) + 20.0;
     }
 }

@@ -30,7 +30,12 @@ const HOLD_MS: u64 = 2_000;
 
 /// The size that holds every frame.
 fn size(frames: &[FilmFrame]) -> (f64, f64) {
-    let most = |side: fn(&Scene) -> f64| frames.iter().map(|frame| side(&frame.scene)).fold(0.0, f64::max);
+    let most = |side: fn(&Scene) -> f64| {
+        frames
+            .iter()
+            .map(|frame| side(&frame.scene))
+            .fold(0.0, f64::max)
+    };
     (most(|scene| scene.width), most(|scene| scene.height) + FOOT)
 }
 
@@ -64,7 +69,11 @@ fn parts(paper: &mut Paper, frame: &FilmFrame, (width, height): (f64, f64)) -> V
         16.0,
         middle,
         width - 32.0,
-        &[(&clock(frame.at), ui(12.0, "text").semi()), ("  ", ui(12.0, "text")), (&caption, ui(12.0, "text-2"))],
+        &[
+            (&clock(frame.at), ui(12.0, "text").semi()),
+            ("  ", ui(12.0, "text")),
+            (&caption, ui(12.0, "text-2")),
+        ],
     );
     put(paper, 5);
     out
@@ -88,16 +97,31 @@ pub struct Film {
 impl Film {
     /// Begins a film whose frames last so many milliseconds; `words` renders what is in the pictures.
     pub fn new(frames: Vec<FilmFrame>, frame_ms: u64, style: Style, words: Rc<Catalogue>) -> Film {
-        let times = Times { count: frames.len(), frame_ms };
-        Film { size: size(&frames), times, frames, paper: Paper::new(style, words), next: 0, known: BTreeMap::new() }
+        let times = Times {
+            count: frames.len(),
+            frame_ms,
+        };
+        Film {
+            size: size(&frames),
+            times,
+            frames,
+            paper: Paper::new(style, words),
+            next: 0,
+            known: BTreeMap::new(),
+        }
     }
 
     /// Reads the next frame. False when there is none left.
     pub fn advance(&mut self) -> bool {
-        let Some(frame) = self.frames.get(self.next) else { return false };
+        let Some(frame) = self.frames.get(self.next) else {
+            return false;
+        };
         for (layer, markup) in parts(&mut self.paper, frame, self.size) {
             let before = self.known.len();
-            let (_, shown) = self.known.entry((layer, markup)).or_insert_with(|| (before, Vec::new()));
+            let (_, shown) = self
+                .known
+                .entry((layer, markup))
+                .or_insert_with(|| (before, Vec::new()));
             match shown.last_mut() {
                 Some(last) if last.end >= self.next => last.end = self.next + 1,
                 _ => shown.push(self.next..self.next + 1),
@@ -110,12 +134,26 @@ impl Film {
     /// The document.
     pub fn finish(mut self) -> String {
         while self.advance() {}
-        let Film { frames, times, size, mut paper, known, .. } = self;
+        let Film {
+            frames,
+            times,
+            size,
+            mut paper,
+            known,
+            ..
+        } = self;
         let mut all: Vec<_> = known.into_iter().collect();
         k8s_model::sort::sort_by_key(&mut all, |((layer, _), (before, _))| (*layer, *before));
-        let title = frames.last().map(|frame| paper.say(&frame.scene.summary)).unwrap_or_default();
+        let title = frames
+            .last()
+            .map(|frame| paper.say(&frame.scene.summary))
+            .unwrap_or_default();
         paper.rect((0.0, 0.0, size.0, size.1), 0.0, "bg", None);
-        let (ground, mut sheet, mut body) = (paper.take(), String::from(".f{visibility:hidden}"), String::new());
+        let (ground, mut sheet, mut body) = (
+            paper.take(),
+            String::from(".f{visibility:hidden}"),
+            String::new(),
+        );
         let mut names = BTreeMap::<String, usize>::new();
         for ((_, markup), (_, shown)) in all {
             if matches!(&shown[..], [all] if *all == (0..frames.len())) {
@@ -129,9 +167,15 @@ impl Film {
                     write!(sheet, "@keyframes k{next}{{{keyframes}}}.f{next}{{animation:k{next} {}ms step-end infinite}}", times.length());
                 next
             });
-            let _ = write!(body, "<g class=\"f f{name}{}\">{markup}</g>", if stays { " last" } else { "" });
+            let _ = write!(
+                body,
+                "<g class=\"f f{name}{}\">{markup}</g>",
+                if stays { " last" } else { "" }
+            );
         }
-        sheet.push_str("@media(prefers-reduced-motion:reduce){.f{animation:none}.last{visibility:visible}}");
+        sheet.push_str(
+            "@media(prefers-reduced-motion:reduce){.f{animation:none}.last{visibility:visible}}",
+        );
         head(&paper, size, &title, &sheet) + &ground + &body + TAIL
     }
 
@@ -141,7 +185,10 @@ impl Film {
         paper.icons.clear();
         paper.rect((0.0, 0.0, size.0, size.1), 0.0, "bg", None);
         let ground = paper.take();
-        let body: String = parts(paper, frame, size).into_iter().map(|(_, markup)| markup).collect();
+        let body: String = parts(paper, frame, size)
+            .into_iter()
+            .map(|(_, markup)| markup)
+            .collect();
         let title = paper.say(&frame.scene.summary);
         self.next += 1;
         Some(head(paper, size, &title, "") + &ground + &body + TAIL)
@@ -161,7 +208,8 @@ impl Times {
 
     /// Keyframes that show a part during some frames.
     fn keyframes(&self, shown: &[Range<usize>]) -> String {
-        let share = |frame: usize| Px(frame as f64 * self.frame_ms as f64 * 100.0 / self.length() as f64);
+        let share =
+            |frame: usize| Px(frame as f64 * self.frame_ms as f64 * 100.0 / self.length() as f64);
         let mut out = String::new();
         if shown.first().is_none_or(|first| first.start > 0) {
             out.push_str("0%{visibility:hidden}");
@@ -183,22 +231,59 @@ mod tests {
     use projection::model::Id;
 
     fn frame(at: u64, names: &[&str]) -> FilmFrame {
-        let mut scene = Scene { width: 300.0, height: 100.0, ..Scene::default() };
+        let mut scene = Scene {
+            width: 300.0,
+            height: 100.0,
+            ..Scene::default()
+        };
         for name in names {
             let rect = Rect::new(0.0, 0.0, 100.0, 20.0);
-            scene.put(&Id::default(), rect, CardBody::Note(Message::name(*name)), None, "", "");
+            scene.put(
+                &Id::default(),
+                rect,
+                CardBody::Note(Message::name(*name)),
+                None,
+                "",
+                "",
+            );
         }
-        FilmFrame { at, caption: Message::name("caption"), scene: Rc::new(scene) }
+        FilmFrame {
+            at,
+            caption: Message::name("caption"),
+            scene: Rc::new(scene),
+        }
     }
 
     #[test]
     fn what_stays_is_written_once_and_what_comes_and_goes_is_shown_meanwhile() {
-        let frames = [frame(0, &["a"]), frame(500, &["a", "b"]), frame(1_000, &["a", "b"]), frame(1_500, &["a", "c"])];
-        let text = Film::new(frames.to_vec(), 500, Style::built_in(false), Rc::new(Catalogue::ENGLISH)).finish();
-        assert_eq!([">a<", ">b<", ">c<"].map(|name| text.matches(name).count()), [1, 1, 1]);
+        let frames = [
+            frame(0, &["a"]),
+            frame(500, &["a", "b"]),
+            frame(1_000, &["a", "b"]),
+            frame(1_500, &["a", "c"]),
+        ];
+        let text = Film::new(
+            frames.to_vec(),
+            500,
+            Style::built_in(false),
+            Rc::new(Catalogue::ENGLISH),
+        )
+        .finish();
+        assert_eq!(
+            [">a<", ">b<", ">c<"].map(|name| text.matches(name).count()),
+            [1, 1, 1]
+        );
         // Four frames and two seconds at the end are 3.5 s: b from the second frame to the fourth, c from the fourth on.
-        assert!(text.contains("{0%{visibility:hidden}14.286%{visibility:visible}42.857%{visibility:hidden}}"), "{text}");
-        assert!(text.contains("{0%{visibility:hidden}42.857%{visibility:visible}}"), "{text}");
+        assert!(
+            text.contains(
+                "{0%{visibility:hidden}14.286%{visibility:visible}42.857%{visibility:hidden}}"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains("{0%{visibility:hidden}42.857%{visibility:visible}}"),
+            "{text}"
+        );
         assert!(text.contains("3500ms step-end infinite"));
         // With reduced motion what is there at the end is shown: c and the last clock.
         assert_eq!(text.matches(" last\"").count(), 2);
@@ -207,10 +292,29 @@ mod tests {
     #[test]
     fn a_still_has_the_size_of_all() {
         let mut large = frame(500, &["b"]);
-        large.scene = Rc::new(Scene { width: 900.0, height: 400.0, ..(*large.scene).clone() });
+        large.scene = Rc::new(Scene {
+            width: 900.0,
+            height: 400.0,
+            ..(*large.scene).clone()
+        });
         let frames = vec![frame(0, &["a"]), large];
-        let text = Film::new(frames, 500, Style::built_in(true), Rc::new(Catalogue::ENGLISH)).next_still().unwrap();
-        assert!(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"436\""), "{text}");
-        assert!(text.contains(">a<") && text.contains("00:00.000") && !text.contains("animation"), "{text}");
+        let text = Film::new(
+            frames,
+            500,
+            Style::built_in(true),
+            Rc::new(Catalogue::ENGLISH),
+        )
+        .next_still()
+        .unwrap();
+        assert!(
+            text.starts_with(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"436\""
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(">a<") && text.contains("00:00.000") && !text.contains("animation"),
+            "{text}"
+        );
     }
 }

@@ -45,12 +45,22 @@ pub const TAIL: &str = "</svg>";
 impl Pieces {
     /// Begins a picture; the item with the uid `selected` is drawn as chosen.
     pub fn new(scene: Rc<Scene>, selected: &str, style: Style, words: Rc<Catalogue>) -> Self {
-        Pieces { scene, selected: selected.to_string(), paper: Paper::new(style, words), next: 0 }
+        Pieces {
+            scene,
+            selected: selected.to_string(),
+            paper: Paper::new(style, words),
+            next: 0,
+        }
     }
 
     /// What comes before the parts; it is known once they are written.
     pub fn head(&self) -> String {
-        let Scene { width, height, summary, .. } = &*self.scene;
+        let Scene {
+            width,
+            height,
+            summary,
+            ..
+        } = &*self.scene;
         head(&self.paper, (*width, *height), &self.paper.say(summary), "")
     }
 }
@@ -58,11 +68,17 @@ impl Pieces {
 /// The beginning of a document, with the icons that were used and a style sheet.
 fn head(paper: &Paper, (width, height): (f64, f64), title: &str, sheet: &str) -> String {
     let (w, h, style) = (Px(width), Px(height), &paper.style);
-    let mut out =
-        format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\"><title>");
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\"><title>"
+    );
     escape(title, &mut out);
     let symbols: String = paper.icons.iter().map(|name| style.symbol(name)).collect();
-    let _ = write!(out, "</title><style>{}{}{sheet}</style><defs>{symbols}</defs>", style.fill(SHEET), style.fill(chart::SHEET));
+    let _ = write!(
+        out,
+        "</title><style>{}{}{sheet}</style><defs>{symbols}</defs>",
+        style.fill(SHEET),
+        style.fill(chart::SHEET)
+    );
     out
 }
 
@@ -76,7 +92,11 @@ impl Iterator for Pieces {
         match at {
             0 => under(paper, &scene),
             _ if at <= count => {
-                let items = scene.items.iter().skip((at - 1) * ITEMS_PER_PIECE).take(ITEMS_PER_PIECE);
+                let items = scene
+                    .items
+                    .iter()
+                    .skip((at - 1) * ITEMS_PER_PIECE)
+                    .take(ITEMS_PER_PIECE);
                 items.for_each(|item| draw(paper, item, item.id.uid == self.selected));
             }
             _ if at == count + 1 => over(paper, &scene),
@@ -105,12 +125,21 @@ fn band(paper: &mut Paper, band: Rect) {
     let Rect { x, y, w, h } = band;
     match variant::divides(band) {
         true => paper.rule(x, y, w),
-        false => paper.rect((x, y, w, h), 16.0, "accent-soft", Some(("accent-line", 1.0, ""))),
+        false => paper.rect(
+            (x, y, w, h),
+            16.0,
+            "accent-soft",
+            Some(("accent-line", 1.0, "")),
+        ),
     }
 }
 
 fn line(paper: &mut Paper, edge: &Edge) {
-    paper.raw(&format!("<path class=\"{}\" d=\"{}\"/>", edge.line.class(), edge.d));
+    paper.raw(&format!(
+        "<path class=\"{}\" d=\"{}\"/>",
+        edge.line.class(),
+        edge.d
+    ));
 }
 
 /// Labels, then the ends of lines.
@@ -119,9 +148,25 @@ fn over(paper: &mut Paper, scene: &Scene) {
     scene.ports.iter().for_each(|end| port(paper, end));
 }
 
-fn port(paper: &mut Paper, Port { x, y, full, network }: &Port) {
-    let (ink, r) = if *network { ("k-network", 4.5) } else { ("k-storage", 4.0) };
-    let (fill, line, wide) = if *full { (ink, "surface", 2.0) } else { ("surface", ink, 1.5) };
+fn port(
+    paper: &mut Paper,
+    Port {
+        x,
+        y,
+        full,
+        network,
+    }: &Port,
+) {
+    let (ink, r) = if *network {
+        ("k-network", 4.5)
+    } else {
+        ("k-storage", 4.0)
+    };
+    let (fill, line, wide) = if *full {
+        (ink, "surface", 2.0)
+    } else {
+        ("surface", ink, 1.5)
+    };
     let (fill, line) = (paper.colour(fill), paper.colour(line));
     paper.raw(&format!(
         "<circle cx=\"{}\" cy=\"{}\" r=\"{r}\" fill=\"{fill}\" stroke=\"{line}\" stroke-width=\"{wide}\"/>",
@@ -145,10 +190,21 @@ fn label(paper: &mut Paper, label: &Label) {
         _ if has("kept") => ui(11.0, "text-2"),
         _ => SMALL,
     };
-    let tall = if has("bandname") || has("stop") { 20.0 } else { 16.0 };
+    let tall = if has("bandname") || has("stop") {
+        20.0
+    } else {
+        16.0
+    };
     let ground = if has("inband") { "accent-soft" } else { "bg" };
     match label.centred || has("onedge") || has("stop") || has("inband") || has("kept") {
-        true => paper.text_over(label.x, label.y + tall / 2.0, label.centred, font, &text, ground),
+        true => paper.text_over(
+            label.x,
+            label.y + tall / 2.0,
+            label.centred,
+            font,
+            &text,
+            ground,
+        ),
         false => paper.text(label.x, label.y + tall / 2.0, f64::INFINITY, font, &text),
     }
 }
@@ -161,15 +217,19 @@ fn draw(paper: &mut Paper, item: &Item, chosen: bool) {
         CardBody::Controller { of, .. } => of.leaving,
         _ => false,
     };
-    paper.at((x, y), if faint { 0.6 } else { 1.0 }, |paper| content(paper, item, chosen));
+    paper.at((x, y), if faint { 0.6 } else { 1.0 }, |paper| {
+        content(paper, item, chosen)
+    });
 }
 
 /// Whether a body stands on a plain card; others have a shape of their own.
 fn has_card(body: &CardBody) -> bool {
     match body {
-        CardBody::Controller { .. } | CardBody::Service { .. } | CardBody::Volume { .. } | CardBody::Class { .. } | CardBody::Node(_) => {
-            true
-        }
+        CardBody::Controller { .. }
+        | CardBody::Service { .. }
+        | CardBody::Volume { .. }
+        | CardBody::Class { .. }
+        | CardBody::Node(_) => true,
         CardBody::Store { .. }
         | CardBody::Pass(_)
         | CardBody::Terminal { .. }
@@ -183,13 +243,30 @@ fn has_card(body: &CardBody) -> bool {
 
 fn content(paper: &mut Paper, item: &Item, chosen: bool) {
     if has_card(&item.body) {
-        paper.rect((0.0, 0.0, item.rect.w, item.rect.h), 12.0, "surface", Some(outline(chosen, PLAIN)));
+        paper.rect(
+            (0.0, 0.0, item.rect.w, item.rect.h),
+            12.0,
+            "surface",
+            Some(outline(chosen, PLAIN)),
+        );
     }
     match &item.body {
-        CardBody::Controller { of, look: Look::Wide } => controllers::wide(paper, item, of),
-        CardBody::Controller { of, look: Look::Low } => controllers::brief(paper, item, of),
-        CardBody::Controller { of, look: Look::Stacked(budget) } => controllers::stacked(paper, item, of, budget),
-        CardBody::Controller { of, look: Look::Tall } => controllers::tall(paper, item, of),
+        CardBody::Controller {
+            of,
+            look: Look::Wide,
+        } => controllers::wide(paper, item, of),
+        CardBody::Controller {
+            of,
+            look: Look::Low,
+        } => controllers::brief(paper, item, of),
+        CardBody::Controller {
+            of,
+            look: Look::Stacked(budget),
+        } => controllers::stacked(paper, item, of, budget),
+        CardBody::Controller {
+            of,
+            look: Look::Tall,
+        } => controllers::tall(paper, item, of),
         CardBody::Service { form } => cards::service(paper, item, form),
         CardBody::Pod { .. } => cards::pod(paper, item, chosen),
         CardBody::Tile { .. } => cards::tile(paper, item, chosen),
@@ -200,14 +277,23 @@ fn content(paper: &mut Paper, item: &Item, chosen: bool) {
         CardBody::Volume { fact } => cards::volume(paper, item, fact),
         CardBody::Class { reclaim } => cards::class(paper, item, reclaim),
         CardBody::Node(of) => cards::node(paper, item, of),
-        CardBody::Tray { title, aside, head, rows } => cards::tray(paper, item, [title, aside, head], rows),
+        CardBody::Tray {
+            title,
+            aside,
+            head,
+            rows,
+        } => cards::tray(paper, item, [title, aside, head], rows),
         CardBody::Totals { numbers, parts } => cells::totals(paper, item, numbers, parts),
         CardBody::Stored { fact, missing } => cards::stored(paper, item, fact, *missing, chosen),
         CardBody::Heading { text, .. } | CardBody::Note(text) => note(paper, item, text),
         CardBody::Store { version } => loops::store(paper, item, *version),
         CardBody::Loop { of, above, .. } => loops::draw(paper, item, of, *above),
         CardBody::Pass(pass) => loops::pass(paper, item, pass),
-        CardBody::Terminal { state, title, lines } => cards::terminal(paper, item, *state, title, lines),
+        CardBody::Terminal {
+            state,
+            title,
+            lines,
+        } => cards::terminal(paper, item, *state, title, lines),
         CardBody::Table(of) => cards::table(paper, item, of),
         CardBody::Chart(of) => chart::draw(paper, item, of),
     }

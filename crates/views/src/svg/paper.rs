@@ -19,23 +19,41 @@ pub struct Font {
 
 /// Text of the page.
 pub const fn ui(size: f64, colour: &'static str) -> Font {
-    Font { size, weight: 400, mono: false, struck: false, colour }
+    Font {
+        size,
+        weight: 400,
+        mono: false,
+        struck: false,
+        colour,
+    }
 }
 
 /// Names, numbers of time, code.
 pub(super) const fn mono(size: f64, colour: &'static str) -> Font {
-    Font { mono: true, ..ui(size, colour) }
+    Font {
+        mono: true,
+        ..ui(size, colour)
+    }
 }
 
 impl Font {
     pub(super) const fn medium(self) -> Font {
-        Font { weight: 500, ..self }
+        Font {
+            weight: 500,
+            ..self
+        }
     }
     pub(super) const fn semi(self) -> Font {
-        Font { weight: 600, ..self }
+        Font {
+            weight: 600,
+            ..self
+        }
     }
     pub(super) const fn struck(self) -> Font {
-        Font { struck: true, ..self }
+        Font {
+            struck: true,
+            ..self
+        }
     }
 
     pub(super) const fn coloured(self, colour: &'static str) -> Font {
@@ -49,12 +67,19 @@ impl Font {
             '\u{2e80}'..='\u{9fff}' | '\u{ff00}'..='\u{ff60}' => 1.0,
             _ if self.mono => 0.59,
             'i' | 'j' | 'l' | '\'' | '|' => 0.28,
-            'f' | 't' | 'r' | ' ' | '.' | ',' | ':' | ';' | '(' | ')' | '/' | '-' | '·' | 'I' => 0.36,
+            'f' | 't' | 'r' | ' ' | '.' | ',' | ':' | ';' | '(' | ')' | '/' | '-' | '·' | 'I' => {
+                0.36
+            }
             'm' | 'M' | 'W' | 'w' | '%' | '@' => 0.88,
             'A'..='Z' | '…' | '→' | '×' | '+' | '=' => 0.68,
             _ => 0.58,
         };
-        em * self.size * if self.weight > 400 && !self.mono { 1.04 } else { 1.0 }
+        em * self.size
+            * if self.weight > 400 && !self.mono {
+                1.04
+            } else {
+                1.0
+            }
     }
 
     /// About how wide a text is.
@@ -75,7 +100,11 @@ impl Font {
                 taken <= room
             })
             .collect();
-        if room < 0.0 { String::new() } else { kept + "…" }
+        if room < 0.0 {
+            String::new()
+        } else {
+            kept + "…"
+        }
     }
 }
 
@@ -120,7 +149,12 @@ pub fn escape(text: &str, out: &mut String) {
 
 impl Paper {
     pub(super) fn new(style: Style, words: Rc<Catalogue>) -> Self {
-        Paper { style, words, icons: BTreeSet::new(), out: String::new() }
+        Paper {
+            style,
+            words,
+            icons: BTreeSet::new(),
+            out: String::new(),
+        }
     }
 
     /// What was written since the last time.
@@ -148,10 +182,23 @@ impl Paper {
     }
 
     /// A rectangle; an empty colour is none.
-    pub(super) fn rect(&mut self, (x, y, w, h): (f64, f64, f64, f64), radius: f64, fill: &str, outline: Option<Outline>) {
+    pub(super) fn rect(
+        &mut self,
+        (x, y, w, h): (f64, f64, f64, f64),
+        radius: f64,
+        fill: &str,
+        outline: Option<Outline>,
+    ) {
         let inset = outline.map_or(0.0, |(_, wide, _)| wide / 2.0);
         let (w, h) = ((w - 2.0 * inset).max(0.0), (h - 2.0 * inset).max(0.0));
-        let _ = write!(self.out, "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", Px(x + inset), Px(y + inset), Px(w), Px(h));
+        let _ = write!(
+            self.out,
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
+            Px(x + inset),
+            Px(y + inset),
+            Px(w),
+            Px(h)
+        );
         if radius > 0.0 {
             let _ = write!(self.out, " rx=\"{}\"", Px(radius.min(w / 2.0).min(h / 2.0)));
         }
@@ -173,15 +220,26 @@ impl Paper {
     }
 
     fn outline(&mut self, outline: Option<Outline>) {
-        let Some((colour, wide, dashes)) = outline else { return };
-        let _ = write!(self.out, " stroke=\"{}\" stroke-width=\"{}\"", self.colour(colour), Px(wide));
+        let Some((colour, wide, dashes)) = outline else {
+            return;
+        };
+        let _ = write!(
+            self.out,
+            " stroke=\"{}\" stroke-width=\"{}\"",
+            self.colour(colour),
+            Px(wide)
+        );
         if !dashes.is_empty() {
             let _ = write!(self.out, " stroke-dasharray=\"{dashes}\"");
         }
     }
 
     pub(super) fn colour(&self, token: &str) -> String {
-        if token.is_empty() { "none".to_string() } else { self.style.token(token) }
+        if token.is_empty() {
+            "none".to_string()
+        } else {
+            self.style.token(token)
+        }
     }
 
     /// A text whose middle is at a height, cut to its room.
@@ -203,19 +261,43 @@ impl Paper {
 
     /// A text that ends at a place.
     pub(super) fn text_end(&mut self, right: f64, y: f64, room: f64, font: Font, text: &str) {
-        self.write(right, y, " text-anchor=\"end\"", &[(font.cut(text, room), font)]);
+        self.write(
+            right,
+            y,
+            " text-anchor=\"end\"",
+            &[(font.cut(text, room), font)],
+        );
     }
 
     /// A text about a place.
     pub(super) fn text_mid(&mut self, x: f64, y: f64, room: f64, font: Font, text: &str) {
-        self.write(x, y, " text-anchor=\"middle\"", &[(font.cut(text, room), font)]);
+        self.write(
+            x,
+            y,
+            " text-anchor=\"middle\"",
+            &[(font.cut(text, room), font)],
+        );
     }
 
     /// A text about a place, or from it on, that hides the lines under it.
-    pub(super) fn text_over(&mut self, x: f64, y: f64, centred: bool, font: Font, text: &str, ground: &str) {
-        let anchor = if centred { " text-anchor=\"middle\"" } else { "" };
-        let halo =
-            format!("{anchor} stroke=\"{}\" stroke-width=\"8\" stroke-linejoin=\"round\" paint-order=\"stroke\"", self.colour(ground));
+    pub(super) fn text_over(
+        &mut self,
+        x: f64,
+        y: f64,
+        centred: bool,
+        font: Font,
+        text: &str,
+        ground: &str,
+    ) {
+        let anchor = if centred {
+            " text-anchor=\"middle\""
+        } else {
+            ""
+        };
+        let halo = format!(
+            "{anchor} stroke=\"{}\" stroke-width=\"8\" stroke-linejoin=\"round\" paint-order=\"stroke\"",
+            self.colour(ground)
+        );
         self.write(x, y, &halo, &[(text.to_string(), font)]);
     }
 
@@ -224,7 +306,12 @@ impl Paper {
         if parts.iter().all(|(text, _)| text.trim().is_empty()) {
             return;
         }
-        let _ = write!(self.out, "<text x=\"{}\" y=\"{}\"{attributes} xml:space=\"preserve\"", Px(x), Px(y));
+        let _ = write!(
+            self.out,
+            "<text x=\"{}\" y=\"{}\"{attributes} xml:space=\"preserve\"",
+            Px(x),
+            Px(y)
+        );
         if let [(text, font)] = parts[..] {
             self.font(*font);
             self.out.push('>');
@@ -243,7 +330,12 @@ impl Paper {
     }
 
     fn font(&mut self, font: Font) {
-        let _ = write!(self.out, " font-size=\"{}\" fill=\"{}\"", Px(font.size), self.style.token(font.colour));
+        let _ = write!(
+            self.out,
+            " font-size=\"{}\" fill=\"{}\"",
+            Px(font.size),
+            self.style.token(font.colour)
+        );
         if font.mono {
             self.out.push_str(" class=\"m\"");
         }
@@ -283,11 +375,24 @@ impl Paper {
         };
         self.rect((x, y, size, size), 6.0, soft, None);
         let glyph = if size < 20.0 { 14.0 } else { 16.0 };
-        self.icon(icon, x + (size - glyph) / 2.0, y + (size - glyph) / 2.0, glyph, ink);
+        self.icon(
+            icon,
+            x + (size - glyph) / 2.0,
+            y + (size - glyph) / 2.0,
+            glyph,
+            ink,
+        );
     }
 
     /// A pill that ends at a place, about a height; gives how much room it takes.
-    pub(super) fn pill_end(&mut self, right: f64, y: f64, class: &str, icon: Option<&'static str>, text: &str) -> f64 {
+    pub(super) fn pill_end(
+        &mut self,
+        right: f64,
+        y: f64,
+        class: &str,
+        icon: Option<&'static str>,
+        text: &str,
+    ) -> f64 {
         if text.is_empty() {
             return 0.0;
         }

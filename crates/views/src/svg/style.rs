@@ -15,20 +15,34 @@ pub struct Style {
 impl Style {
     /// Colours by the names of their tokens (without dashes), and the sprite of icons.
     pub fn new(token: impl Fn(&str) -> String + 'static, icons: String) -> Style {
-        Style { token: Box::new(token), known: RefCell::default(), icons }
+        Style {
+            token: Box::new(token),
+            known: RefCell::default(),
+            icons,
+        }
     }
 
     /// Those of the page, in a theme. A page has them already, in its document.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn built_in(dark: bool) -> Style {
         const TOKENS: &str = include_str!("../../../../static/tokens.css");
-        let (light, rest) = TOKENS.split_once("\n[data-theme=\"dark\"]").unwrap_or((TOKENS, ""));
+        let (light, rest) = TOKENS
+            .split_once("\n[data-theme=\"dark\"]")
+            .unwrap_or((TOKENS, ""));
         let find = |sheet: &str, name: &str| {
             let (_, rest) = sheet.split_once(&format!("--{name}:"))?;
             Some(rest.split_once(';')?.0.trim().to_string())
         };
-        let token = move |name: &str| find(rest, name).filter(|_| dark).or_else(|| find(light, name)).unwrap_or_default();
-        Style::new(token, include_str!("../../../../static/icons.svg").to_string())
+        let token = move |name: &str| {
+            find(rest, name)
+                .filter(|_| dark)
+                .or_else(|| find(light, name))
+                .unwrap_or_default()
+        };
+        Style::new(
+            token,
+            include_str!("../../../../static/icons.svg").to_string(),
+        )
     }
 
     /// The value of a token.
@@ -37,7 +51,10 @@ impl Style {
         if let Some(value) = known.get(name) {
             return value.clone();
         }
-        known.entry(name.to_owned()).or_insert_with(|| (self.token)(name)).clone()
+        known
+            .entry(name.to_owned())
+            .or_insert_with(|| (self.token)(name))
+            .clone()
     }
 
     /// A text with the value of each `$token`; a name ends where no letter, digit or single dash goes on.
@@ -45,7 +62,9 @@ impl Style {
         let mut parts = text.split('$');
         let mut out = parts.next().unwrap_or_default().to_string();
         for part in parts {
-            let end = part.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-').unwrap_or(part.len());
+            let end = part
+                .find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')
+                .unwrap_or(part.len());
             out.push_str(&self.token(&part[..end]));
             out.push_str(&part[end..]);
         }
@@ -54,8 +73,12 @@ impl Style {
 
     /// The symbol of an icon, its colours written out. Clip paths within it are those of the sprite.
     pub(super) fn symbol(&self, name: &str) -> String {
-        let Some((_, rest)) = self.icons.split_once(&format!("<symbol id=\"{name}\"")) else { return String::new() };
-        let Some((body, _)) = rest.split_once("</symbol>") else { return String::new() };
+        let Some((_, rest)) = self.icons.split_once(&format!("<symbol id=\"{name}\"")) else {
+            return String::new();
+        };
+        let Some((body, _)) = rest.split_once("</symbol>") else {
+            return String::new();
+        };
         let mut out = format!("<symbol id=\"{name}\"");
         let mut parts = body.split("var(--");
         out.push_str(parts.next().unwrap_or_default());
@@ -74,10 +97,19 @@ mod tests {
     #[test]
     fn colours_and_icons_are_those_of_the_page() {
         let (light, dark) = (Style::built_in(false), Style::built_in(true));
-        assert_eq!((light.token("bg").as_str(), dark.token("bg").as_str()), ("#F8F9FB", "#0E1116"));
-        assert_eq!(light.fill(".edge{stroke:$edge;fill:$st-ready-soft}"), ".edge{stroke:#B9C1CE;fill:#E6F6ED}");
+        assert_eq!(
+            (light.token("bg").as_str(), dark.token("bg").as_str()),
+            ("#F8F9FB", "#0E1116")
+        );
+        assert_eq!(
+            light.fill(".edge{stroke:$edge;fill:$st-ready-soft}"),
+            ".edge{stroke:#B9C1CE;fill:#E6F6ED}"
+        );
         let symbol = light.symbol("pod-ready");
-        assert!(symbol.contains("#1B9A59") && !symbol.contains("var("), "{symbol}");
+        assert!(
+            symbol.contains("#1B9A59") && !symbol.contains("var("),
+            "{symbol}"
+        );
         assert_eq!(light.symbol("no-icon"), "");
     }
 }

@@ -51,15 +51,26 @@ pub struct Syntax {
 
 /// The instructions of a pattern, and whether it has back references; a line break in it separates alternatives.
 pub(super) fn ops(pattern: &str, syntax: Syntax) -> Result<(Vec<RegexOp>, bool), String> {
-    let mut compiler = Compiler { chars: pattern.chars().collect(), at: 0, ops: Vec::new(), groups: 0, syntax, again: false };
+    let mut compiler = Compiler {
+        chars: pattern.chars().collect(),
+        at: 0,
+        ops: Vec::new(),
+        groups: 0,
+        syntax,
+        again: false,
+    };
     compiler.ops.extend([RegexOp::Save(0)]);
     compiler.ops.extend(syntax.line.then_some(RegexOp::Begin));
-    compiler.ops.extend(syntax.word.then_some(RegexOp::Edge(RegexEdge::Open)));
+    compiler
+        .ops
+        .extend(syntax.word.then_some(RegexOp::Edge(RegexEdge::Open)));
     compiler.alternatives(0)?;
     if compiler.at < compiler.chars.len() {
         return Err("Unmatched ) or \\)".to_owned());
     }
-    compiler.ops.extend(syntax.word.then_some(RegexOp::Edge(RegexEdge::Shut)));
+    compiler
+        .ops
+        .extend(syntax.word.then_some(RegexOp::Edge(RegexEdge::Shut)));
     compiler.ops.extend(syntax.line.then_some(RegexOp::End));
     compiler.ops.extend([RegexOp::Save(1), RegexOp::Match]);
     Ok((compiler.ops, compiler.again))
@@ -86,7 +97,14 @@ impl Compiler {
     fn sign(&self) -> Option<(Sign, usize)> {
         let c = *self.chars.get(self.at)?;
         if self.syntax.fixed {
-            return Some((if c == '\n' { Sign::Special('|') } else { Sign::Letter(c) }, 1));
+            return Some((
+                if c == '\n' {
+                    Sign::Special('|')
+                } else {
+                    Sign::Letter(c)
+                },
+                1,
+            ));
         }
         let switched = |c: char| "+?{}()|".contains(c);
         Some(match c {
@@ -96,7 +114,14 @@ impl Compiler {
                 Some(_) => (Sign::Special('\\'), 2),
                 None => (Sign::Letter('\\'), 1),
             },
-            c if switched(c) => (if self.syntax.extended { Sign::Special(c) } else { Sign::Letter(c) }, 1),
+            c if switched(c) => (
+                if self.syntax.extended {
+                    Sign::Special(c)
+                } else {
+                    Sign::Letter(c)
+                },
+                1,
+            ),
             '*' | '.' | '[' | '^' | '$' => (Sign::Special(c), 1),
             c => (Sign::Letter(c), 1),
         })
@@ -114,7 +139,11 @@ impl Compiler {
 
     fn put(&mut self, op: RegexOp) -> Result<(), String> {
         self.ops.push(op);
-        if self.ops.len() > LONGEST { Err("Regular expression too big".to_owned()) } else { Ok(()) }
+        if self.ops.len() > LONGEST {
+            Err("Regular expression too big".to_owned())
+        } else {
+            Ok(())
+        }
     }
 
     fn alternatives(&mut self, depth: usize) -> Result<(), String> {
@@ -146,7 +175,11 @@ impl Compiler {
             }
         }
         self.ops.insert(begin, op);
-        if self.ops.len() > LONGEST { Err("Regular expression too big".to_owned()) } else { Ok(()) }
+        if self.ops.len() > LONGEST {
+            Err("Regular expression too big".to_owned())
+        } else {
+            Ok(())
+        }
     }
 
     fn sequence(&mut self, depth: usize) -> Result<(), String> {
@@ -258,7 +291,10 @@ impl Compiler {
             match c {
                 ']' if self.at > begin + 1 => return Ok(RegexOp::Of(not, letters)),
                 '[' if self.chars.get(self.at) == Some(&':') => {
-                    let name: String = self.chars[self.at + 1..].iter().take_while(|c| **c != ':').collect();
+                    let name: String = self.chars[self.at + 1..]
+                        .iter()
+                        .take_while(|c| **c != ':')
+                        .collect();
                     self.at += name.chars().count() + 3;
                     letters.extend(class(&name).ok_or("Invalid character class name")?);
                 }
@@ -275,10 +311,10 @@ impl Compiler {
 
     /// `*`, `+`, `?` and `{n,m}` behind what begins there.
     fn repeats(&mut self, begin: usize) -> Result<(), String> {
-        while let Some((Sign::Special(c), length)) = self
-            .sign()
-            .filter(|(sign, _)| matches!(sign, Sign::Special('*' | '+' | '?')) || *sign == Sign::Special('{') && self.times().is_some())
-        {
+        while let Some((Sign::Special(c), length)) = self.sign().filter(|(sign, _)| {
+            matches!(sign, Sign::Special('*' | '+' | '?'))
+                || *sign == Sign::Special('{') && self.times().is_some()
+        }) {
             let times = self.times();
             self.at += length;
             let (least, most) = match c {
@@ -286,9 +322,13 @@ impl Compiler {
                 '+' => (1, None),
                 '?' => (0, Some(1)),
                 _ => {
-                    let Some((least, most, end)) = times else { return Ok(()) };
+                    let Some((least, most, end)) = times else {
+                        return Ok(());
+                    };
                     self.at = end;
-                    if least > MOST_TIMES || most.is_some_and(|most| most > MOST_TIMES || most < least) {
+                    if least > MOST_TIMES
+                        || most.is_some_and(|most| most > MOST_TIMES || most < least)
+                    {
                         return Err("Invalid content of \\{\\}".to_owned());
                     }
                     (least, most)
@@ -333,15 +373,28 @@ impl Compiler {
 
     /// `{n}`, `{n,}`, `{n,m}`: the least, the most and where it ends.
     fn times(&self) -> Option<(usize, Option<usize>, usize)> {
-        let (Sign::Special('{'), length) = self.sign()? else { return None };
+        let (Sign::Special('{'), length) = self.sign()? else {
+            return None;
+        };
         let begin = self.at + length;
         let close = (begin..self.chars.len()).find(|at| self.chars[*at] == '}')?;
-        let end = if self.syntax.extended { close } else { close.checked_sub(1).filter(|at| self.chars[*at] == '\\')? };
+        let end = if self.syntax.extended {
+            close
+        } else {
+            close.checked_sub(1).filter(|at| self.chars[*at] == '\\')?
+        };
         let text: String = self.chars.get(begin..end)?.iter().collect();
         let (least, most) = match text.split_once(',') {
             None => (text.parse().ok()?, Some(text.parse().ok()?)),
             Some((least, "")) => (least.parse().ok()?, None),
-            Some((least, most)) => (if least.is_empty() { 0 } else { least.parse().ok()? }, Some(most.parse().ok()?)),
+            Some((least, most)) => (
+                if least.is_empty() {
+                    0
+                } else {
+                    least.parse().ok()?
+                },
+                Some(most.parse().ok()?),
+            ),
         };
         Some((least, most, close + 1))
     }

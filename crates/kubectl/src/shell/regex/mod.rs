@@ -30,7 +30,11 @@ impl Regex {
     /// Compiles a pattern; a line break in it separates alternatives.
     pub fn new(pattern: &str, syntax: Syntax) -> Result<Regex, String> {
         let (ops, again) = compile::ops(pattern, syntax)?;
-        Ok(Regex { ops, fold: syntax.fold, again })
+        Ok(Regex {
+            ops,
+            fold: syntax.fold,
+            again,
+        })
     }
 
     /// Whether it is in a text.
@@ -45,9 +49,21 @@ impl Regex {
 
     /// Searches in a text, one after another.
     pub fn search<'a>(&'a self, text: &'a [char]) -> Search<'a> {
-        let pairs = self.ops.len().checked_mul(text.len() + 1).filter(|pairs| *pairs <= MOST_LOOKS);
-        let seen = pairs.map(|pairs| vec![0; pairs / 64 + 1]).unwrap_or_default();
-        Search { regex: self, text, seen, touched: Vec::new(), looks: MOST_AGAIN }
+        let pairs = self
+            .ops
+            .len()
+            .checked_mul(text.len() + 1)
+            .filter(|pairs| *pairs <= MOST_LOOKS);
+        let seen = pairs
+            .map(|pairs| vec![0; pairs / 64 + 1])
+            .unwrap_or_default();
+        Search {
+            regex: self,
+            text,
+            seen,
+            touched: Vec::new(),
+            looks: MOST_AGAIN,
+        }
     }
 }
 
@@ -136,7 +152,11 @@ impl Search<'_> {
                     RegexOp::End => (at == self.text.len()).then_some(0),
                     RegexOp::Edge(edge) => self.is_edge(*edge, at).then_some(0),
                     RegexOp::Again(group) => self.again(slots[2 * group], slots[2 * group + 1], at),
-                    op => self.text.get(at).is_some_and(|c| self.fits(op, *c)).then_some(1),
+                    op => self
+                        .text
+                        .get(at)
+                        .is_some_and(|c| self.fits(op, *c))
+                        .then_some(1),
                 };
                 let Some(step) = step else { break };
                 (op, at) = (op + 1, at + step);
@@ -149,18 +169,27 @@ impl Search<'_> {
         let fits = |c: char| match op {
             RegexOp::Any => true,
             RegexOp::Letter(wanted) => c == *wanted,
-            RegexOp::Of(not, letters) => letters.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *not,
+            RegexOp::Of(not, letters) => {
+                letters.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *not
+            }
             _ => false,
         };
         if !self.regex.fold {
             return fits(c);
         }
         let (small, capital) = (c.to_ascii_lowercase(), c.to_ascii_uppercase());
-        if matches!(op, RegexOp::Of(true, _)) { fits(small) && fits(capital) } else { fits(small) || fits(capital) }
+        if matches!(op, RegexOp::Of(true, _)) {
+            fits(small) && fits(capital)
+        } else {
+            fits(small) || fits(capital)
+        }
     }
 
     fn is_edge(&self, edge: RegexEdge, at: usize) -> bool {
-        let part = |at: Option<usize>| at.and_then(|at| self.text.get(at)).is_some_and(|c| c.is_alphanumeric() || *c == '_');
+        let part = |at: Option<usize>| {
+            at.and_then(|at| self.text.get(at))
+                .is_some_and(|c| c.is_alphanumeric() || *c == '_')
+        };
         let (before, after) = (part(at.checked_sub(1)), part(Some(at)));
         match edge {
             RegexEdge::Both => before != after,
@@ -184,13 +213,21 @@ mod tests {
 
     /// Where a pattern is in a line.
     fn find(pattern: &str, line: &str, syntax: Syntax) -> Option<(usize, usize)> {
-        let slots = Regex::new(pattern, syntax).unwrap().find(&line.chars().collect::<Vec<_>>(), 0)?;
+        let slots = Regex::new(pattern, syntax)
+            .unwrap()
+            .find(&line.chars().collect::<Vec<_>>(), 0)?;
         Some((slots[0]?, slots[1]?))
     }
 
     #[test]
     fn patterns_match_as_usual() {
-        let (basic, extended) = (Syntax::default(), Syntax { extended: true, ..Syntax::default() });
+        let (basic, extended) = (
+            Syntax::default(),
+            Syntax {
+                extended: true,
+                ..Syntax::default()
+            },
+        );
         for (pattern, line, syntax, found) in [
             ("web", "a web-0", basic, Some((2, 5))),
             ("^web", "a web", basic, None),
@@ -214,17 +251,69 @@ mod tests {
         ] {
             assert_eq!(find(pattern, line, syntax), found, "{pattern} {line}");
         }
-        assert_eq!(find("web", "website web-0", Syntax { word: true, ..basic }), Some((8, 11)));
-        assert_eq!(find("WEB", "a web", Syntax { fold: true, ..basic }), Some((2, 5)));
-        assert_eq!(find("a.b", "xa.b", Syntax { fixed: true, ..basic }), Some((1, 4)));
-        assert_eq!(find("a", "ab", Syntax { line: true, ..basic }), None);
+        assert_eq!(
+            find(
+                "web",
+                "website web-0",
+                Syntax {
+                    word: true,
+                    ..basic
+                }
+            ),
+            Some((8, 11))
+        );
+        assert_eq!(
+            find(
+                "WEB",
+                "a web",
+                Syntax {
+                    fold: true,
+                    ..basic
+                }
+            ),
+            Some((2, 5))
+        );
+        assert_eq!(
+            find(
+                "a.b",
+                "xa.b",
+                Syntax {
+                    fixed: true,
+                    ..basic
+                }
+            ),
+            Some((1, 4))
+        );
+        assert_eq!(
+            find(
+                "a",
+                "ab",
+                Syntax {
+                    line: true,
+                    ..basic
+                }
+            ),
+            None
+        );
     }
 
     #[test]
     fn what_is_no_pattern_is_refused() {
-        let extended = Syntax { extended: true, ..Syntax::default() };
+        let extended = Syntax {
+            extended: true,
+            ..Syntax::default()
+        };
         let deep = "(".repeat(100_000);
-        for pattern in ["(", "a)", "[a", "[[:no:]]", "a{3,2}", "a{999}", "((((a{200}){200}){200}){200})", &deep] {
+        for pattern in [
+            "(",
+            "a)",
+            "[a",
+            "[[:no:]]",
+            "a{3,2}",
+            "a{999}",
+            "((((a{200}){200}){200}){200})",
+            &deep,
+        ] {
             assert!(Regex::new(pattern, extended).is_err(), "{pattern:.40}");
         }
         assert!(Regex::new("\\(a", Syntax::default()).is_err());
@@ -234,11 +323,20 @@ mod tests {
 
     #[test]
     fn a_search_ends_soon() {
-        let extended = Syntax { extended: true, ..Syntax::default() };
-        assert_eq!(find(&".*".repeat(12), &"a".repeat(30), extended), Some((0, 30)));
+        let extended = Syntax {
+            extended: true,
+            ..Syntax::default()
+        };
+        assert_eq!(
+            find(&".*".repeat(12), &"a".repeat(30), extended),
+            Some((0, 30))
+        );
         assert_eq!(find(".*.*.*.*.*b", &"a".repeat(4_096), extended), None);
         assert_eq!(find("(a*)*(a*)*(a*)*b", &"a".repeat(4_096), extended), None);
         assert_eq!(find("(x+x+)+\\1y", &"x".repeat(4_096), extended), None);
-        assert_eq!(find("zz", &("a".repeat(300_000) + "zz"), extended), Some((300_000, 300_002)));
+        assert_eq!(
+            find("zz", &("a".repeat(300_000) + "zz"), extended),
+            Some((300_000, 300_002))
+        );
     }
 }

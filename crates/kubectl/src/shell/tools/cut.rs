@@ -11,7 +11,13 @@ pub const CUT: ShellTool = ShellTool {
         let mut files: Vec<&str> = Vec::new();
         let mut words = call.words.iter().map(String::as_str);
         while let Some(word) = words.next() {
-            let mut value = |flag: &str| if word.len() > 2 { &word[flag.len()..] } else { words.next().unwrap_or("") };
+            let mut value = |flag: &str| {
+                if word.len() > 2 {
+                    &word[flag.len()..]
+                } else {
+                    words.next().unwrap_or("")
+                }
+            };
             match word.get(..2) {
                 Some("-d") => by = value("-d"),
                 Some("-f") => fields = value("-f"),
@@ -32,11 +38,21 @@ pub const CUT: ShellTool = ShellTool {
         let mut out = String::new();
         for line in text.lines() {
             if bytes {
-                out.extend(line.chars().enumerate().filter(|(at, _)| chosen(at + 1)).map(|(_, c)| c));
+                out.extend(
+                    line.chars()
+                        .enumerate()
+                        .filter(|(at, _)| chosen(at + 1))
+                        .map(|(_, c)| c),
+                );
             } else if by.is_empty() || !line.contains(by) {
                 out.push_str(line);
             } else {
-                let parts: Vec<&str> = line.split(by).enumerate().filter(|(at, _)| chosen(at + 1)).map(|(_, part)| part).collect();
+                let parts: Vec<&str> = line
+                    .split(by)
+                    .enumerate()
+                    .filter(|(at, _)| chosen(at + 1))
+                    .map(|(_, part)| part)
+                    .collect();
                 out.push_str(&parts.join(by));
             }
             out.push('\n');
@@ -62,10 +78,23 @@ pub const AWK: ShellTool = ShellTool {
                 word => files.push(word),
             }
         }
-        let unknown = || Done::failed("awk: this shell knows conditions on NR, NF, $N and /patterns/, and {print …}\n", 2);
+        let unknown = || {
+            Done::failed(
+                "awk: this shell knows conditions on NR, NF, $N and /patterns/, and {print …}\n",
+                2,
+            )
+        };
         let Some((condition, action)) = program.and_then(|program| {
             let (condition, action) = program.split_once('{').unwrap_or((program, "print $0}"));
-            Some((condition.trim(), action.trim().strip_suffix('}')?.trim().strip_prefix("print")?.trim()))
+            Some((
+                condition.trim(),
+                action
+                    .trim()
+                    .strip_suffix('}')?
+                    .trim()
+                    .strip_prefix("print")?
+                    .trim(),
+            ))
         }) else {
             return unknown();
         };
@@ -79,7 +108,11 @@ pub const AWK: ShellTool = ShellTool {
                 Some(by) if !by.is_empty() => line.split(by).collect(),
                 _ => line.split_whitespace().collect(),
             };
-            let row = AwkRow { line, number: index + 1, fields };
+            let row = AwkRow {
+                line,
+                number: index + 1,
+                fields,
+            };
             match row.holds(condition) {
                 None => return unknown(),
                 Some(false) => {}
@@ -97,7 +130,15 @@ pub const AWK: ShellTool = ShellTool {
 
 /// Whether a pattern is in a text; nothing if it is none.
 fn finds(pattern: &str, text: &str) -> Option<bool> {
-    Regex::new(pattern, Syntax { extended: true, ..Syntax::default() }).ok().map(|regex| regex.is_in(text))
+    Regex::new(
+        pattern,
+        Syntax {
+            extended: true,
+            ..Syntax::default()
+        },
+    )
+    .ok()
+    .map(|regex| regex.is_in(text))
 }
 
 struct AwkRow<'a> {
@@ -112,10 +153,22 @@ impl AwkRow<'_> {
             "$0" => self.line.to_owned(),
             "NR" => self.number.to_string(),
             "NF" => self.fields.len().to_string(),
-            "$NF" => self.fields.last().map_or(String::new(), |field| (*field).to_owned()),
-            word => match word.strip_prefix('$').and_then(|number| number.parse::<usize>().ok()) {
-                Some(number) => self.fields.get(number.wrapping_sub(1)).map_or(String::new(), |field| (*field).to_owned()),
-                None => word.trim_matches('"').replace("\\n", "\n").replace("\\t", "\t"),
+            "$NF" => self
+                .fields
+                .last()
+                .map_or(String::new(), |field| (*field).to_owned()),
+            word => match word
+                .strip_prefix('$')
+                .and_then(|number| number.parse::<usize>().ok())
+            {
+                Some(number) => self
+                    .fields
+                    .get(number.wrapping_sub(1))
+                    .map_or(String::new(), |field| (*field).to_owned()),
+                None => word
+                    .trim_matches('"')
+                    .replace("\\n", "\n")
+                    .replace("\\t", "\t"),
             },
         }
     }
@@ -132,11 +185,16 @@ impl AwkRow<'_> {
 
     /// One condition, without `&&`.
     fn holds_part(&self, condition: &str) -> Option<bool> {
-        if let Some(pattern) = condition.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
+        if let Some(pattern) = condition
+            .strip_prefix('/')
+            .and_then(|rest| rest.strip_suffix('/'))
+        {
             return finds(pattern, self.line);
         }
         for sign in ["==", "!=", ">=", "<=", "!~", "~", ">", "<"] {
-            let Some((left, right)) = condition.split_once(sign) else { continue };
+            let Some((left, right)) = condition.split_once(sign) else {
+                continue;
+            };
             let (left, right) = (self.value(left), self.value(right));
             let pattern = right.trim_matches('/');
             let order = match (left.parse::<f64>(), right.parse::<f64>()) {
@@ -198,7 +256,11 @@ mod tests {
 
     #[test]
     fn a_long_chain_of_conditions_is_no_deep_one() {
-        let row = AwkRow { line: "a b", number: 1, fields: vec!["a", "b"] };
+        let row = AwkRow {
+            line: "a b",
+            number: 1,
+            fields: vec!["a", "b"],
+        };
         let chain = format!("NR==1{}", " && $2==\"b\"".repeat(50_000));
         assert_eq!(row.holds(&chain), Some(true));
         assert_eq!(row.holds(&format!("{chain} && NF>2")), Some(false));

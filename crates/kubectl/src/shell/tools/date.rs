@@ -5,25 +5,59 @@ use crate::shell::room::{Done, MOST_BYTES};
 use k8s_model::Timestamp;
 use k8s_model::time::civil;
 
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS: [&str; 12] =
-    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+const DAYS: [&str; 7] = [
+    "Sunday",
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+];
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
 
 pub const DATE: ShellTool = ShellTool {
     name: "date",
     run: |call| {
         // `-I` has its value, if it has one, in the same word.
         let iso = call.words.iter().find_map(|word| word.strip_prefix("-I"));
-        let words: Vec<String> = call.words.iter().filter(|word| !word.starts_with("-I")).cloned().collect();
+        let words: Vec<String> = call
+            .words
+            .iter()
+            .filter(|word| !word.starts_with("-I"))
+            .cloned()
+            .collect();
         let flags = match flags("date", &words, "uRd:s:") {
             Ok(flags) => flags,
             Err(done) => return done,
         };
         let wanted = flags.values('d').last();
-        let Some(now) = wanted.map_or(Some(call.room.now()), parsed).filter(|now| (0..=253_402_300_799).contains(now)) else {
-            return Done::failed(format!("date: invalid date '{}'\n", wanted.unwrap_or("")), 1);
+        let Some(now) = wanted
+            .map_or(Some(call.room.now()), parsed)
+            .filter(|now| (0..=253_402_300_799).contains(now))
+        else {
+            return Done::failed(
+                format!("date: invalid date '{}'\n", wanted.unwrap_or("")),
+                1,
+            );
         };
-        let format = match (flags.words.first().and_then(|word| word.strip_prefix('+')), iso) {
+        let format = match (
+            flags.words.first().and_then(|word| word.strip_prefix('+')),
+            iso,
+        ) {
             (Some(format), _) => format,
             (None, Some("" | "date")) => "%Y-%m-%d",
             (None, Some("hours")) => "%Y-%m-%dT%H+00:00",
@@ -48,8 +82,14 @@ fn parsed(text: &str) -> Option<i64> {
         19 => format!("{}Z", text.replacen(' ', "T", 1)),
         _ => text.to_owned(),
     };
-    let digits = whole.bytes().take(19).enumerate().all(|(at, b)| matches!(at, 4 | 7 | 10 | 13 | 16) || b.is_ascii_digit());
-    Timestamp::parse(&whole).filter(|_| digits).map(|time| time.seconds())
+    let digits = whole
+        .bytes()
+        .take(19)
+        .enumerate()
+        .all(|(at, b)| matches!(at, 4 | 7 | 10 | 13 | 16) || b.is_ascii_digit());
+    Timestamp::parse(&whole)
+        .filter(|_| digits)
+        .map(|time| time.seconds())
 }
 
 /// A time in a format of strftime.
@@ -58,7 +98,12 @@ fn written(now: i64, format: &str) -> String {
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let weekday = (days + 4).rem_euclid(7);
-    let of_year = (0..days).rev().take(366).take_while(|day| civil(*day).0 == year).count() + 1;
+    let of_year = (0..days)
+        .rev()
+        .take(366)
+        .take_while(|day| civil(*day).0 == year)
+        .count()
+        + 1;
     let name = |names: &[&'static str], at: i64| names.get(at as usize).copied().unwrap_or("");
     let hour12 = (hour + 11) % 12 + 1;
     let mut out = String::new();
@@ -88,7 +133,10 @@ fn written(now: i64, format: &str) -> String {
             Some('F') => format!("{year}-{month:02}-{day:02}"),
             Some('T' | 'X') => format!("{hour:02}:{minute:02}:{second:02}"),
             Some('R') => format!("{hour:02}:{minute:02}"),
-            Some('r') => format!("{hour12:02}:{minute:02}:{second:02} {}", if hour < 12 { "AM" } else { "PM" }),
+            Some('r') => format!(
+                "{hour12:02}:{minute:02}:{second:02} {}",
+                if hour < 12 { "AM" } else { "PM" }
+            ),
             Some('D' | 'x') => format!("{month:02}/{day:02}/{:02}", year % 100),
             Some('c') => written(now, "%a %b %e %T %Y"),
             Some('p') => if hour < 12 { "AM" } else { "PM" }.to_owned(),

@@ -18,7 +18,15 @@ pub const CAT: ShellTool = ShellTool {
             }
             match call.input(&[file]) {
                 Ok(text) => all.out.push_str(&text),
-                Err(_) => (all.err, all.code) = (format!("{}cat: can't open '{file}': No such file or directory\n", all.err), 1),
+                Err(_) => {
+                    (all.err, all.code) = (
+                        format!(
+                            "{}cat: can't open '{file}': No such file or directory\n",
+                            all.err
+                        ),
+                        1,
+                    )
+                }
             }
         }
         all
@@ -31,7 +39,11 @@ pub const TEE: ShellTool = ShellTool {
     name: "tee",
     run: |call| {
         for file in call.plain() {
-            let old = if call.has('a') { call.room.read(file).unwrap_or_default() } else { String::new() };
+            let old = if call.has('a') {
+                call.room.read(file).unwrap_or_default()
+            } else {
+                String::new()
+            };
             if let Err(error) = call.room.write(file, &format!("{old}{}", call.stdin)) {
                 return Done::failed(error, 1);
             }
@@ -50,7 +62,12 @@ pub const LS: ShellTool = ShellTool {
         if names.is_empty() && path != "." && call.room.read(path).is_some() {
             return Done::said(format!("{path}\n"));
         }
-        Done::said(names.iter().map(|name| format!("{name}\n")).collect::<String>())
+        Done::said(
+            names
+                .iter()
+                .map(|name| format!("{name}\n"))
+                .collect::<String>(),
+        )
     },
     ..ShellTool::PLAIN
 };
@@ -76,7 +93,9 @@ pub const RM: ShellTool = ShellTool {
         let mut done = Done::default();
         for path in call.plain() {
             if !call.room.remove(path) && !call.has('f') {
-                done.err.push_str(&format!("rm: can't remove '{path}': No such file or directory\n"));
+                done.err.push_str(&format!(
+                    "rm: can't remove '{path}': No such file or directory\n"
+                ));
                 done.code = 1;
             }
         }
@@ -87,17 +106,28 @@ pub const RM: ShellTool = ShellTool {
 };
 
 /// Folders need not be made: a file has its path.
-pub const MKDIR: ShellTool = ShellTool { name: "mkdir", run: |_| Done::default(), ..ShellTool::PLAIN };
+pub const MKDIR: ShellTool = ShellTool {
+    name: "mkdir",
+    run: |_| Done::default(),
+    ..ShellTool::PLAIN
+};
 
 pub const CP: ShellTool = ShellTool {
     name: "cp",
     run: |call| {
         let plain: Vec<&str> = call.plain().collect();
-        let [from, to] = plain[..] else { return Done::failed("cp: needs a source and a target\n", 1) };
-        let Some(text) = call.room.read(from) else {
-            return Done::failed(format!("cp: can't stat '{from}': No such file or directory\n"), 1);
+        let [from, to] = plain[..] else {
+            return Done::failed("cp: needs a source and a target\n", 1);
         };
-        call.room.write(to, &text).map_or_else(|error| Done::failed(error, 1), |()| Done::default())
+        let Some(text) = call.room.read(from) else {
+            return Done::failed(
+                format!("cp: can't stat '{from}': No such file or directory\n"),
+                1,
+            );
+        };
+        call.room
+            .write(to, &text)
+            .map_or_else(|error| Done::failed(error, 1), |()| Done::default())
     },
     reads: |_| false,
     ..ShellTool::PLAIN

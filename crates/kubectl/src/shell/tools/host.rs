@@ -9,8 +9,15 @@ use serde_json::Value;
 pub const ECHO: ShellTool = ShellTool {
     name: "echo",
     run: |call| {
-        let flags = call.words.iter().take_while(|word| matches!(word.as_str(), "-n" | "-e" | "-ne" | "-en")).count();
-        let (quiet, escapes) = (call.words[..flags].iter().any(|f| f.contains('n')), call.words[..flags].iter().any(|f| f.contains('e')));
+        let flags = call
+            .words
+            .iter()
+            .take_while(|word| matches!(word.as_str(), "-n" | "-e" | "-ne" | "-en"))
+            .count();
+        let (quiet, escapes) = (
+            call.words[..flags].iter().any(|f| f.contains('n')),
+            call.words[..flags].iter().any(|f| f.contains('e')),
+        );
         let text = call.words[flags..].join(" ");
         let text = if escapes { unescaped(&text) } else { text };
         Done::said(if quiet { text } else { format!("{text}\n") })
@@ -29,17 +36,33 @@ fn environment(call: &mut ToolCall<'_, '_, '_>) -> Vec<(String, String)> {
 
 pub const ENV: ShellTool = ShellTool {
     name: "env",
-    run: |call| Done::said(environment(call).iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()),
+    run: |call| {
+        Done::said(
+            environment(call)
+                .iter()
+                .map(|(name, value)| format!("{name}={value}\n"))
+                .collect::<String>(),
+        )
+    },
     ..ShellTool::PLAIN
 };
 
 pub const PRINTENV: ShellTool = ShellTool {
     name: "printenv",
     run: |call| {
-        let Some(name) = call.plain().next() else { return (ENV.run)(call) };
-        match environment(call).into_iter().rev().find(|(known, _)| known == name) {
+        let Some(name) = call.plain().next() else {
+            return (ENV.run)(call);
+        };
+        match environment(call)
+            .into_iter()
+            .rev()
+            .find(|(known, _)| known == name)
+        {
             Some((_, value)) => Done::said(format!("{value}\n")),
-            None => Done { code: 1, ..Done::default() },
+            None => Done {
+                code: 1,
+                ..Done::default()
+            },
         }
     },
     ..ShellTool::PLAIN
@@ -62,12 +85,23 @@ pub const PS: ShellTool = ShellTool {
     name: "ps",
     run: |call| {
         let words = |field: &str| -> Vec<String> {
-            call.room.spec()[field].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+            call.room.spec()[field]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
         };
         let mut first = [words("command"), words("args")].concat().join(" ");
         if first.is_empty() {
             let image = call.room.spec()["image"].as_str().unwrap_or("sh");
-            first = image.rsplit('/').next().and_then(|name| name.split([':', '@']).next()).unwrap_or("sh").to_owned();
+            first = image
+                .rsplit('/')
+                .next()
+                .and_then(|name| name.split([':', '@']).next())
+                .unwrap_or("sh")
+                .to_owned();
         }
         Done::said(format!(
             "PID   USER     TIME  COMMAND\n    1 root      0:00 {first}\n    7 root      0:00 sh\n   13 root      0:00 ps\n"
@@ -79,7 +113,11 @@ pub const PS: ShellTool = ShellTool {
 /// The user of the container's security context, root without one.
 fn user(call: &ToolCall<'_, '_, '_>) -> i64 {
     let of = |value: &Value| value["securityContext"]["runAsUser"].as_i64();
-    let pod = call.room.pod.as_ref().and_then(|(pod, _)| of(&pod.body::<Pod>().spec.raw));
+    let pod = call
+        .room
+        .pod
+        .as_ref()
+        .and_then(|(pod, _)| of(&pod.body::<Pod>().spec.raw));
     of(call.room.spec()).or(pod).unwrap_or(0)
 }
 
@@ -102,15 +140,24 @@ pub const WHOAMI: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-pub const PWD: ShellTool = ShellTool { name: "pwd", run: |call| Done::said(format!("{}\n", call.room.absolute("."))), ..ShellTool::PLAIN };
+pub const PWD: ShellTool = ShellTool {
+    name: "pwd",
+    run: |call| Done::said(format!("{}\n", call.room.absolute("."))),
+    ..ShellTool::PLAIN
+};
 
 /// The last part of a path, without an ending.
 pub const BASENAME: ShellTool = ShellTool {
     name: "basename",
     run: |call| {
-        let [path, rest @ ..] = call.words else { return Done::failed("basename: needs a path\n", 1) };
+        let [path, rest @ ..] = call.words else {
+            return Done::failed("basename: needs a path\n", 1);
+        };
         let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
-        let without = rest.first().and_then(|end| name.strip_suffix(end.as_str())).filter(|rest| !rest.is_empty());
+        let without = rest
+            .first()
+            .and_then(|end| name.strip_suffix(end.as_str()))
+            .filter(|rest| !rest.is_empty());
         Done::said(format!("{}\n", without.unwrap_or(name)))
     },
     ..ShellTool::PLAIN
@@ -120,7 +167,9 @@ pub const BASENAME: ShellTool = ShellTool {
 pub const DIRNAME: ShellTool = ShellTool {
     name: "dirname",
     run: |call| {
-        let Some(path) = call.words.first() else { return Done::failed("dirname: needs a path\n", 1) };
+        let Some(path) = call.words.first() else {
+            return Done::failed("dirname: needs a path\n", 1);
+        };
         Done::said(match path.trim_end_matches('/').rsplit_once('/') {
             Some(("", _)) => "/\n".to_owned(),
             Some((folder, _)) => format!("{folder}\n"),

@@ -3,12 +3,22 @@
 use super::tool::{ShellTool, ToolCall};
 use crate::shell::room::{CommandRoom, Done};
 use cluster::disk::{FilePlace, place};
-use cluster_network::connectivity::{Backend, HttpRequest, Led, RequestOutcome, Routed, host_and_port, route, through_gateway};
+use cluster_network::connectivity::{
+    Backend, HttpRequest, Led, RequestOutcome, Routed, host_and_port, route, through_gateway,
+};
 use cluster_network::gateway::gateway_at;
 use k8s_model::Object;
 
-pub const CURL: ShellTool = ShellTool { name: "curl", run: curl, ..ShellTool::PLAIN };
-pub const WGET: ShellTool = ShellTool { name: "wget", run: wget, ..ShellTool::PLAIN };
+pub const CURL: ShellTool = ShellTool {
+    name: "curl",
+    run: curl,
+    ..ShellTool::PLAIN
+};
+pub const WGET: ShellTool = ShellTool {
+    name: "wget",
+    run: wget,
+    ..ShellTool::PLAIN
+};
 
 /// The index page of a web server.
 const INDEX: &str = "/usr/share/nginx/html/index.html";
@@ -56,14 +66,20 @@ struct Words<'a> {
 
 fn words<'a>(name: &str, all: &'a [String]) -> Words<'a> {
     // Short flags that take a value.
-    let takes = if name == "wget" { "TOtoUPH" } else { "TmoHXdwAut" };
+    let takes = if name == "wget" {
+        "TOtoUPH"
+    } else {
+        "TmoHXdwAut"
+    };
     let mut out = Words::default();
     let mut words = all.iter().map(String::as_str);
     while let Some(word) = words.next() {
         if word.starts_with("--") {
             match word.split_once('=') {
                 Some((flag, value)) => out.values.push((flag, value)),
-                None if WITH_VALUE.contains(&word) => out.values.push((word, words.next().unwrap_or(""))),
+                None if WITH_VALUE.contains(&word) => {
+                    out.values.push((word, words.next().unwrap_or("")))
+                }
                 None if word == "--fail" => out.letters.push('f'),
                 None => out.spider |= word == "--spider",
             }
@@ -72,7 +88,11 @@ fn words<'a>(name: &str, all: &'a [String]) -> Words<'a> {
                 out.letters.push(letter);
                 if takes.contains(letter) {
                     let end = at + letter.len_utf8();
-                    let value = if end < flags.len() { &flags[end..] } else { words.next().unwrap_or("") };
+                    let value = if end < flags.len() {
+                        &flags[end..]
+                    } else {
+                        words.next().unwrap_or("")
+                    };
                     out.values.push((&flags[at..end], value));
                     break;
                 }
@@ -86,13 +106,21 @@ fn words<'a>(name: &str, all: &'a [String]) -> Words<'a> {
 
 impl<'a> Words<'a> {
     fn value(&self, names: &[&str]) -> Option<&'a str> {
-        self.values.iter().find(|(flag, _)| names.contains(flag)).map(|(_, value)| *value)
+        self.values
+            .iter()
+            .find(|(flag, _)| names.contains(flag))
+            .map(|(_, value)| *value)
     }
 
     /// The headers that are given: names and values.
     fn headers(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let given = self.values.iter().filter(|(flag, _)| matches!(*flag, "H" | "--header"));
-        given.filter_map(|(_, header)| header.split_once(':')).map(|(name, value)| (name.trim(), value.trim()))
+        let given = self
+            .values
+            .iter()
+            .filter(|(flag, _)| matches!(*flag, "H" | "--header"));
+        given
+            .filter_map(|(_, header)| header.split_once(':'))
+            .map(|(name, value)| (name.trim(), value.trim()))
     }
 
     /// The method: the one that is named, or what the other flags ask for.
@@ -113,15 +141,29 @@ fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
     let url = words.url;
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     // The query and the fragment are no part of the path.
-    let (rest, query) = rest.split('#').next().unwrap_or("").split_once('?').unwrap_or((rest.split('#').next().unwrap_or(""), ""));
-    let path = rest.split_once('/').map_or(String::from("/"), |(_, path)| format!("/{path}"));
+    let (rest, query) = rest
+        .split('#')
+        .next()
+        .unwrap_or("")
+        .split_once('?')
+        .unwrap_or((rest.split('#').next().unwrap_or(""), ""));
+    let path = rest
+        .split_once('/')
+        .map_or(String::from("/"), |(_, path)| format!("/{path}"));
     let (host, port) = host_and_port(url);
     let headers: Vec<(&str, &str)> = words.headers().collect();
-    let named = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host")).map_or(host, |(_, value)| value);
+    let named = headers
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case("host"))
+        .map_or(host, |(_, value)| value);
     // `--resolve HOST:PORT:ADDRESS` stands in for a record of DNS.
-    let resolved = words.value(&["--resolve"]).and_then(|entry| entry.strip_prefix(&format!("{host}:{port}:")));
+    let resolved = words
+        .value(&["--resolve"])
+        .and_then(|entry| entry.strip_prefix(&format!("{host}:{port}:")));
     let at = resolved.unwrap_or(host);
-    let limited = words.value(&["T", "m", "--max-time", "--connect-timeout", "--timeout"]).is_some();
+    let limited = words
+        .value(&["T", "m", "--max-time", "--connect-timeout", "--timeout"])
+        .is_some();
     let mut out = Request {
         host: host.into(),
         port,
@@ -133,18 +175,46 @@ fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
         location: String::new(),
     };
     // At the address of a Gateway its proxy answers.
-    let asked = HttpRequest { scheme, host: named, port, method: words.method(), path: &path, query, headers };
+    let asked = HttpRequest {
+        scheme,
+        host: named,
+        port,
+        method: words.method(),
+        path: &path,
+        query,
+        headers,
+    };
     if let Some((status, body, location)) = call.room.through_gateway(at, &asked) {
-        let outcome = if status == 0 { RequestOutcome::Refused } else { RequestOutcome::Answered };
-        return Request { address: at.into(), outcome, status, body, location, ..out };
+        let outcome = if status == 0 {
+            RequestOutcome::Refused
+        } else {
+            RequestOutcome::Answered
+        };
+        return Request {
+            address: at.into(),
+            outcome,
+            status,
+            body,
+            location,
+            ..out
+        };
     }
     // At a node's address the ingress controller answers, if one serves there.
     if let Some((status, body)) = call.room.through_ingress(at, port, named, &path) {
-        return Request { address: at.into(), outcome: RequestOutcome::Answered, status, body, ..out };
+        return Request {
+            address: at.into(),
+            outcome: RequestOutcome::Answered,
+            status,
+            body,
+            ..out
+        };
     }
     let attempt = call.room.connect(at, port);
     (out.address, out.outcome) = (attempt.address.to_string(), attempt.outcome);
-    out.body = attempt.pod.filter(|_| out.outcome == RequestOutcome::Answered).map_or_else(String::new, |pod| call.room.page_of(&pod));
+    out.body = attempt
+        .pod
+        .filter(|_| out.outcome == RequestOutcome::Answered)
+        .map_or_else(String::new, |pod| call.room.page_of(&pod));
     out
 }
 
@@ -166,18 +236,54 @@ fn reason(status: u16) -> &'static str {
 
 fn curl(call: &mut ToolCall<'_, '_, '_>) -> Done {
     let words = words(call.name, call.words);
-    let Request { host, port, status, body, outcome, limited, location, .. } = request(call, &words);
+    let Request {
+        host,
+        port,
+        status,
+        body,
+        outcome,
+        limited,
+        location,
+        ..
+    } = request(call, &words);
     let has = |letter: char| words.letters.contains(letter);
     let quiet = has('s') && !has('S');
-    let failed = |code: i32, what: String| Done::failed(if quiet { String::new() } else { format!("curl: ({code}) {what}\n") }, code);
+    let failed = |code: i32, what: String| {
+        Done::failed(
+            if quiet {
+                String::new()
+            } else {
+                format!("curl: ({code}) {what}\n")
+            },
+            code,
+        )
+    };
     match outcome {
-        RequestOutcome::NoName | RequestOutcome::NoNameServer => return failed(6, format!("Could not resolve host: {host}")),
-        RequestOutcome::Refused => return failed(7, format!("Failed to connect to {host} port {port}: Connection refused")),
-        RequestOutcome::TimedOut if limited => return failed(28, "Connection timed out".to_owned()),
-        RequestOutcome::TimedOut => return failed(28, format!("Failed to connect to {host} port {port}: Connection timed out")),
+        RequestOutcome::NoName | RequestOutcome::NoNameServer => {
+            return failed(6, format!("Could not resolve host: {host}"));
+        }
+        RequestOutcome::Refused => {
+            return failed(
+                7,
+                format!("Failed to connect to {host} port {port}: Connection refused"),
+            );
+        }
+        RequestOutcome::TimedOut if limited => {
+            return failed(28, "Connection timed out".to_owned());
+        }
+        RequestOutcome::TimedOut => {
+            return failed(
+                28,
+                format!("Failed to connect to {host} port {port}: Connection timed out"),
+            );
+        }
         RequestOutcome::Answered => {}
     }
-    let moved = if location.is_empty() { String::new() } else { format!("Location: {location}\n") };
+    let moved = if location.is_empty() {
+        String::new()
+    } else {
+        format!("Location: {location}\n")
+    };
     let head = format!("HTTP/1.1 {status} {}\n{moved}", reason(status));
     let mut out = match (has('I'), has('i')) {
         (true, _) => head,
@@ -189,11 +295,16 @@ fn curl(call: &mut ToolCall<'_, '_, '_>) -> Done {
         out.clear();
     }
     if let Some(format) = words.value(&["w", "--write-out"]) {
-        let told = format.replace("%{http_code}", &status.to_string()).replace("%{redirect_url}", &location);
+        let told = format
+            .replace("%{http_code}", &status.to_string())
+            .replace("%{redirect_url}", &location);
         out.push_str(&told.replace("\\n", "\n"));
     }
     if refused {
-        return Done { out, ..failed(22, format!("The requested URL returned error: {status}")) };
+        return Done {
+            out,
+            ..failed(22, format!("The requested URL returned error: {status}"))
+        };
     }
     Done::said(out)
 }
@@ -201,18 +312,47 @@ fn curl(call: &mut ToolCall<'_, '_, '_>) -> Done {
 /// As busybox prints it.
 fn wget(call: &mut ToolCall<'_, '_, '_>) -> Done {
     let words = words(call.name, call.words);
-    let Request { host, port, address, status, body, outcome, limited, .. } = request(call, &words);
+    let Request {
+        host,
+        port,
+        address,
+        status,
+        body,
+        outcome,
+        limited,
+        ..
+    } = request(call, &words);
     let quiet = words.letters.contains('q');
-    let connecting = if quiet || address.is_empty() { String::new() } else { format!("Connecting to {host} ({address}:{port})\n") };
+    let connecting = if quiet || address.is_empty() {
+        String::new()
+    } else {
+        format!("Connecting to {host} ({address}:{port})\n")
+    };
     let failed = |what: String| Done::failed(format!("{connecting}wget: {what}\n"), 1);
     match outcome {
-        RequestOutcome::NoName | RequestOutcome::NoNameServer => failed(format!("bad address '{host}'")),
-        RequestOutcome::Refused => failed(format!("can't connect to remote host ({address}): Connection refused")),
+        RequestOutcome::NoName | RequestOutcome::NoNameServer => {
+            failed(format!("bad address '{host}'"))
+        }
+        RequestOutcome::Refused => failed(format!(
+            "can't connect to remote host ({address}): Connection refused"
+        )),
         RequestOutcome::TimedOut if limited => failed("download timed out".to_owned()),
-        RequestOutcome::TimedOut => failed(format!("can't connect to remote host ({address}): Connection timed out")),
-        RequestOutcome::Answered if status != 200 => failed(format!("server returned error: HTTP/1.1 {status} {}", reason(status))),
-        RequestOutcome::Answered if words.spider => Done { err: format!("{connecting}remote file exists\n"), ..Done::default() },
-        RequestOutcome::Answered => Done { err: connecting, out: body, code: 0 },
+        RequestOutcome::TimedOut => failed(format!(
+            "can't connect to remote host ({address}): Connection timed out"
+        )),
+        RequestOutcome::Answered if status != 200 => failed(format!(
+            "server returned error: HTTP/1.1 {status} {}",
+            reason(status)
+        )),
+        RequestOutcome::Answered if words.spider => Done {
+            err: format!("{connecting}remote file exists\n"),
+            ..Done::default()
+        },
+        RequestOutcome::Answered => Done {
+            err: connecting,
+            out: body,
+            code: 0,
+        },
     }
 }
 
@@ -228,15 +368,29 @@ impl CommandRoom<'_, '_> {
     /// What a web server answers: the index page of its Pod, if somebody wrote one.
     fn page_of(&self, pod: &Object) -> String {
         let text = match place(self.client.sim().server(), pod, 0, INDEX) {
-            FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
+            FilePlace::Disk { disk, path } => self
+                .client
+                .sim()
+                .disks
+                .read(&disk, &path)
+                .map(|text| text.to_string()),
             FilePlace::Projected { .. } => None,
         };
-        text.unwrap_or_else(|| format!("<html><body><h1>Welcome to {}!</h1></body></html>\n", pod.meta.name))
+        text.unwrap_or_else(|| {
+            format!(
+                "<html><body><h1>Welcome to {}!</h1></body></html>\n",
+                pod.meta.name
+            )
+        })
     }
 
     /// What the proxy of a Gateway answers at an address, if there is one: status, body and where a redirect leads; no status where
     /// nothing listens.
-    fn through_gateway(&mut self, address: &str, asked: &HttpRequest<'_>) -> Option<(u16, String, String)> {
+    fn through_gateway(
+        &mut self,
+        address: &str,
+        asked: &HttpRequest<'_>,
+    ) -> Option<(u16, String, String)> {
         let server = self.client.sim().server();
         let gateway = gateway_at(server, address)?;
         let turn = self.client.sim().journal().len() + self.client.requests;
@@ -256,20 +410,37 @@ impl CommandRoom<'_, '_> {
     }
 
     /// What the ingress controller answers at an address, if it serves there: status and body.
-    fn through_ingress(&self, address: &str, port: i32, host: &str, path: &str) -> Option<(u16, String)> {
+    fn through_ingress(
+        &self,
+        address: &str,
+        port: i32,
+        host: &str,
+        path: &str,
+    ) -> Option<(u16, String)> {
         let server = self.client.sim().server();
         if port != 80 || !cluster_network::connectivity::serves_ingresses(server, address) {
             return None;
         }
         Some(match route(server, host, path) {
             Routed::NoRule => (404, page(404)),
-            Routed::To { service: Some(service), backend: Backend::Ready(_), .. } => {
-                match cluster_network::connectivity::endpoint_of(server, &service, self.client.sim().journal().len()) {
+            Routed::To {
+                service: Some(service),
+                backend: Backend::Ready(_),
+                ..
+            } => {
+                match cluster_network::connectivity::endpoint_of(
+                    server,
+                    &service,
+                    self.client.sim().journal().len(),
+                ) {
                     Some(pod) => (200, self.page_of(&pod)),
                     None => (503, page(503)),
                 }
             }
-            Routed::To { backend: Backend::Denied(_), .. } => (504, page(504)),
+            Routed::To {
+                backend: Backend::Denied(_),
+                ..
+            } => (504, page(504)),
             Routed::To { .. } => (503, page(503)),
         })
     }
@@ -281,10 +452,16 @@ mod tests {
 
     #[test]
     fn short_flags_stand_together() {
-        let all: Vec<String> = "-so /dev/null -XPOST -w %{http_code} --max-time=3 a/b".split(' ').map(str::to_owned).collect();
+        let all: Vec<String> = "-so /dev/null -XPOST -w %{http_code} --max-time=3 a/b"
+            .split(' ')
+            .map(str::to_owned)
+            .collect();
         let found = words("curl", &all);
         assert_eq!((found.url, found.letters.as_str()), ("a/b", "soXw"));
         assert_eq!(found.value(&["o"]), Some("/dev/null"));
-        assert_eq!((found.value(&["X"]), found.value(&["m", "--max-time"])), (Some("POST"), Some("3")));
+        assert_eq!(
+            (found.value(&["X"]), found.value(&["m", "--max-time"])),
+            (Some("POST"), Some("3"))
+        );
     }
 }

@@ -3,8 +3,16 @@
 use super::tool::{ShellTool, ToolCall};
 use crate::shell::room::Done;
 
-pub const HEAD: ShellTool = ShellTool { name: "head", run: |call| part(call, true), ..ShellTool::PLAIN };
-pub const TAIL: ShellTool = ShellTool { name: "tail", run: |call| part(call, false), ..ShellTool::PLAIN };
+pub const HEAD: ShellTool = ShellTool {
+    name: "head",
+    run: |call| part(call, true),
+    ..ShellTool::PLAIN
+};
+pub const TAIL: ShellTool = ShellTool {
+    name: "tail",
+    run: |call| part(call, false),
+    ..ShellTool::PLAIN
+};
 
 /// The first or the last lines: `-n 3`, `-n3`, `-3`, `tail -n +2`.
 fn part(call: &mut ToolCall<'_, '_, '_>, first: bool) -> Done {
@@ -22,8 +30,13 @@ fn part(call: &mut ToolCall<'_, '_, '_>, first: bool) -> Done {
                 continue;
             }
         };
-        match (number.strip_prefix('+'), number.trim_start_matches(['+', '-']).parse()) {
-            (_, Err(_)) => return Done::failed(format!("{}: invalid number '{number}'\n", call.name), 1),
+        match (
+            number.strip_prefix('+'),
+            number.trim_start_matches(['+', '-']).parse(),
+        ) {
+            (_, Err(_)) => {
+                return Done::failed(format!("{}: invalid number '{number}'\n", call.name), 1);
+            }
             (Some(_), Ok(line)) => from = Some(line),
             (None, Ok(lines)) => count = lines,
         }
@@ -39,7 +52,14 @@ fn part(call: &mut ToolCall<'_, '_, '_>, first: bool) -> Done {
         None => lines.len().saturating_sub(count),
     };
     let take = if first { count } else { usize::MAX };
-    Done::said(lines.iter().skip(skip).take(take).map(|line| format!("{line}\n")).collect::<String>())
+    Done::said(
+        lines
+            .iter()
+            .skip(skip)
+            .take(take)
+            .map(|line| format!("{line}\n"))
+            .collect::<String>(),
+    )
 }
 
 pub const WC: ShellTool = ShellTool {
@@ -50,11 +70,20 @@ pub const WC: ShellTool = ShellTool {
             Ok(text) => text,
             Err(done) => return done,
         };
-        let counts = [('l', text.matches('\n').count()), ('w', text.split_whitespace().count()), ('c', text.len())];
+        let counts = [
+            ('l', text.matches('\n').count()),
+            ('w', text.split_whitespace().count()),
+            ('c', text.len()),
+        ];
         let some = counts.iter().any(|(letter, _)| call.has(*letter));
-        let shown: Vec<String> =
-            counts.iter().filter(|(letter, _)| !some || call.has(*letter)).map(|(_, count)| count.to_string()).collect();
-        let name = files.first().map_or(String::new(), |file| format!(" {file}"));
+        let shown: Vec<String> = counts
+            .iter()
+            .filter(|(letter, _)| !some || call.has(*letter))
+            .map(|(_, count)| count.to_string())
+            .collect();
+        let name = files
+            .first()
+            .map_or(String::new(), |file| format!(" {file}"));
         Done::said(format!("{}{name}\n", shown.join(" ")))
     },
     ..ShellTool::PLAIN
@@ -78,23 +107,43 @@ pub const SORT: ShellTool = ShellTool {
             Ok(text) => text,
             Err(done) => return done,
         };
-        let column = key.and_then(|key| key.split([',', '.']).next()?.trim_end_matches(char::is_alphabetic).parse::<usize>().ok());
+        let column = key.and_then(|key| {
+            key.split([',', '.'])
+                .next()?
+                .trim_end_matches(char::is_alphabetic)
+                .parse::<usize>()
+                .ok()
+        });
         let numeric = call.has('n') || call.has('h') || key.is_some_and(|key| key.contains('n'));
         let of = |line: &str| -> String {
             match column {
-                Some(column) => line.split_whitespace().skip(column.saturating_sub(1)).collect::<Vec<_>>().join(" "),
+                Some(column) => line
+                    .split_whitespace()
+                    .skip(column.saturating_sub(1))
+                    .collect::<Vec<_>>()
+                    .join(" "),
                 None => line.to_owned(),
             }
         };
         let number = |text: &str| {
-            let digits: String = text.trim_start().chars().take_while(|c| c.is_ascii_digit() || matches!(c, '-' | '.')).collect();
+            let digits: String = text
+                .trim_start()
+                .chars()
+                .take_while(|c| c.is_ascii_digit() || matches!(c, '-' | '.'))
+                .collect();
             digits.parse::<f64>().unwrap_or(0.0)
         };
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         k8s_model::sort::sort_by(&mut lines, |left, right| {
             let (a, b) = (of(left), of(right));
-            let by_number = if numeric { number(&a).total_cmp(&number(&b)) } else { std::cmp::Ordering::Equal };
-            by_number.then_with(|| a.cmp(&b)).then_with(|| left.cmp(right))
+            let by_number = if numeric {
+                number(&a).total_cmp(&number(&b))
+            } else {
+                std::cmp::Ordering::Equal
+            };
+            by_number
+                .then_with(|| a.cmp(&b))
+                .then_with(|| left.cmp(right))
         });
         if call.has('r') || key.is_some_and(|key| key.contains('r')) {
             lines.reverse();
@@ -102,7 +151,12 @@ pub const SORT: ShellTool = ShellTool {
         if call.has('u') {
             lines.dedup();
         }
-        Done::said(lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+        Done::said(
+            lines
+                .iter()
+                .map(|line| format!("{line}\n"))
+                .collect::<String>(),
+        )
     },
     ..ShellTool::PLAIN
 };
@@ -123,8 +177,19 @@ pub const UNIQ: ShellTool = ShellTool {
             }
         }
         let wanted = |count: usize| (!call.has('d') || count > 1) && (!call.has('u') || count == 1);
-        let shown = |(line, count): &(&str, usize)| if call.has('c') { format!("{count:7} {line}\n") } else { format!("{line}\n") };
-        Done::said(runs.iter().filter(|(_, count)| wanted(*count)).map(shown).collect::<String>())
+        let shown = |(line, count): &(&str, usize)| {
+            if call.has('c') {
+                format!("{count:7} {line}\n")
+            } else {
+                format!("{line}\n")
+            }
+        };
+        Done::said(
+            runs.iter()
+                .filter(|(_, count)| wanted(*count))
+                .map(shown)
+                .collect::<String>(),
+        )
     },
     ..ShellTool::PLAIN
 };
@@ -135,7 +200,11 @@ const MOST: usize = 1_000;
 pub const SEQ: ShellTool = ShellTool {
     name: "seq",
     run: |call| {
-        let numbers: Vec<i64> = call.words.iter().filter_map(|word| word.parse().ok()).collect();
+        let numbers: Vec<i64> = call
+            .words
+            .iter()
+            .filter_map(|word| word.parse().ok())
+            .collect();
         let (from, step, to) = match numbers[..] {
             [to] => (1, 1, to),
             [from, to] => (from, 1, to),
@@ -144,7 +213,12 @@ pub const SEQ: ShellTool = ShellTool {
         };
         let counted = std::iter::successors(Some(from), |n| n.checked_add(step));
         let counted = counted.take_while(|n| if step < 0 { *n >= to } else { *n <= to });
-        Done::said(counted.take(MOST).map(|n| format!("{n}\n")).collect::<String>())
+        Done::said(
+            counted
+                .take(MOST)
+                .map(|n| format!("{n}\n"))
+                .collect::<String>(),
+        )
     },
     ..ShellTool::PLAIN
 };

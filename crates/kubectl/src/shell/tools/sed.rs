@@ -13,7 +13,17 @@ pub const SED: ShellTool = ShellTool {
     name: "sed",
     run: |call| {
         // `-i` has its value, if it has one, in the same word.
-        let words: Vec<String> = call.words.iter().map(|word| if word == "-i" { "-i.".to_owned() } else { word.clone() }).collect();
+        let words: Vec<String> = call
+            .words
+            .iter()
+            .map(|word| {
+                if word == "-i" {
+                    "-i.".to_owned()
+                } else {
+                    word.clone()
+                }
+            })
+            .collect();
         let flags = match flags("sed", &words, FLAGS) {
             Ok(flags) => flags,
             Err(done) => return done,
@@ -21,7 +31,9 @@ pub const SED: ShellTool = ShellTool {
         let mut program: Vec<&str> = flags.values('e').collect();
         let mut files = flags.words.as_slice();
         if program.is_empty() {
-            let [first, rest @ ..] = files else { return Done::failed("sed: no program\n", 1) };
+            let [first, rest @ ..] = files else {
+                return Done::failed("sed: no program\n", 1);
+            };
             program.push(first);
             files = rest;
         }
@@ -38,7 +50,10 @@ pub const SED: ShellTool = ShellTool {
         if flags.has('i')
             && let Some(file) = files.first()
         {
-            return call.room.write(file, &out).map_or_else(|error| Done::failed(error, 1), |()| Done::default());
+            return call
+                .room
+                .write(file, &out)
+                .map_or_else(|error| Done::failed(error, 1), |()| Done::default());
         }
         Done::said(out)
     },
@@ -100,7 +115,14 @@ struct Parser {
 
 impl Program {
     fn parse(text: &str, extended: bool) -> Result<Program, String> {
-        let mut parser = Parser { chars: text.chars().collect(), at: 0, syntax: Syntax { extended, ..Syntax::default() } };
+        let mut parser = Parser {
+            chars: text.chars().collect(),
+            at: 0,
+            syntax: Syntax {
+                extended,
+                ..Syntax::default()
+            },
+        };
         let (mut commands, mut open) = (Vec::new(), Vec::new());
         loop {
             parser.skip(" \t\n;");
@@ -111,9 +133,15 @@ impl Program {
             match command.action {
                 Action::Open(_) => open.push(commands.len()),
                 Action::Close => {
-                    let Some(begin) = open.pop() else { return Err("unexpected '}'".to_owned()) };
+                    let Some(begin) = open.pop() else {
+                        return Err("unexpected '}'".to_owned());
+                    };
                     let end = commands.len();
-                    if let Some(Command { action: Action::Open(place), .. }) = commands.get_mut(begin) {
+                    if let Some(Command {
+                        action: Action::Open(place),
+                        ..
+                    }) = commands.get_mut(begin)
+                    {
                         *place = end;
                     }
                 }
@@ -124,7 +152,11 @@ impl Program {
                 return Err("too many commands".to_owned());
             }
         }
-        if open.is_empty() { Ok(Program { commands }) } else { Err("unmatched '{'".to_owned()) }
+        if open.is_empty() {
+            Ok(Program { commands })
+        } else {
+            Err("unmatched '{'".to_owned())
+        }
     }
 
     fn run(&self, text: &str, quiet: bool) -> String {
@@ -134,10 +166,12 @@ impl Program {
         let mut ranges: Vec<Option<usize>> = vec![None; self.commands.len()];
         for (index, line) in lines.iter().enumerate() {
             let number = index + 1;
-            let (mut line, mut shown, mut behind, mut quits) = ((*line).to_owned(), !quiet, String::new(), false);
+            let (mut line, mut shown, mut behind, mut quits) =
+                ((*line).to_owned(), !quiet, String::new(), false);
             let mut at = 0;
             while let Some(command) = self.commands.get(at) {
-                let applies = command.applies(&line, number, lines.len(), &mut ranges[at]) != command.not;
+                let applies =
+                    command.applies(&line, number, lines.len(), &mut ranges[at]) != command.not;
                 let ends_range = ranges[at].is_none();
                 at += 1;
                 if !applies {
@@ -147,13 +181,26 @@ impl Program {
                     continue;
                 }
                 match &command.action {
-                    Action::Substitute { pattern, with, all, from, print } => {
+                    Action::Substitute {
+                        pattern,
+                        with,
+                        all,
+                        from,
+                        print,
+                    } => {
                         if substitute(&mut line, pattern, with, *all, *from) && *print {
                             out.push_str(&format!("{line}\n"));
                         }
                     }
                     Action::Letters(from, to) => {
-                        line = line.chars().map(|c| from.iter().position(|known| *known == c).map_or(c, |at| to[at])).collect();
+                        line = line
+                            .chars()
+                            .map(|c| {
+                                from.iter()
+                                    .position(|known| *known == c)
+                                    .map_or(c, |at| to[at])
+                            })
+                            .collect();
                     }
                     Action::Print => out.push_str(&format!("{line}\n")),
                     Action::Delete => {
@@ -202,7 +249,9 @@ impl Command {
             Address::After(_) => false,
         };
         let Some(from) = &self.from else { return true };
-        let Some(to) = &self.to else { return fits(from) };
+        let Some(to) = &self.to else {
+            return fits(from);
+        };
         if let Some(end) = *range {
             if number >= end || end == usize::MAX && fits(to) {
                 *range = None;
@@ -248,7 +297,11 @@ fn substitute(line: &mut String, pattern: &Regex, with: &[Part], all: bool, from
                     Part::Text(text) => out.push_str(text),
                     Part::Group(group) => {
                         let part = slots[2 * group].zip(slots[2 * group + 1]);
-                        out.extend(part.and_then(|(from, to)| chars.get(from..to)).into_iter().flatten());
+                        out.extend(
+                            part.and_then(|(from, to)| chars.get(from..to))
+                                .into_iter()
+                                .flatten(),
+                        );
                     }
                 }
             }
@@ -289,13 +342,18 @@ impl Parser {
     }
 
     fn number(&mut self) -> Option<usize> {
-        let digits: String = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).collect();
+        let digits: String = self.chars[self.at..]
+            .iter()
+            .take_while(|c| c.is_ascii_digit())
+            .collect();
         self.at += digits.len();
         digits.parse().ok()
     }
 
     fn address(&mut self) -> Result<Option<Address>, String> {
-        let Some(c) = self.peek() else { return Ok(None) };
+        let Some(c) = self.peek() else {
+            return Ok(None);
+        };
         Ok(Some(match c {
             '0'..='9' => Address::Line(self.number().unwrap_or(usize::MAX)),
             '$' => {
@@ -304,7 +362,11 @@ impl Parser {
             }
             '/' | '\\' => {
                 self.at += 1 + usize::from(c == '\\');
-                let sign = self.chars.get(self.at - 1).copied().ok_or("unmatched '/'")?;
+                let sign = self
+                    .chars
+                    .get(self.at - 1)
+                    .copied()
+                    .ok_or("unmatched '/'")?;
                 let pattern = self.until(sign)?;
                 let fold = self.take('I');
                 Address::Pattern(self.regex(&pattern, fold)?)
@@ -314,7 +376,14 @@ impl Parser {
     }
 
     fn regex(&self, pattern: &str, fold: bool) -> Result<Regex, String> {
-        Regex::new(pattern, Syntax { fold, ..self.syntax }).map_err(|fault| format!("bad regex '{pattern}': {fault}"))
+        Regex::new(
+            pattern,
+            Syntax {
+                fold,
+                ..self.syntax
+            },
+        )
+        .map_err(|fault| format!("bad regex '{pattern}': {fault}"))
     }
 
     /// The text up to a sign, before which a backslash is taken away.
@@ -390,7 +459,12 @@ impl Parser {
             None | Some(';' | '\n' | '}' | '#') => {}
             Some(_) => return Err(format!("unknown option to {name}")),
         }
-        Ok(Command { from, to, not, action })
+        Ok(Command {
+            from,
+            to,
+            not,
+            action,
+        })
     }
 
     /// The text of `a`, `i` and `c`: the rest of the line, and more lines after a backslash.
@@ -415,7 +489,10 @@ impl Parser {
     }
 
     fn substitution(&mut self) -> Result<Action, String> {
-        let sign = self.peek().filter(|c| !matches!(c, '\n' | '\\')).ok_or("bad option in substitution expression")?;
+        let sign = self
+            .peek()
+            .filter(|c| !matches!(c, '\n' | '\\'))
+            .ok_or("bad option in substitution expression")?;
         self.at += 1;
         let pattern = self.until(sign)?;
         let mut with: Vec<Part> = Vec::new();
@@ -464,7 +541,13 @@ impl Parser {
             }
             self.at += 1;
         }
-        Ok(Action::Substitute { pattern: self.regex(&pattern, fold)?, with, all, from, print })
+        Ok(Action::Substitute {
+            pattern: self.regex(&pattern, fold)?,
+            with,
+            all,
+            from,
+            print,
+        })
     }
 }
 
@@ -474,21 +557,51 @@ mod tests {
 
     #[test]
     fn what_is_no_program_is_refused() {
-        for program in ["s/a", "s/a/b", "k", "{p", "p}", "s/(/x/", "/a", "1,p", "y/ab/c/", "s", "p x", "s/a/\\", "\\", &"p;".repeat(1_000)]
-        {
+        for program in [
+            "s/a",
+            "s/a/b",
+            "k",
+            "{p",
+            "p}",
+            "s/(/x/",
+            "/a",
+            "1,p",
+            "y/ab/c/",
+            "s",
+            "p x",
+            "s/a/\\",
+            "\\",
+            &"p;".repeat(1_000),
+        ] {
             assert!(Program::parse(program, true).is_err(), "{program:.40}");
         }
-        assert_eq!(Program::parse("s,[,],x,", false).map(|program| program.run("a,b\n", false)).unwrap_or_default(), "axb\n");
-        assert_eq!(Program::parse("2,1p", false).map(|program| program.run("a\nb\nc\n", true)).unwrap_or_default(), "b\n");
-        assert_eq!(Program::parse("/a/,/c/d", false).map(|program| program.run("a\nb\nc\nd\n", false)).unwrap_or_default(), "d\n");
+        assert_eq!(
+            Program::parse("s,[,],x,", false)
+                .map(|program| program.run("a,b\n", false))
+                .unwrap_or_default(),
+            "axb\n"
+        );
+        assert_eq!(
+            Program::parse("2,1p", false)
+                .map(|program| program.run("a\nb\nc\n", true))
+                .unwrap_or_default(),
+            "b\n"
+        );
+        assert_eq!(
+            Program::parse("/a/,/c/d", false)
+                .map(|program| program.run("a\nb\nc\nd\n", false))
+                .unwrap_or_default(),
+            "d\n"
+        );
     }
 
     #[test]
     fn what_is_printed_has_an_end() {
-        let program = Program::parse(&"p;".repeat(150), false).map(|program| program.run(&"a\n".repeat(20_000), false));
+        let program = Program::parse(&"p;".repeat(150), false)
+            .map(|program| program.run(&"a\n".repeat(20_000), false));
         assert!(program.unwrap_or_default().len() < 400_000);
-        let again =
-            Program::parse("s/a/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa&&&&&/g", false).map(|program| program.run(&"a".repeat(30_000), false));
+        let again = Program::parse("s/a/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa&&&&&/g", false)
+            .map(|program| program.run(&"a".repeat(30_000), false));
         assert!(again.unwrap_or_default().len() < 400_000);
     }
 }

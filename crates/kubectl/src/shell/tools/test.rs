@@ -7,11 +7,23 @@ use crate::shell::room::{CommandRoom, Done};
 /// Conditions in parentheses within each other.
 const DEEPEST: usize = 16;
 
-pub const TEST: ShellTool = ShellTool { name: "test", run: |call| check(call, call.words), ..ShellTool::PLAIN };
+pub const TEST: ShellTool = ShellTool {
+    name: "test",
+    run: |call| check(call, call.words),
+    ..ShellTool::PLAIN
+};
 
-pub const BRACKET: ShellTool = ShellTool { name: "[", run: |call| bracket(call, "]"), ..ShellTool::PLAIN };
+pub const BRACKET: ShellTool = ShellTool {
+    name: "[",
+    run: |call| bracket(call, "]"),
+    ..ShellTool::PLAIN
+};
 
-pub const DOUBLE_BRACKET: ShellTool = ShellTool { name: "[[", run: |call| bracket(call, "]]"), ..ShellTool::PLAIN };
+pub const DOUBLE_BRACKET: ShellTool = ShellTool {
+    name: "[[",
+    run: |call| bracket(call, "]]"),
+    ..ShellTool::PLAIN
+};
 
 fn bracket(call: &ToolCall<'_, '_, '_>, close: &str) -> Done {
     match call.words.split_last() {
@@ -22,11 +34,18 @@ fn bracket(call: &ToolCall<'_, '_, '_>, close: &str) -> Done {
 
 fn check(call: &ToolCall<'_, '_, '_>, words: &[String]) -> Done {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut test = Test { room: call.room, words: &words, at: 0, depth: 0 };
+    let mut test = Test {
+        room: call.room,
+        words: &words,
+        at: 0,
+        depth: 0,
+    };
     let holds = match words.as_slice() {
         [] => Ok(false),
         // Three words around an operator, and one that is no more than a text, are that whatever they look like.
-        [left, sign, right] if is_binary(sign) && !matches!(*sign, "-a" | "-o") => binary(left, sign, right),
+        [left, sign, right] if is_binary(sign) && !matches!(*sign, "-a" | "-o") => {
+            binary(left, sign, right)
+        }
         [text] => Ok(!text.is_empty()),
         _ => test.or().and_then(|holds| match words.get(test.at) {
             None => Ok(holds),
@@ -34,7 +53,10 @@ fn check(call: &ToolCall<'_, '_, '_>, words: &[String]) -> Done {
         }),
     };
     match holds {
-        Ok(holds) => Done { code: i32::from(!holds), ..Done::default() },
+        Ok(holds) => Done {
+            code: i32::from(!holds),
+            ..Done::default()
+        },
         Err(fault) => Done::failed(format!("sh: {fault}\n"), 2),
     }
 }
@@ -71,16 +93,29 @@ impl Test<'_, '_, '_> {
 
     fn not(&mut self) -> Result<bool, String> {
         let mut turned = false;
-        while !self.words.get(self.at + 1).is_some_and(|sign| is_binary(sign)) && self.take("!") {
+        while !self
+            .words
+            .get(self.at + 1)
+            .is_some_and(|sign| is_binary(sign))
+            && self.take("!")
+        {
             turned = !turned;
         }
         Ok(self.one()? != turned)
     }
 
     fn one(&mut self) -> Result<bool, String> {
-        let Some(word) = self.words.get(self.at).copied() else { return Err("argument expected".to_owned()) };
-        let (next, third) = (self.words.get(self.at + 1).copied(), self.words.get(self.at + 2).copied());
-        if let (Some(sign), Some(right)) = (next.filter(|sign| is_binary(sign) && !matches!(*sign, "-a" | "-o")), third) {
+        let Some(word) = self.words.get(self.at).copied() else {
+            return Err("argument expected".to_owned());
+        };
+        let (next, third) = (
+            self.words.get(self.at + 1).copied(),
+            self.words.get(self.at + 2).copied(),
+        );
+        if let (Some(sign), Some(right)) = (
+            next.filter(|sign| is_binary(sign) && !matches!(*sign, "-a" | "-o")),
+            third,
+        ) {
             self.at += 3;
             return binary(word, sign, right);
         }
@@ -92,11 +127,17 @@ impl Test<'_, '_, '_> {
             }
             let holds = self.or()?;
             self.depth -= 1;
-            return if self.take(")") { Ok(holds) } else { Err("closing paren expected".to_owned()) };
+            return if self.take(")") {
+                Ok(holds)
+            } else {
+                Err("closing paren expected".to_owned())
+            };
         }
         self.at += 1;
         let is_folder = |path: &str| path == "/" || !self.room.names(path).is_empty();
-        let Some(operand) = next.filter(|next| !matches!(*next, "-a" | "-o" | ")") || third.is_some_and(is_binary)) else {
+        let Some(operand) =
+            next.filter(|next| !matches!(*next, "-a" | "-o" | ")") || third.is_some_and(is_binary))
+        else {
             return Ok(!word.is_empty());
         };
         let holds = match word {
@@ -115,14 +156,21 @@ impl Test<'_, '_, '_> {
 }
 
 fn is_binary(sign: &str) -> bool {
-    matches!(sign, "=" | "==" | "!=" | "<" | ">" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-a" | "-o")
+    matches!(
+        sign,
+        "=" | "==" | "!=" | "<" | ">" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-a" | "-o"
+    )
 }
 
 fn binary(left: &str, sign: &str, right: &str) -> Result<bool, String> {
     let number = |text: &str| {
         let digits = text.trim().trim_start_matches(['-', '+']);
         let plain = digits.chars().all(|c| c.is_ascii_digit());
-        text.trim().parse::<i64>().ok().or(numbers::number(text).filter(|_| plain)).ok_or(format!("{text}: bad number"))
+        text.trim()
+            .parse::<i64>()
+            .ok()
+            .or(numbers::number(text).filter(|_| plain))
+            .ok_or(format!("{text}: bad number"))
     };
     Ok(match sign {
         "=" | "==" => left == right,

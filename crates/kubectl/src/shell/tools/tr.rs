@@ -15,16 +15,27 @@ pub const TR: ShellTool = ShellTool {
             Ok(flags) => flags,
             Err(done) => return done,
         };
-        let [first, rest @ ..] = flags.words.as_slice() else { return Done::failed("tr: missing operand\n", 1) };
+        let [first, rest @ ..] = flags.words.as_slice() else {
+            return Done::failed("tr: missing operand\n", 1);
+        };
         let (from, to) = (set(first), rest.first().map(|word| set(word)));
         let inverted = flags.has('c') || flags.has('C');
         let place = |c: char| {
             let place = from.iter().position(|known| *known == c);
-            if inverted { place.map_or(Some(usize::MAX), |_| None) } else { place }
+            if inverted {
+                place.map_or(Some(usize::MAX), |_| None)
+            } else {
+                place
+            }
         };
         let deletes = flags.has('d');
         // What stands in place of a letter: that of the same place, the last of a shorter set.
-        let new = |at: usize| to.as_ref().filter(|_| !deletes).and_then(|to| to.get(at).or(to.last())).copied();
+        let new = |at: usize| {
+            to.as_ref()
+                .filter(|_| !deletes)
+                .and_then(|to| to.get(at).or(to.last()))
+                .copied()
+        };
         let squeezed = |c: char| match &to {
             Some(to) => to.contains(&c),
             None => place(c).is_some(),
@@ -45,7 +56,11 @@ pub const TR: ShellTool = ShellTool {
         Done::said(out)
     },
     // Whoever names the end of a line may join lines.
-    by_line: |words| !words.iter().any(|word| word.contains([':', '\\']) || word.starts_with('-')),
+    by_line: |words| {
+        !words
+            .iter()
+            .any(|word| word.contains([':', '\\']) || word.starts_with('-'))
+    },
     ..ShellTool::PLAIN
 };
 
@@ -54,11 +69,17 @@ fn set(text: &str) -> Vec<char> {
     let text: Vec<char> = unescaped(text).chars().collect();
     let (mut letters, mut at) = (Vec::new(), 0);
     while let Some(c) = text.get(at).copied() {
-        let name: String = text[at..].iter().skip(2).take_while(|c| **c != ':').collect();
+        let name: String = text[at..]
+            .iter()
+            .skip(2)
+            .take_while(|c| **c != ':')
+            .collect();
         if text[at..].starts_with(&['[', ':'])
             && let Some(class) = class(&name)
         {
-            class.into_iter().for_each(|(from, to)| letters.extend(from..=to));
+            class
+                .into_iter()
+                .for_each(|(from, to)| letters.extend(from..=to));
             at += name.len() + 4;
             continue;
         }
