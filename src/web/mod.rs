@@ -1,5 +1,8 @@
 //! Yew components, the drawing of diagrams, and `window.loopscope`. The only module that names yew, web-sys and gloo.
 
+#![doc = include_str!("loading.md")]
+#![doc = include_str!("frames.md")]
+
 mod actions;
 mod budget;
 mod cells;

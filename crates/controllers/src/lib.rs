@@ -1,4 +1,17 @@
 //! The loops, one file each. A new loop is one file here and one line in `ALL`.
+//!
+//! # Adding a control loop
+//!
+//! (2 files: its own and `src/lib.rs`).
+//!
+//! 1. `src/<name>.rs` (or a folder). Its header says what it guarantees and which upstream source it
+//!    models. A `static DESCRIPTOR: Descriptor` has its name, title, icon (of `static/icons.svg`), lane of the timeline and the pseudo-code of a
+//!    pass, or `GENERIC`. `impl Controller` returns that descriptor and its watches, and has `reconcile`, which writes through `Out`, each
+//!    write with a `Why`.
+//! 2. In `src/lib.rs`: `mod <name>;` and a line in `ALL`. The work queue, timeline, ring of loops and console find it there.
+//!
+//! A write for a new reason needs a new variant of `Why` (`crates/apiserver/src/why.rs`) and its text: the compiler names the places.
+//! `namespace.rs` and `ttl_after_finished.rs` are short examples to copy.
 
 mod autoscaler;
 mod backends;

@@ -2,6 +2,15 @@
 //!
 //! A command that has to wait (`rollout status`, `delete`, `get -w`, `wait`, `drain`) stays open as a
 //! `Session`; whoever drives virtual time polls it. Output, errors and exit codes are those of kubectl 1.36.
+//!
+//! # Adding a verb
+//!
+//! (its own file and two lines in `src/lib.rs`).
+//!
+//! 1. `src/<name>.rs` with a `pub const VERB: Verb`: name, aliases, flags (in the notation of `parse.rs`), whether it only reads, the function
+//!    that runs it, a line of help. A command that waits returns `Outcome::pending` with an implementation of `PendingCommand`.
+//! 2. In `src/lib.rs`: `mod <name>;` and a line in `VERBS`, in the order of kubectl's help. Dispatch, help, suggestions, completion in the
+//!    console and the set of read-only verbs derive from the list.
 
 mod applied;
 mod apply;

@@ -2,6 +2,11 @@
 //!
 //! `read` makes a lesson (`format`) of a file, `expr` and `functions` of what it asks about the cluster, `history` answers that from the journal, `script` plays
 //! the actions of a step, and `check` plays a whole lesson natively. The format is described in `docs/lesson-format.md`.
+//!
+//! # Adding a lesson
+//!
+//! (its own file and a line in `src/library.rs`): `static/lessons/<name>.yaml`, as `docs/lesson-format.md` describes; its title is also a
+//! message. A new question that lessons may ask is an entry in `src/functions.rs` and a row in the document.
 
 pub mod check;
 pub mod expr;

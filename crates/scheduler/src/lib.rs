@@ -3,6 +3,19 @@
 //! Guarantees: a Pod is bound to a node at most once; the sum of the requests on a node stays within its allocatable
 //! resources; an unschedulable Pod gets a condition and an Event, and is retried when something changes.
 //! Models `pkg/scheduler/schedule_one.go` and `internal/queue/scheduling_queue.go`.
+//!
+//! # Adding a filter or a score
+//!
+//! (2 files: its own and `src/filters/mod.rs`).
+//!
+//! 1. `src/filters/<name>.rs` with a `const FILTER: Filter`: upstream's name of the plugin; `asks`, whether it applies to a
+//!    Pod (leave it out only if the verdict depends on the Pod's template and the node alone: `memo.rs` relies on that); `filter`, the refusal
+//!    with kube-scheduler's message, `Refusal::for_now` if removing other Pods could help and `Refusal::final_` if not; `explain`, the values
+//!    behind a refusal (empty: the message is shown); `requeue_on`, the changes after which Pods it refused are retried.
+//! 2. In `filters/mod.rs`: `mod <name>;` and a line in `ALL`, in upstream's order.
+//!
+//! **A score** is the same with `const SCORE: Score` in `src/scores/`: name, weight, and `Scoring::Node` if it scores one node
+//! at a time, `Scoring::Among` if it compares nodes.
 
 mod ask;
 mod descriptor;

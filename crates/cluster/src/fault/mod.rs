@@ -2,6 +2,11 @@
 //!
 //! A fault is read here and carried out in `inject.rs`; what happens to watches and loops is in `watches.rs`. To add one: a variant, the
 //! line that means it, and what it does.
+//!
+//! # Adding a fault
+//!
+//! (`src/fault/mod.rs` and `inject.rs`): a variant of `Fault` with its line in `from_str` and in `KNOWN`, an arm of `inject`, a variant of
+//! `FaultError` for each way in which it can be refused, and a row in `docs/native.md`. What it does to watches and loops goes to `watches.rs`.
 
 mod inject;
 mod watches;
