@@ -20,8 +20,12 @@ const SHORT_LIVED: [Kind; 6] = [
     Kind::ControllerRevision,
     Kind::EndpointSlice,
 ];
-/// Chunks of the journal rewritten at a time; few in tests, so that they go through several parts.
-const CHUNKS_PER_STEP: usize = if cfg!(test) { 2 } else { 64 };
+/// Chunks of the journal rewritten at a time; few in tests (feature `test-util`), so that they go through several parts.
+const CHUNKS_PER_STEP: usize = if cfg!(any(test, feature = "test-util")) {
+    2
+} else {
+    64
+};
 
 /// A journal while its older part is forgotten.
 #[derive(Clone, Debug)]

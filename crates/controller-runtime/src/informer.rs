@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A component's view of the cluster.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cache {
     objects: Tables,
     /// Owned objects by owner uid.
@@ -35,17 +35,6 @@ struct Owned {
 }
 
 impl Cache {
-    pub fn new() -> Self {
-        Cache {
-            objects: Tables::default(),
-            owned: Tree::default(),
-            orphans: Tree::default(),
-            labels: LabelIndex::default(),
-            references: ReferenceIndex::default(),
-            known: RefCell::default(),
-        }
-    }
-
     /// The object with this key.
     pub fn object(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
         self.objects.of(key.kind).get(&key.namespace, &key.name)
@@ -291,7 +280,7 @@ impl Informer {
     pub fn new(name: &'static str, watches: fn(Kind) -> bool, stores: fn(Kind) -> bool) -> Self {
         Informer {
             name,
-            cache: Cache::new(),
+            cache: Cache::default(),
             lag: 2 * MS,
             watches,
             stores,
@@ -417,7 +406,7 @@ mod tests {
 
     #[test]
     fn tallies_and_the_owner_index_match_the_objects() {
-        let (mut cache, mut rng) = (Cache::new(), Rng::new(3));
+        let (mut cache, mut rng) = (Cache::default(), Rng::new(3));
         for step in 0..5_000 {
             let object = pod(rng.below(40), &mut rng);
             cache.apply(

@@ -342,7 +342,7 @@ mod tests {
                 body: Body::Pod(Box::default()),
             })
         };
-        let (cache, server) = (Cache::new(), ApiServer::new(Timestamp::default(), 1));
+        let (cache, server) = (Cache::default(), ApiServer::new(Timestamp::default(), 1));
         let spec = |min, max| BudgetSpec {
             min_available: min,
             max_unavailable: max,

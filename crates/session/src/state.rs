@@ -252,7 +252,7 @@ impl State {
                 Effect::SelectCreated(created) => self.select(SelectionMsg::ApplyFinished(created)),
                 Effect::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
                 Effect::Apply if self.following.is_some() => {
-                    drop(self.send(&Command::Apply(self.editor.text.clone())))
+                    self.send(&Command::Apply(self.editor.text.clone()));
                 }
                 Effect::Apply => {
                     self.fork();

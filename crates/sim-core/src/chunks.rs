@@ -35,6 +35,11 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         self.len
     }
 
+    /// True without elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// An element.
     pub fn get(&self, at: usize) -> Option<&T> {
         self.chunks.get(at / N)?.get(at % N)

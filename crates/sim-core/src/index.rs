@@ -29,6 +29,11 @@ impl Index {
         self.len
     }
 
+    /// True without elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The bucket of a hash.
     fn bucket(&self, hash: u32) -> usize {
         let size = self.buckets.len().next_power_of_two();

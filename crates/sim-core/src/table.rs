@@ -85,6 +85,11 @@ impl Table {
         self.index.len()
     }
 
+    /// True without elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Inserts or replaces an object; returns its place and the previous object.
     pub fn insert(&mut self, object: &Rc<Object>) -> (Slot, Option<Rc<Object>>) {
         if let Some(place) = self.place(&object.meta.namespace, &object.meta.name) {

@@ -83,7 +83,7 @@ pub fn binding(errors: &mut Errors, object: &Value) {
                 }
             }
             "User" | "Group" => {
-                drop(errors.one_of(&at("apiGroup"), text(subject, "apiGroup"), &[GROUP]))
+                errors.one_of(&at("apiGroup"), text(subject, "apiGroup"), &[GROUP]);
             }
             other => errors.unsupported(&at("kind"), other, &["ServiceAccount", "User", "Group"]),
         }

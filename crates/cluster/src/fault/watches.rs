@@ -375,7 +375,7 @@ impl Sim {
     /// Restarts a component: it loses its state and relists everything.
     pub(super) fn restart(&mut self, component: &Str) -> Result<(), FaultError> {
         let i = self.component(component)?;
-        self.informers[i].cache = Cache::new();
+        self.informers[i].cache = Cache::default();
         if i == MANAGER {
             for n in 0..controllers::ALL.len() {
                 self.queues[n].restart();
@@ -408,7 +408,7 @@ impl Sim {
         self.informers[i].catch_up(self.server.journal().len());
         match i {
             SCHEDULER => {
-                self.informers[i].cache = Cache::new();
+                self.informers[i].cache = Cache::default();
                 self.scheduler.restart();
             }
             KUBELETS => {
