@@ -17,7 +17,7 @@ const work = `${root}/target/split`;
 const tool = (...args) => execFileSync('wasm-split', [...args, '--all-features', '--quiet'], { stdio: ['ignore', 'inherit', 'inherit'] });
 
 const link = (manifest) => `#pako:${deflateSync(JSON.stringify({ v: 1, manifest })).toString('base64url')}`;
-const text = (name) => readFileSync(`${root}/src/session/examples/${name}.yaml`, 'utf8');
+const text = (name) => readFileSync(`${root}/crates/session/src/examples/${name}.yaml`, 'utf8');
 const example = (name) => link(text(name));
 const told = (manifest) => `#pako:${deflateSync(JSON.stringify({ v: 1, manifest, seed: 1, history: { commands: [[0, 1.5, { none: 'x' }], null, true], end: [0, 1] }, selected: 'x', breakpoints: ['x'] })).toString('base64url')}`;
 const short = `apiVersion: apps/v1
