@@ -1,7 +1,7 @@
 //! `loopscope export`: the page as one HTML file that opens with a manifest, a lesson or a scenario.
 
 use super::{at_lines, print, read};
-use actions::Command;
+use actions::Action;
 use cluster::Sim;
 use k8s_model::Time;
 use kubectl::BesideAct;
@@ -97,7 +97,7 @@ impl Observer for Done {
             // The page shows in its editor what was applied.
             Act::Command(id, BesideAct::Start(words, text)) if words == ["apply", "-f", "-"] => {
                 self.applied.push(id);
-                Command::Apply(text.into())
+                Action::Apply(text.into())
             }
             Act::Command(id, BesideAct::Poll) if self.applied.contains(&id) => return,
             act => act.into(),

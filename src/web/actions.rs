@@ -4,8 +4,10 @@ use super::dom::icon;
 use super::faults::Faults;
 use super::language::{Lang, say};
 use crate::web::dom;
+use actions::Action;
 use explain::evidence;
 use explain::remedies::ActionOffer;
+use fault::Fault;
 use i18n::format::count;
 use i18n::{Message, msg};
 use k8s_model::{Body, Kind, Object};
@@ -15,7 +17,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
 use yew::prelude::*;
 
-/// What can be done with the object: every button is a kubectl line.
+/// What can be done with the object.
 #[derive(Properties, PartialEq)]
 pub struct ActionProps {
     /// The object.
@@ -26,8 +28,8 @@ pub struct ActionProps {
     pub undoes: Option<Rc<Object>>,
     /// The language.
     pub lang: Lang,
-    /// Enters a line.
-    pub on_command: Callback<String>,
+    /// Acts on the cluster.
+    pub on_command: Callback<Action>,
 }
 
 /// Words to roll a workload back with: to which revision, and to which image where it has another. The earlier image may itself be broken, so it
@@ -59,8 +61,8 @@ pub struct ReplicasProps {
     pub object: Rc<Object>,
     /// The language.
     pub lang: Lang,
-    /// Enters a line.
-    pub on_command: Callback<String>,
+    /// Acts on the cluster.
+    pub on_command: Callback<Action>,
 }
 
 /// The number of replicas of a workload, with a button for one more and one less.
@@ -76,8 +78,10 @@ pub fn Replicas(props: &ReplicasProps) -> Html {
         namespace_flag(object),
     );
     let scale = |to: i32| {
-        let line = format!("kubectl scale {word}/{name} --replicas={to}{namespace}");
-        props.on_command.reform(move |_: MouseEvent| line.clone())
+        let scale = Action::kubectl(format!(
+            "kubectl scale {word}/{name} --replicas={to}{namespace}"
+        ));
+        props.on_command.reform(move |_: MouseEvent| scale.clone())
     };
     html! {
         <div class="row act replicas"><span class="dim">{ say(msg::fact_replicas()) }</span><span class="grow" />
@@ -98,12 +102,12 @@ pub fn Actions(props: &ActionProps) -> Html {
     let word = kind.name().to_ascii_lowercase();
     let (replicas, image) = evidence::handles(object);
     let entered = use_state(|| None::<String>);
-    let run = |line: String| {
+    let run = |action: Action| {
         let on_command = props.on_command.clone();
-        Callback::from(move |_: MouseEvent| on_command.emit(line.clone()))
+        Callback::from(move |_: MouseEvent| on_command.emit(action.clone()))
     };
     // The tooltip is the command that the button enters.
-    let button = |words: Message, line: String| html! { <button type="button" class="btn sm" title={line.clone()} onclick={run(line)}>{ say(words) }</button> };
+    let button = |words: Message, line: String| html! { <button type="button" class="btn sm" title={line.clone()} onclick={run(Action::kubectl(line))}>{ say(words) }</button> };
     let mut rows: Vec<Html> = Vec::new();
     if replicas.is_some() {
         rows.push(html! { <Replicas object={object.clone()} lang={props.lang} on_command={props.on_command.clone()} /> });
@@ -133,7 +137,7 @@ pub fn Actions(props: &ActionProps) -> Html {
             );
             Callback::from(move |event: SubmitEvent| {
                 event.prevent_default();
-                on_command.emit(line.clone());
+                on_command.emit(Action::kubectl(line.as_str()));
                 entered.set(None);
             })
         };
@@ -173,7 +177,10 @@ pub fn Actions(props: &ActionProps) -> Html {
     {
         let (title, onclick) = (
             say(msg::action_evict_title()),
-            run(format!("fault evict pod/{name}")),
+            run(Fault::Evict {
+                pod: object.meta.name.clone(),
+            }
+            .into()),
         );
         buttons.push(html! { <button type="button" class="btn sm" title={title} onclick={onclick}>{ say(msg::action_evict()) }</button> });
     }
@@ -204,7 +211,7 @@ pub fn Actions(props: &ActionProps) -> Html {
             .push(html! { <Faults {title} {own} offers={props.offers.clone()} on_command={props.on_command.clone()} lang={props.lang} /> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
-        buttons.push(html! { <button type="button" class="btn sm danger" aria-label={say(msg::delete_kind(kind))} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ say(msg::button_delete()) }</button> });
+        buttons.push(html! { <button type="button" class="btn sm danger" aria-label={say(msg::delete_kind(kind))} onclick={run(Action::kubectl(format!("kubectl delete {word} {name} --wait=false{namespace}")))}>{ say(msg::button_delete()) }</button> });
     }
     html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }
 }

@@ -3,7 +3,9 @@
 use super::dom::icon;
 use super::language::{Lang, say};
 use crate::web::dom;
+use actions::Action;
 use explain::remedies::ActionOffer;
+use fault::Fault;
 use i18n::{Message, msg};
 use yew::prelude::*;
 
@@ -17,7 +19,7 @@ pub struct FaultsProps {
     /// The faults.
     pub offers: Vec<ActionOffer>,
     /// Enters a line.
-    pub on_command: Callback<String>,
+    pub on_command: Callback<Action>,
     /// The language.
     pub lang: Lang,
 }
@@ -26,20 +28,16 @@ pub struct FaultsProps {
 #[component]
 pub fn Faults(props: &FaultsProps) -> Html {
     let fault = |offer: &ActionOffer| {
-        let (on_command, line) = (props.on_command.clone(), offer.line.clone());
+        let (on_command, action) = (props.on_command.clone(), offer.action.clone());
         let onclick = Callback::from(move |event: MouseEvent| {
             close_menu(event.target_dyn_into());
-            on_command.emit(line.clone());
+            on_command.emit(action.clone());
         });
         html! { <button type="button" onclick={onclick}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> }
     };
     // What strikes it, what its watchers learn of it, and what holds for the whole cluster.
-    let of = |offer: &&ActionOffer| match offer
-        .line
-        .strip_prefix("fault ")
-        .and_then(|line| line.split(' ').next())
-    {
-        Some("lose" | "delay") => 1,
+    let of = |offer: &&ActionOffer| match offer.action {
+        Action::Fault(Fault::Lose { .. } | Fault::Delay { .. }) => 1,
         _ if offer.is_for_all() => 2,
         _ => 0,
     };

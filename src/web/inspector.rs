@@ -5,6 +5,7 @@ use super::dom::{icon, tile};
 use super::language::{Lang, marked, say};
 use super::replaced;
 use crate::web::dom;
+use actions::Action;
 use explain::diagnose::{Diagnosis, Remedy};
 use explain::evidence;
 use explain::headline;
@@ -72,7 +73,7 @@ pub struct Props {
     /// A page was chosen.
     pub on_tab: Callback<Tab>,
     /// A kubectl line.
-    pub on_command: Callback<String>,
+    pub on_command: Callback<Action>,
     /// Another object.
     pub on_select: Callback<Option<ObjectRef>>,
     /// To an instant.
@@ -310,7 +311,7 @@ fn selects(props: &Props, key: &ObjectRef) -> Callback<MouseEvent> {
 fn cure(props: &Props, remedy: &Remedy) -> Html {
     let (on_cure, own) = (props.on_cure.clone(), remedy.clone());
     let onclick = Callback::from(move |_: MouseEvent| on_cure.emit(Some(own.clone())));
-    html! { <button type="button" class="btn sm" title={remedy.steps.join("\n")} onclick={onclick}>{ say(remedy.words()) }</button> }
+    html! { <button type="button" class="btn sm" title={remedy.steps.iter().map(Action::to_string).collect::<Vec<_>>().join("\n")} onclick={onclick}>{ say(remedy.words()) }</button> }
 }
 
 /// What the object waits for: what decides at the root, the way down to it, what would help.

@@ -1,6 +1,7 @@
 //! The slider of the CPU load that an autoscaler reacts to.
 
 use super::language::{Lang, say};
+use fault::Fault;
 use i18n::msg;
 use session::load::CpuLoad;
 use wasm_bindgen::JsCast;
@@ -12,7 +13,7 @@ pub struct LoadProps {
     pub load: CpuLoad,
     pub lang: Lang,
     /// A line that sets another load.
-    pub on_fault: Callback<String>,
+    pub on_fault: Callback<Fault>,
 }
 
 /// While it is held it stays where it is held, though the page is drawn anew with each frame of the clock.
@@ -37,13 +38,13 @@ pub fn LoadSlider(props: &LoadProps) -> Html {
     let onchange = Callback::from(move |event: Event| {
         release.set(None);
         if let Some(value) = value_of(&event) {
-            on_fault.emit(load.line(value));
+            on_fault.emit(load.fault(value));
         }
     });
     let value = held.unwrap_or(props.load.milli).to_string();
     let most = props.load.most.to_string();
     html! {
-        <div class="load" title={say(msg::load_reports())}><label for="load">{ say(msg::load_label(&props.load.selector)) }</label><span class="dim mono">{ "0" }</span>
+        <div class="load" title={say(msg::load_reports())}><label for="load">{ say(msg::load_label(props.load.selector())) }</label><span class="dim mono">{ "0" }</span>
             <input type="range" id="load" min="0" max={most.clone()} step={props.load.step().to_string()} value={value.clone()} aria-valuetext={format!("{value}m")} oninput={oninput} onchange={onchange} />
             <span class="dim mono">{ format!("{most}m") }</span><b class="mono">{ format!("{value}m") }</b></div>
     }

@@ -5,6 +5,7 @@ use super::faults::Faults;
 use super::language::{Lang, say};
 use super::pass;
 use crate::web::dom;
+use actions::Action;
 use explain::control_loop::{component, watched};
 use explain::remedies::ActionOffer;
 use i18n::{Message, msg};
@@ -21,7 +22,7 @@ pub struct Props {
     /// The faults.
     pub offers: Vec<ActionOffer>,
     /// Enters a line.
-    pub on_command: Callback<String>,
+    pub on_command: Callback<Action>,
     /// The button that folds the inspector away or closes it.
     pub fold: Html,
     /// The language.

@@ -128,7 +128,14 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     act("step", |_| TimelineMsg::Step.into(), false);
     act(
         "fault",
-        |line| Msg::Fault(line.as_string().unwrap_or_default()),
+        |line| {
+            let line = line.as_string().unwrap_or_default();
+            // The console says what is wrong with a line that is no fault.
+            line.parse().map_or_else(
+                |_| ConsoleMsg::Enter(format!("fault {line}")).into(),
+                Msg::Fault,
+            )
+        },
         false,
     );
     act(

@@ -1,9 +1,9 @@
 //! What a person asks for, carried out on a simulation: manifests and kubectl lines.
 
-mod command;
+mod action;
 mod waiting;
 
-pub use command::Command;
+pub use action::Action;
 pub use waiting::WaitingCommands;
 
 use cluster::Sim;
@@ -112,9 +112,9 @@ impl ActionResult {
 }
 
 /// Carries out a command. A kubectl command leaves those that still wait alone, as if from a terminal of its own.
-pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> ActionResult {
+pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Action) -> ActionResult {
     match command {
-        Command::Request(request) => {
+        Action::Request(request) => {
             let (result, _) = sim.client_request(request);
             ActionResult {
                 changed: true,
@@ -123,24 +123,24 @@ pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> A
                 ..ActionResult::default()
             }
         }
-        Command::Remote(id, act) => {
+        Action::Remote(id, act) => {
             let output = waiting.remotes.act(sim, *id, act);
             ActionResult {
                 changed: output.changed,
                 ..ActionResult::default()
             }
         }
-        Command::Beside(id, act) => waiting.act_beside(sim, *id, act),
-        Command::Interrupt => ActionResult {
+        Action::Beside(id, act) => waiting.act_beside(sim, *id, act),
+        Action::Interrupt => ActionResult {
             changed: waiting.interrupt(),
             ..ActionResult::default()
         },
-        Command::Apply(text) => apply(sim, text),
-        Command::Edited(text) => waiting.edited(sim, text),
-        Command::Kubectl(line) => waiting.enter(sim, line),
-        Command::Fault(line) => {
+        Action::Apply(text) => apply(sim, text),
+        Action::Edited(text) => waiting.edited(sim, text),
+        Action::Kubectl(line) => waiting.enter(sim, line),
+        Action::Fault(fault) => {
             let before = sim.journal().len();
-            let error = sim.fault(line).err();
+            let error = sim.inject(fault).err();
             let (changed, failed) = (sim.journal().len() > before, error.is_some());
             let lines = error
                 .map(|text| OutputLine::new(format!("error: {text}"), true))
@@ -153,7 +153,7 @@ pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> A
                 ..ActionResult::default()
             }
         }
-        Command::Poll => waiting.poll(sim),
+        Action::Poll => waiting.poll(sim),
     }
 }
 
@@ -599,7 +599,7 @@ mod tests {
         run(
             &mut sim,
             &mut WaitingCommands::default(),
-            &Command::Kubectl(published::GATEWAY_INSTALL.into()),
+            &Action::Kubectl(published::GATEWAY_INSTALL.into()),
         );
         sim.advance(k8s_model::Time(5_000_000), usize::MAX);
         assert!(told(&mut sim).is_empty());

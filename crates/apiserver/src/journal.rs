@@ -2,8 +2,10 @@
 
 use super::why::Why;
 use crate::ApiError;
+use fault::Fault;
 use k8s_model::{Kind, Object, ObjectRef, Str, Time};
 use sim_core::chunks::{ChunkRange, Chunks};
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// Position of an entry in the journal.
@@ -75,6 +77,8 @@ impl Op {
 pub enum Record {
     /// A user's command, as a kubectl line.
     Command(Str),
+    /// An injected fault.
+    Fault(Rc<Fault>),
     /// A write that the API server accepted: a watch event.
     Write {
         /// What it did.
@@ -119,10 +123,32 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// True for an act of a person: a command or a fault.
+    pub fn is_command(&self) -> bool {
+        matches!(self.record, Record::Command(_) | Record::Fault(_))
+    }
+
+    /// Injected fault, if the entry is one.
+    pub fn fault(&self) -> Option<&Fault> {
+        match &self.record {
+            Record::Fault(fault) => Some(fault),
+            _ => None,
+        }
+    }
+
+    /// Command line of a person's act.
+    pub fn command_line(&self) -> Option<Cow<'_, str>> {
+        match &self.record {
+            Record::Command(line) => Some(Cow::Borrowed(line)),
+            Record::Fault(fault) => Some(Cow::Owned(format!("fault {fault}"))),
+            _ => None,
+        }
+    }
+
     /// The object written or refused.
     pub fn key(&self) -> Option<ObjectRef> {
         match &self.record {
-            Record::Command(_) | Record::Forgotten => None,
+            Record::Command(_) | Record::Fault(_) | Record::Forgotten => None,
             Record::Write { object, .. } => Some(object.key()),
             Record::Refused(refused) => Some(refused.key.clone()),
         }

@@ -61,7 +61,7 @@ pub struct ApiServer {
     /// Names, uids and ties are drawn from here.
     pub rng: Rng,
     /// Injected conflicts: writes of loops to be refused once.
-    pub conflicts: Vec<super::FaultTarget>,
+    pub conflicts: Vec<fault::FaultTarget>,
     /// Default toleration of a node that is not ready or not reachable, in seconds.
     pub toleration_seconds: i64,
     /// Whether StatefulSets keep `maxUnavailable`: the feature gate `MaxUnavailableStatefulSet`.
@@ -172,9 +172,9 @@ impl ApiServer {
         self.objects.of(kind).len()
     }
 
-    /// Records an entry that is not a write: a command, a fault.
-    pub fn note(&mut self, origin: &Origin, text: &str, why: Why) -> EntryId {
-        self.push(origin, Record::Command(text.into()), why)
+    /// Records an entry that is not a write: a command or a fault.
+    pub fn note(&mut self, origin: &Origin, record: Record, why: Why) -> EntryId {
+        self.push(origin, record, why)
     }
 
     /// Stores a new object. Its fields must be defaulted; admission and metadata are done here.

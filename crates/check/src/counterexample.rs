@@ -5,6 +5,7 @@ use apiserver::journal::{Actor, EntryId, Record};
 use cluster::Sim;
 use explain::words::{self, Reason};
 use explain::{diagnose, standing};
+use fault::Fault;
 use k8s_model::{Kind, ObjectRef, Time};
 use lesson::ObservedHistory;
 use lesson::expr::{Aggregation, Expr};
@@ -19,7 +20,7 @@ pub struct Counterexample {
     /// The instant.
     pub at: Time,
     /// Faults of the disturbance up to that instant. Those that were found not to be needed were left out.
-    pub faults: Vec<(Time, String)>,
+    pub faults: Vec<(Time, Fault)>,
     /// What the expression asks about, and what that came to.
     pub values: Vec<(String, String)>,
     /// What a command printed last.

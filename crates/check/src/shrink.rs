@@ -2,6 +2,7 @@
 
 use super::counterexample::Counterexample;
 use super::watch::{Violation, Watched};
+use fault::Fault;
 use k8s_model::Time;
 use scenario::Disturbance;
 
@@ -14,13 +15,13 @@ pub fn smallest(run: &Watched<'_>, violation: Violation) -> Option<Counterexampl
         return Counterexample::of(run, violation);
     };
     // What comes after the instant did not lead to it.
-    let mut kept: Vec<(Time, String)> = faults
+    let mut kept: Vec<(Time, Fault)> = faults
         .iter()
         .filter(|(at, _)| *at <= violation.at)
         .cloned()
         .collect();
     let expected = violation.expected;
-    let again = |faults: &[(Time, String)]| {
+    let again = |faults: &[(Time, Fault)]| {
         let run = Watched::run(
             run.scenario,
             run.plans,

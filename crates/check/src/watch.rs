@@ -1,6 +1,7 @@
 //! One run of a scenario, with what is expected looked at after every instant.
 
 use cluster::Sim;
+use fault::Fault;
 use k8s_model::Time;
 use lesson::expr::{Expr, Expressions};
 use lesson::functions;
@@ -61,7 +62,7 @@ pub struct Watched<'s> {
     /// What was done.
     pub commands: Vec<Recorded>,
     /// The faults of the disturbance; nothing if there was none.
-    pub faults: Option<Vec<(Time, String)>>,
+    pub faults: Option<Vec<(Time, Fault)>>,
     /// Steps that have ended.
     pub finished: Vec<Finished>,
     /// The history from the place of each plan on, and where that is: when, after how many entries.
@@ -221,8 +222,10 @@ impl Observer for Watched<'_> {
     }
 
     fn did(&mut self, tasks: u64, at: Time, act: Act) {
-        if let Act::Disturbed(line) = &act {
-            self.faults.get_or_insert_default().push((at, line.clone()));
+        if let Act::Disturbed(fault) = &act {
+            self.faults
+                .get_or_insert_default()
+                .push((at, fault.clone()));
         }
         self.commands.push((tasks, at, act.into()));
     }

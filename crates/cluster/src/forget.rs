@@ -89,7 +89,7 @@ impl Sim {
 
     fn is_forgotten(&self, entry: &Entry) -> bool {
         match &entry.record {
-            Record::Command(_) | Record::Forgotten => false,
+            Record::Command(_) | Record::Fault(_) | Record::Forgotten => false,
             Record::Refused(_) => entry.actor != Actor::USER,
             Record::Write { object, .. } => {
                 let stays =

@@ -21,10 +21,11 @@
 
 pub mod disk;
 pub mod event_ttl;
-pub mod fault;
+mod faults;
 pub mod forget;
 pub mod loops;
 pub mod mounted;
 pub mod sim;
 
+pub use faults::InLine;
 pub use sim::Sim;

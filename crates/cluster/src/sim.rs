@@ -229,6 +229,11 @@ impl Sim {
 
     /// Records a user's command in the journal and returns the origin for its writes.
     pub fn command(&mut self, text: &str) -> Origin {
+        self.begin(Record::Command(text.into()))
+    }
+
+    /// Records what a user did and returns the origin for its writes.
+    pub(crate) fn begin(&mut self, record: Record) -> Origin {
         self.pass += 1;
         self.server.now = self.now;
         let origin = Origin {
@@ -238,7 +243,7 @@ impl Sim {
             manager: None,
             user: None,
         };
-        let cause = self.server.note(&origin, text, Why::Asked);
+        let cause = self.server.note(&origin, record, Why::Asked);
         Origin {
             cause: Some(cause),
             ..origin

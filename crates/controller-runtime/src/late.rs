@@ -5,8 +5,8 @@
 //! wait. Models the watch of `client-go/tools/cache/reflector.go` on a slow connection.
 
 use super::component::{KUBELETS, MANAGER, SCHEDULER};
-use apiserver::FaultTarget;
 use apiserver::journal::{Entry, EntryId, Journal};
+use fault::FaultTarget;
 use k8s_model::time::MS;
 use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
 use sim_core::tree::Tree;

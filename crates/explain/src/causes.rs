@@ -5,7 +5,7 @@
 
 use apiserver::Why;
 use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
-use cluster::fault::Fault;
+use fault::Fault;
 use k8s_model::workload::StatefulSet;
 use k8s_model::{Body, Kind, Object, OwnerReference};
 
@@ -53,8 +53,8 @@ fn load_before(
         _ => return None,
     };
     let decides = |entry: &Entry| match &entry.record {
-        Record::Command(line) => {
-            matches!(Fault::of_command(line), Some(Fault::Load(load) | Fault::EndLoad(load)) if load.is_for(template))
+        Record::Fault(fault) => {
+            matches!(&**fault, Fault::Load(load) | Fault::EndLoad(load) if load.is_for(template))
         }
         Record::Write { object, before, .. } => {
             object.kind == Kind::HorizontalPodAutoscaler

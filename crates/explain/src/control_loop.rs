@@ -3,7 +3,9 @@
 use super::remedies::ActionOffer;
 use cluster::Sim;
 use controllers::Watch;
+use fault::{Fault, FaultTarget};
 use i18n::msg;
+use k8s_model::time::SECOND;
 use k8s_model::{Kind, kind};
 
 /// The component that a loop runs in, as fault injection names it.
@@ -42,12 +44,18 @@ pub fn pace(sim: &Sim, name: &str) -> Option<ActionOffer> {
         true => ActionOffer::new(
             msg::offer_full_speed(),
             msg::offer_full_speed_title(),
-            ["fault slow ", name, " none"].concat(),
+            Fault::Slow {
+                name: name.into(),
+                pass: None,
+            },
         ),
         false => ActionOffer::new(
             msg::offer_slow(),
             msg::offer_slow_title(),
-            ["fault slow ", name, " 2s"].concat(),
+            Fault::Slow {
+                name: name.into(),
+                pass: Some(2 * SECOND),
+            },
         ),
     })
 }
@@ -58,14 +66,19 @@ pub fn offers(sim: &Sim, name: &str) -> Vec<ActionOffer> {
     let restart = ActionOffer::new(
         msg::offer_restart(of),
         msg::offer_restart_title(of),
-        ["fault restart ", of].concat(),
+        Fault::Restart {
+            component: of.into(),
+        },
     );
     let lose = watched(name).into_iter().map(|kind| {
-        let line = ["fault lose ", &kind.name().to_ascii_lowercase(), " ", of].concat();
+        let lose = Fault::Lose {
+            target: FaultTarget::every(kind),
+            component: Some(of.into()),
+        };
         ActionOffer::new(
             msg::offer_lose_kind(kind),
             msg::offer_lose_kind_title(of, kind),
-            line,
+            lose,
         )
     });
     pace(sim, name)

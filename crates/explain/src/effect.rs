@@ -4,7 +4,7 @@ use super::why::sizes;
 use super::words::grouped;
 use apiserver::Why;
 use apiserver::journal::{Entry, Op, Record};
-use cluster::fault::{Fault, NodeFault};
+use fault::{Fault, Load, NodeFault};
 use i18n::format::{front, volume};
 use i18n::{Arg, Message, msg};
 use k8s_model::{Body, Kind, Object};
@@ -48,7 +48,8 @@ fn new_image(before: &Object, after: &Object) -> Option<String> {
 /// What an entry did, as a sentence.
 pub fn effect(entry: &Entry) -> Message {
     match &entry.record {
-        Record::Command(line) => command(line),
+        Record::Command(line) => msg::effect_ran(line),
+        Record::Fault(fault) => injected(fault),
         Record::Forgotten => msg::effect_forgotten(),
         Record::Refused(refused) => msg::effect_rejected(
             refused.key.to_string(),
@@ -58,24 +59,22 @@ pub fn effect(entry: &Entry) -> Message {
     }
 }
 
-/// What a person did.
-fn command(line: &str) -> Message {
-    match (
-        Fault::of_command(line),
-        &line.split_whitespace().collect::<Vec<_>>()[..],
-    ) {
-        (Some(Fault::Load(load) | Fault::EndLoad(load)), [.., labels, amount]) => msg::effect_load(
-            if load.resource() == "cpu" {
-                "CPU"
-            } else {
-                load.resource()
-            },
-            *labels,
-            *amount,
-        ),
-        (Some(Fault::Node(NodeFault::Up, node)), _) => msg::effect_powered_on(node),
-        (Some(Fault::Node(NodeFault::Down, node)), _) => msg::effect_powered_off(node),
-        _ => msg::effect_ran(line),
+fn injected(fault: &Fault) -> Message {
+    let resource = |load: &Load| {
+        if load.resource() == "cpu" {
+            "CPU"
+        } else {
+            load.resource()
+        }
+    };
+    match fault {
+        Fault::Load(load) => {
+            msg::effect_load(resource(load), load.labels(), load.amount().to_string())
+        }
+        Fault::EndLoad(load) => msg::effect_load(resource(load), load.labels(), "none"),
+        Fault::Node(NodeFault::Up, node) => msg::effect_powered_on(node),
+        Fault::Node(NodeFault::Down, node) => msg::effect_powered_off(node),
+        fault => msg::effect_ran(format!("fault {fault}")),
     }
 }
 

@@ -7,8 +7,8 @@ use crate::why;
 use apiserver::StatusReason;
 use apiserver::Why;
 use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
-use cluster::fault::{Fault, NodeFault};
 use controller_runtime::late::DelayLog;
+use fault::{Fault, NodeFault};
 use i18n::format::count;
 use i18n::{Message, msg};
 use k8s_model::{Kind, Object, ObjectRef};
@@ -94,12 +94,11 @@ pub fn lane(entry: &Entry) -> Option<u8> {
 
 /// The mark of an entry.
 pub fn mark(entry: &Entry) -> Option<Mark> {
-    let fault = matches!(&entry.record, Record::Command(line) if line.starts_with("fault "));
     Some(Mark {
         at: entry.time.0 / 1000,
         lane: lane(entry)?,
         bad: is_bad(entry),
-        fault,
+        fault: entry.fault().is_some(),
         count: 1,
     })
 }
@@ -136,7 +135,7 @@ pub fn is_bad(entry: &Entry) -> bool {
                     && object.kind == Kind::Pod
                     && status(object).0 == PodState::Failed)
         }
-        Record::Command(_) | Record::Forgotten => false,
+        Record::Command(_) | Record::Fault(_) | Record::Forgotten => false,
     }
 }
 
@@ -225,9 +224,9 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
                 .is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
             && (own_loop() || takes_pod(entry))
     };
-    if let Record::Command(line) = &entry.record {
-        let powers = || matches!(Fault::of_command(line), Some(Fault::Node(NodeFault::Up | NodeFault::Down, node)) if node == key.name);
-        return key.kind == Kind::Node && powers();
+    if entry.is_command() {
+        let powers = |fault: &Fault| matches!(fault, Fault::Node(NodeFault::Up | NodeFault::Down, node) if *node == key.name);
+        return key.kind == Kind::Node && entry.fault().is_some_and(powers);
     }
     !entry.is_event()
         && entry
@@ -448,7 +447,8 @@ pub fn step(journal: Journal<'_>) -> (Message, Option<ObjectRef>) {
 /// Who did what, and how many more of the kind.
 fn said(entry: &Entry, effect: Message, more: usize) -> Message {
     // The sentence of a command says who.
-    let who = matches!(entry.record, Record::Command(_))
+    let who = entry
+        .is_command()
         .then(Message::default)
         .unwrap_or_else(|| actor(entry).0);
     match (who.is_empty(), more) {
@@ -492,7 +492,7 @@ fn told_of(
             .take_while(|entry| entry.time.0 / 1000 <= to)
             .filter(|entry| lane(entry) == Some(of))
     };
-    let is_command = |entry: &&Entry| matches!(entry.record, Record::Command(_));
+    let is_command = |entry: &&Entry| entry.is_command();
     let first = here()
         .find(|entry| is_bad(entry))
         .or_else(|| here().next())?;

@@ -20,6 +20,7 @@ pub mod ingress;
 pub mod json;
 pub mod kind;
 pub mod meta;
+pub mod names;
 pub mod network;
 pub mod network_policy;
 pub mod node;

@@ -27,6 +27,67 @@ pub fn image_parts(image: &str) -> (&str, &str) {
         .unwrap_or((name, ""))
 }
 
+/// Kind of a container's probe.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum ProbeKind {
+    Startup,
+    Readiness,
+    Liveness,
+}
+
+impl ProbeKind {
+    /// All kinds, in the order in which a container's life asks them.
+    pub const ALL: [ProbeKind; 3] = [
+        ProbeKind::Startup,
+        ProbeKind::Readiness,
+        ProbeKind::Liveness,
+    ];
+
+    /// Parses `liveness`.
+    pub fn from_name(name: &str) -> Option<ProbeKind> {
+        ProbeKind::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+    }
+
+    /// `liveness`
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ProbeKind::Startup => "startup",
+            ProbeKind::Readiness => "readiness",
+            ProbeKind::Liveness => "liveness",
+        }
+    }
+
+    /// True for a container with a probe of this kind.
+    pub fn is_set(self, container: &Container) -> bool {
+        match self {
+            ProbeKind::Startup => container.startup_probe.is_some(),
+            ProbeKind::Readiness => container.readiness_probe.is_some(),
+            ProbeKind::Liveness => container.liveness_probe.is_some(),
+        }
+    }
+
+    /// `Liveness`, as Events begin.
+    pub fn title(self) -> &'static str {
+        match self {
+            ProbeKind::Startup => "Startup",
+            ProbeKind::Readiness => "Readiness",
+            ProbeKind::Liveness => "Liveness",
+        }
+    }
+
+    /// `livenessProbe`
+    pub fn field(self) -> &'static str {
+        match self {
+            ProbeKind::Startup => "startupProbe",
+            ProbeKind::Readiness => "readinessProbe",
+            ProbeKind::Liveness => "livenessProbe",
+        }
+    }
+}
+
 /// A Pod's `spec` and `status`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Pod {

@@ -75,6 +75,16 @@ pub fn duration(text: &str) -> Option<u64> {
     (!text.is_empty()).then_some(total as u64)
 }
 
+/// `90s` or `500ms`: the shortest text that [`duration`] reads as these microseconds.
+pub fn duration_text(us: u64) -> String {
+    match us {
+        us if us % 60_000_000 == 0 && us > 0 => format!("{}m", us / 60_000_000),
+        us if us % 1_000_000 == 0 => format!("{}s", us / 1_000_000),
+        us if us % 1_000 == 0 => format!("{}ms", us / 1_000),
+        us => format!("{}ms", us as f64 / 1e3),
+    }
+}
+
 /// A moment as objects record it: whole seconds since 1970, like `metav1.Time`.
 ///
 /// Kept as seconds since the year 0 began, plus one: none is zero, so that `Option<Timestamp>` is no larger. RFC 3339 has nothing earlier.

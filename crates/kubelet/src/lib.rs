@@ -45,7 +45,7 @@ use sim_core::tree::Tree;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
 use state::{Course, Ending, Jobs, MAX_BACK_OFF, PodPass, PodStep, Running};
-pub use state::{Forced, Kubelets, PodJob, Probed};
+pub use state::{Forced, Kubelets, PodJob};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

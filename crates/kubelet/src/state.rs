@@ -3,9 +3,9 @@
 use apiserver::journal::EntryId;
 use controller_runtime::cluster::Timing;
 use controller_runtime::informer::Cache;
-use controller_runtime::load::Load;
 use controller_runtime::out::Out;
-use k8s_model::pod::{Container, Pod, PodSpec};
+use fault::Load;
+use k8s_model::pod::{Pod, PodSpec, ProbeKind};
 use k8s_model::{Object, ObjectRef, Str, Time, Uid};
 use sim_core::tree::Tree;
 use std::collections::BTreeMap;
@@ -30,9 +30,9 @@ pub(super) enum PodStep {
     /// A container that the kubelet stopped ends with a code, in the run of this number.
     Killed(u32, i32, i32),
     /// A probe that fails, or failed, runs.
-    Probe(u32, Probed),
+    Probe(u32, ProbeKind),
     /// A fault makes a probe fail (`true`: by timeout), or succeed.
-    ForceProbe(Probed, Option<bool>),
+    ForceProbe(ProbeKind, Option<bool>),
     /// A fault sets the readiness of the first container.
     ForceReady(bool),
     /// The containers of an evicted Pod have stopped.
@@ -62,7 +62,7 @@ pub enum Forced {
     /// It uses as much memory as a fault says.
     Memory,
     /// The first probe of this kind fails (`true`: by timeout), or succeeds again.
-    Probe(Probed, Option<bool>),
+    Probe(ProbeKind, Option<bool>),
 }
 
 /// A step for one Pod, due at some time.
@@ -108,7 +108,7 @@ pub(super) struct Course {
     pub(super) pulls: Tries,
     /// When the containers that have probes started.
     pub(super) started: BTreeMap<u32, Time>,
-    pub(super) probes: BTreeMap<(u32, Probed), ProbeState>,
+    pub(super) probes: BTreeMap<(u32, ProbeKind), ProbeState>,
     /// The message of its eviction, if it is being evicted.
     pub(super) evicted: Option<Str>,
 }
@@ -143,58 +143,6 @@ pub(super) struct PodPass<'p, 'o> {
     pub(super) cache: &'p Cache,
     pub(super) out: &'p mut Out<'o>,
     pub(super) wrote: Option<EntryId>,
-}
-
-/// Which of a container's probes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[allow(missing_docs)]
-pub enum Probed {
-    Startup,
-    Readiness,
-    Liveness,
-}
-
-impl Probed {
-    /// Parses `liveness`.
-    pub fn named(word: &str) -> Option<Probed> {
-        [Probed::Startup, Probed::Readiness, Probed::Liveness]
-            .into_iter()
-            .find(|kind| kind.word() == word)
-    }
-
-    /// `liveness`
-    pub fn word(self) -> &'static str {
-        match self {
-            Probed::Startup => "startup",
-            Probed::Readiness => "readiness",
-            Probed::Liveness => "liveness",
-        }
-    }
-
-    /// Whether a container has such a probe.
-    pub fn is_of(self, container: &Container) -> bool {
-        match self {
-            Probed::Startup => container.startup_probe.is_some(),
-            Probed::Readiness => container.readiness_probe.is_some(),
-            Probed::Liveness => container.liveness_probe.is_some(),
-        }
-    }
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Probed::Startup => "Startup",
-            Probed::Readiness => "Readiness",
-            Probed::Liveness => "Liveness",
-        }
-    }
-
-    pub fn field(self) -> &'static str {
-        match self {
-            Probed::Startup => "startupProbe",
-            Probed::Readiness => "readinessProbe",
-            Probed::Liveness => "livenessProbe",
-        }
-    }
 }
 
 /// How a container ends.

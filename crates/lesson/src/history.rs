@@ -236,11 +236,11 @@ impl ObservedHistory {
                     }
                 }
                 // The commands of the script come before the task.
-                Record::Command(line)
-                    if entry.actor == Actor::USER
-                        && self.goal.as_ref().is_none_or(|goal| self.read > goal.first) =>
+                _ if entry.is_command()
+                    && entry.actor == Actor::USER
+                    && self.goal.as_ref().is_none_or(|goal| self.read > goal.first) =>
                 {
-                    self.commands.push(line.clone());
+                    self.commands.extend(entry.command_line().map(Str::from));
                 }
                 _ => {}
             }

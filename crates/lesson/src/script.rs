@@ -2,7 +2,7 @@
 
 use super::expr::Expressions;
 use super::history::ObservedHistory;
-use actions::{Command, WaitingCommands};
+use actions::{Action, WaitingCommands};
 use cluster::Sim;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
@@ -43,11 +43,11 @@ impl LessonCursor {
     }
 
     /// Goes on to the next action, and says what the one that was due does; a wait does nothing.
-    pub fn take(&mut self, actions: &[ScenarioStep], sim: &Sim) -> Option<Command> {
+    pub fn take(&mut self, actions: &[ScenarioStep], sim: &Sim) -> Option<Action> {
         let action = actions.get(self.next)?;
         (self.next, self.began) = (self.next + 1, sim.now());
         match action {
-            ScenarioStep::Apply(text) => Some(Command::Apply(text.as_str().into())),
+            ScenarioStep::Apply(text) => Some(Action::Apply(text.as_str().into())),
             ScenarioStep::Kubectl { line, .. } => {
                 let line = resolve(line, sim);
                 let line = if line.starts_with("kubectl ") {
@@ -55,9 +55,10 @@ impl LessonCursor {
                 } else {
                     format!("kubectl {line}")
                 };
-                Some(Command::Kubectl(line.into()))
+                Some(Action::Kubectl(line.into()))
             }
-            ScenarioStep::Fault(line) => Some(Command::Fault(resolve(line, sim).into())),
+            // Its form was checked when the lesson was read.
+            ScenarioStep::Fault(line) => resolve(line, sim).parse().ok().map(Action::Fault),
             ScenarioStep::Wait(_) => None,
         }
     }
@@ -135,14 +136,14 @@ impl Play {
             let went = self.sim.advance(to.min(self.limit.after(1)), budget);
             budget = budget.saturating_sub(went.ran.max(1));
             if went.done && !self.waiting.terminal.is_empty() {
-                self.run(&Command::Poll);
+                self.run(&Action::Poll);
             }
         }
         self.history.advance(&self.sim, true);
         true
     }
 
-    fn run(&mut self, command: &Command) {
+    fn run(&mut self, command: &Action) {
         let answer = actions::run(&mut self.sim, &mut self.waiting, command);
         if answer.failed && self.failure.is_none() {
             self.failure = answer
@@ -151,7 +152,7 @@ impl Play {
             self.failure.get_or_insert_default();
         }
         while self.waiting.goes_on() {
-            actions::run(&mut self.sim, &mut self.waiting, &Command::Poll);
+            actions::run(&mut self.sim, &mut self.waiting, &Action::Poll);
         }
     }
 

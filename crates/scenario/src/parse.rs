@@ -3,8 +3,8 @@
 use super::names::with_placeholders;
 use super::runner::Finished;
 use apiserver::validation;
-use cluster::fault::Fault;
 use controller_runtime::cluster::{ClusterConfig, NodeConfig, Timing};
+use fault::Fault;
 use k8s_model::Timestamp;
 use k8s_model::quantity::Quantity;
 use k8s_model::time::SECOND;

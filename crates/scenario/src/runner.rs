@@ -5,7 +5,7 @@ use super::names::resolve;
 use super::parse::{Scenario, ScenarioStep, Wait};
 use crate::disturb;
 use cluster::Sim;
-use cluster::fault::FaultError;
+use fault::{Fault, FaultError};
 use k8s_model::Time;
 use k8s_model::time::{MS, SECOND};
 use kubectl::parse::split;
@@ -81,9 +81,9 @@ pub enum Act {
     /// To the command of this step.
     Command(u32, BesideAct),
     /// A fault of a step.
-    Fault(String),
+    Fault(Fault),
     /// A fault of the disturbance.
-    Disturbed(String),
+    Disturbed(Fault),
 }
 
 /// Who watches a run.
@@ -241,7 +241,10 @@ impl<'r> Run<'r> {
             ScenarioStep::Fault(line) => {
                 let line = resolve(line, &self.sim);
                 self.advance(began.after(FAULT));
-                let error = self.fault(line, Act::Fault).err();
+                let error = line
+                    .parse()
+                    .and_then(|fault| self.inject(fault, Act::Fault))
+                    .err();
                 self.finish(Finished::quietly(i, "fault", began, self.sim.now(), error));
             }
         }
@@ -269,10 +272,10 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn fault(&mut self, line: String, act: fn(String) -> Act) -> Result<(), FaultError> {
-        let result = self.sim.fault(&line);
+    fn inject(&mut self, fault: Fault, act: fn(Fault) -> Act) -> Result<(), FaultError> {
+        let result = self.sim.inject(&fault);
         if result.is_ok() {
-            self.observer.did(self.tasks, self.sim.now(), act(line));
+            self.observer.did(self.tasks, self.sim.now(), act(fault));
         }
         result
     }
@@ -346,9 +349,15 @@ impl<'r> Run<'r> {
         if self.disturbance.take().is_none() {
             return;
         }
-        for line in disturb::ENDS {
+        for component in disturb::SLOWED {
             // A loop that is not slow needs no end of that.
-            let _ = self.fault((*line).to_owned(), Act::Fault);
+            let _ = self.inject(
+                Fault::Slow {
+                    name: component.into(),
+                    pass: None,
+                },
+                Act::Fault,
+            );
         }
         let limit = self.sim.now().after(AT_MOST);
         while self.sim.is_held_up() && self.sim.now() < limit {
@@ -391,7 +400,7 @@ impl<'r> Run<'r> {
     }
 
     fn disturb(&mut self) {
-        let Some(line) = self
+        let Some(fault) = self
             .disturbance
             .as_mut()
             .and_then(|disturbance| disturbance.draw(&self.sim))
@@ -399,7 +408,7 @@ impl<'r> Run<'r> {
             return;
         };
         // What cannot be done to the cluster as it is, is not done.
-        let _ = self.fault(line, Act::Disturbed);
+        let _ = self.inject(fault, Act::Disturbed);
     }
 
     fn poll_background(&mut self) {

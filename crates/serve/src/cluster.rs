@@ -4,7 +4,7 @@ use super::clock::now;
 use super::counts::{RequestCounts, RequestLabels};
 use super::request::{Request, Target};
 use super::status::Answer;
-use actions::{Command, WaitingCommands};
+use actions::{Action, WaitingCommands};
 use apiserver::journal::Actor;
 use apiserver::{
     ApiError, ClientRequest, ClientWrite, ManagedHistory, Origin, Subresource, Written,
@@ -174,7 +174,7 @@ impl Cluster {
         let mut point = Checkpoint::new(Sim::new(record.config, record.seed));
         while !point.replay(&record.commands, record.end.1, record.end.0, usize::MAX) {}
         let ids = record.commands.iter().map(|(_, _, command)| match command {
-            Command::Remote(id, _) | Command::Beside(id, _) => *id,
+            Action::Remote(id, _) | Action::Beside(id, _) => *id,
             _ => 0,
         });
         let remotes = ids.max().unwrap_or(0);
@@ -226,7 +226,7 @@ impl Cluster {
 
     /// Applies a manifest; the first thing that is wrong with it, at its line.
     pub fn apply(&mut self, text: &str) -> Result<(), String> {
-        let answer = self.act(Command::Apply(text.into()));
+        let answer = self.act(Action::Apply(text.into()));
         let wrong = answer
             .diagnostics
             .iter()
@@ -252,7 +252,7 @@ impl Cluster {
     /// Lets time pass and tells the open requests what has happened; gives how long nothing more will, unless a request comes.
     pub fn tick(&mut self) -> Duration {
         let rest = self.advance();
-        self.act(Command::Poll);
+        self.act(Action::Poll);
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|request| request.feed(self));
         self.open = open;
@@ -375,12 +375,12 @@ impl Cluster {
             // It is given up after a minute, unless somebody reports for it.
             self.written = self.sim.now().after(UNREPORTED - QUIET);
         }
-        self.record(Command::Request(Rc::new(write)));
+        self.record(Action::Request(Rc::new(write)));
         sent
     }
 
     /// Carries out a command as the page does.
-    pub fn act(&mut self, command: Command) -> actions::ActionResult {
+    pub fn act(&mut self, command: Action) -> actions::ActionResult {
         let answer = actions::run(&mut self.sim, &mut self.waiting, &command);
         if answer.changed {
             self.record(command);
@@ -392,7 +392,7 @@ impl Cluster {
     pub(super) fn act_remotely(&mut self, id: u32, act: RemoteAct) -> RemoteOutput {
         let output = self.waiting.remotes.act(&mut self.sim, id, &act);
         if output.changed {
-            self.record(Command::Remote(id, Rc::new(act)));
+            self.record(Action::Remote(id, Rc::new(act)));
         }
         output
     }
@@ -401,7 +401,7 @@ impl Cluster {
     pub(super) fn act_beside(&mut self, id: u32, act: BesideAct) -> Option<Session> {
         let changed = self.waiting.beside.act(&mut self.sim, id, &act);
         if changed {
-            self.record(Command::Beside(id, Rc::new(act)));
+            self.record(Action::Beside(id, Rc::new(act)));
         }
         self.waiting.beside.take_ended(id)
     }
@@ -433,7 +433,7 @@ impl Cluster {
         self.remotes
     }
 
-    fn record(&mut self, command: Command) {
+    fn record(&mut self, command: Action) {
         self.log.push((self.tasks, self.sim.now(), command));
     }
 

@@ -4,7 +4,7 @@ use super::cluster::{Cluster, Reply};
 use super::request::Request;
 use super::status::{Answer, failure, not_allowed};
 use super::tell;
-use actions::Command;
+use actions::Action;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
 use scenario::resolve;
@@ -25,10 +25,10 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
         },
         ("fault", "POST", "") => with_text(request, |line| fault(cluster, line)),
         ("kubectl", "POST", "") => with_text(request, |line| {
-            printed(&cluster.act(Command::Kubectl(line.trim().into())))
+            printed(&cluster.act(Action::Kubectl(line.trim().into())))
         }),
         ("apply", "POST", "") => with_text(request, |text| {
-            printed(&cluster.act(Command::Apply(text.into())))
+            printed(&cluster.act(Action::Apply(text.into())))
         }),
         ("run", "POST", id) => super::beside::answer(cluster, request, id),
         ("snapshots", method, name) => super::snapshot::answer(cluster, method, name),
@@ -96,7 +96,11 @@ fn printed(answer: &actions::ActionResult) -> Answer {
 /// Injects a fault, in the words of a scenario file: `node-down node-1`.
 fn fault(cluster: &mut Cluster, line: &str) -> Answer {
     let line = resolve(line.trim(), &cluster.sim);
-    let answer = cluster.act(Command::Fault(line.into()));
+    let fault = match line.parse() {
+        Ok(fault) => fault,
+        Err(error) => return failure(400, "BadRequest", &format!("error: {error}")),
+    };
+    let answer = cluster.act(Action::Fault(fault));
     if !answer.failed {
         return Answer::json(200, &time(cluster));
     }

@@ -210,7 +210,7 @@ mod tests {
             .meta
             .name
             .to_string();
-        state.update(Msg::Fault(format!("unready pod/{pod}")));
+        state.update(Msg::Fault(format!("unready pod/{pod}").parse().unwrap()));
         state.update(TimelineMsg::Seconds(10));
         state.update(TimelineMsg::Seek(5_000));
         state.update(TimelineMsg::Break("pod not ready".into()));

@@ -1,6 +1,6 @@
 //! Instants of a run that are kept, from which others are found by repeating the commands after them.
 
-use actions::{ApplyJob, Command, WaitingCommands};
+use actions::{Action, ApplyJob, WaitingCommands};
 use cluster::Sim;
 use cluster::forget::Forgetting;
 use k8s_model::{Kind, Time};
@@ -16,7 +16,7 @@ const LARGE_CLUSTER_PODS: usize = 20_000;
 const DOCUMENT_COST_TASKS: usize = 64;
 
 /// A command of the history: after how many tasks, when, what.
-pub type Recorded = (u64, Time, Command);
+pub type Recorded = (u64, Time, Action);
 
 /// A simulation and how it got there. A clone shares whatever does not change.
 #[derive(Clone, Debug)]
@@ -61,8 +61,8 @@ impl Checkpoint {
     /// Whether the next command names a published file that is still to be loaded.
     pub fn waits_for_files(&self, commands: &[Recorded]) -> bool {
         let names = match commands.get(self.done) {
-            Some((_, _, Command::Kubectl(line))) => published::is_in(line),
-            Some((_, _, Command::Beside(_, act))) => {
+            Some((_, _, Action::Kubectl(line))) => published::is_in(line),
+            Some((_, _, Action::Beside(_, act))) => {
                 matches!(&**act, BesideAct::Start(words, _) if words.iter().any(|word| published::is_in(word)))
             }
             _ => false,
@@ -95,7 +95,7 @@ impl Checkpoint {
                         return false;
                     }
                     self.sim.advance(*time, 0);
-                    if let Command::Apply(text) = command {
+                    if let Action::Apply(text) = command {
                         self.applying = Some(ApplyJob::new(&self.sim, text));
                     } else {
                         actions::run(&mut self.sim, &mut self.waiting, command);

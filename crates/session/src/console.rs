@@ -4,8 +4,7 @@ use super::effect::Effect;
 use super::history;
 use super::manifest_file::is_save;
 use super::run::Run;
-use actions::{Command, OutputLine};
-use cluster::fault;
+use actions::{Action, OutputLine};
 use i18n::{Message, msg};
 use kubectl::BesideAct;
 use kubectl::shell::here_words;
@@ -106,15 +105,15 @@ pub struct Console {
     pub history: Rc<Vec<String>>,
     descriptions: Descriptions,
     /// Lines that wait for them, each with the command that it stands for if it is run again.
-    held: Vec<(String, Option<Command>)>,
+    held: Vec<(String, Option<Action>)>,
 }
 
 impl Console {
     /// The lines of commands that are repeated can be had again as if they had been entered here.
-    pub(super) fn remember<'a>(&mut self, commands: impl Iterator<Item = &'a Command>) {
+    pub(super) fn remember<'a>(&mut self, commands: impl Iterator<Item = &'a Action>) {
         let lines = commands.filter_map(|command| match command {
-            Command::Kubectl(line) => Some(line.to_string()).filter(|line| !is_save(line)),
-            Command::Fault(line) => Some(["fault ", line].concat()),
+            Action::Kubectl(line) => Some(line.to_string()).filter(|line| !is_save(line)),
+            fault @ Action::Fault(_) => Some(fault.to_string()),
             _ => None,
         });
         let lines: Vec<String> = lines.collect();
@@ -130,7 +129,7 @@ impl Console {
                     Some(words) => {
                         self.print(vec![OutputLine::entered(PROMPT, &line)]);
                         let start = BesideAct::Start(words, String::new());
-                        return vec![Effect::Execute(Command::Beside(
+                        return vec![Effect::Execute(Action::Beside(
                             run.free_number(),
                             Rc::new(start),
                         ))];
@@ -138,7 +137,7 @@ impl Console {
                     None => return self.enter(line.trim(), run),
                 }
             }
-            ConsoleMsg::Edited(text) => return vec![Effect::Execute(Command::Edited(text.into()))],
+            ConsoleMsg::Edited(text) => return vec![Effect::Execute(Action::Edited(text.into()))],
             ConsoleMsg::Interrupt => {
                 if run.interrupt() {
                     Rc::make_mut(&mut self.lines).push(OutputLine::new("^C", false));
@@ -220,7 +219,7 @@ impl Console {
     }
 
     /// What a line leads to that stands in the console.
-    fn run(&mut self, line: &str, recalled: Option<Command>, run: &Run) -> Vec<Effect> {
+    fn run(&mut self, line: &str, recalled: Option<Action>, run: &Run) -> Vec<Effect> {
         match line {
             _ if run.takes_input() => {}
             "clear" => {
@@ -232,7 +231,7 @@ impl Console {
             line if is_fault_help(line) => return vec![Effect::Print(fault_usage())],
             _ => {}
         }
-        if let Some(manifest @ Command::Apply(_)) = recalled {
+        if let Some(manifest @ Action::Apply(_)) = recalled {
             return vec![Effect::Fork, Effect::Execute(manifest)];
         }
         if run.follows() && kubectl::opens_editor(line) {
@@ -246,7 +245,16 @@ impl Console {
             ];
         }
         if let Some(fault) = line.strip_prefix("fault ") {
-            return vec![Effect::ExecuteFault(fault.into())];
+            return match fault.parse() {
+                Ok(fault) => vec![Effect::ExecuteFault(fault)],
+                Err(error) => {
+                    let text = format!("error: {error}");
+                    vec![
+                        Effect::AnnounceFailure(Message::name(&text)),
+                        Effect::Print(vec![OutputLine::new(text, true)]),
+                    ]
+                }
+            };
         }
         if (run.in_past() || run.follows()) && kubectl::only_reads(line) {
             let lines = run.ask(line);
@@ -256,7 +264,7 @@ impl Console {
                 .unwrap_or_default();
             return vec![Effect::Announce(notice), Effect::Print(lines)];
         }
-        vec![Effect::Fork, Effect::Execute(Command::Kubectl(line.into()))]
+        vec![Effect::Fork, Effect::Execute(Action::Kubectl(line.into()))]
     }
 
     /// Appends lines; the oldest are dropped.

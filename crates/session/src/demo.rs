@@ -253,7 +253,7 @@ mod tests {
         let acts: [Msg; 6] = [
             EditorMsg::Edit("# mine".into()).into(),
             Msg::Apply,
-            Msg::Fault("node-down node-3".into()),
+            Msg::Fault("node-down node-3".parse().unwrap()),
             ConsoleMsg::Enter("kubectl get pods".into()).into(),
             TimelineMsg::Seek(1_000).into(),
             TimelineMsg::Step.into(),

@@ -656,7 +656,7 @@ mod tests {
             "kubectl delete sts web",
         ] {
             state.update(if line.starts_with("fault") {
-                Msg::Fault(line[6..].into())
+                Msg::Fault(line[6..].parse().unwrap())
             } else {
                 ConsoleMsg::Enter(line.into()).into()
             });
@@ -675,7 +675,9 @@ mod tests {
         let many = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: many}, spec: {replicas: 300, selector: {matchLabels: {app: many}}, template: {metadata: {labels: {app: many}}, spec: {containers: [{name: web, image: nginx}]}}}}";
         let mut states = [(); 2].map(|()| State::new(many, 1));
         for state in &mut states {
-            (4..=9).for_each(|node| state.update(Msg::Fault(format!("add-node node-{node}"))));
+            (4..=9).for_each(|node| {
+                state.update(Msg::Fault(format!("add-node node-{node}").parse().unwrap()))
+            });
             state.update(SelectionMsg::View(&views::nodes::VIEW));
             state.update(TimelineMsg::Seconds(20));
             while state.timeline.run_until.is_some() {

@@ -2,7 +2,7 @@
 
 use super::history::APPLY;
 use super::run::Run;
-use actions::Command;
+use actions::Action;
 use apiserver::{Entry, Op, Record};
 use cluster::Sim;
 use i18n::{Message, msg};
@@ -107,7 +107,7 @@ impl Drift {
     pub fn last_applied(text: &str, run: &Run, until: Time) -> Option<Time> {
         let applied = run.commands().take_while(|(at, _)| *at <= until);
         applied
-            .filter(|(_, command)| matches!(command, Command::Apply(applied) if **applied == *text))
+            .filter(|(_, command)| matches!(command, Action::Apply(applied) if **applied == *text))
             .last()
             .map(|(at, _)| at)
     }
@@ -126,7 +126,7 @@ impl Drift {
         let after = |own: usize| {
             here()
                 .skip(own + 1)
-                .take_while(|entry| !matches!(entry.record, Record::Command(_)))
+                .take_while(|entry| !entry.is_command())
                 .count()
         };
         let until = journal.first(

@@ -1,6 +1,7 @@
 //! What one sub-state asks of the others.
 
-use actions::{Command, OutputLine};
+use actions::{Action, OutputLine};
+use fault::Fault;
 use i18n::Message;
 use k8s_model::ObjectRef;
 
@@ -24,9 +25,9 @@ pub enum Effect {
     /// Fork the history if an instant of the past is shown.
     Fork,
     /// Run a command and announce its first line.
-    Execute(Command),
+    Execute(Action),
     /// Inject a fault and print what it answers.
-    ExecuteFault(String),
+    ExecuteFault(Fault),
     /// Enter a line in the console.
     Enter(String),
     /// Append to the console.

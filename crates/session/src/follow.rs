@@ -7,7 +7,8 @@ use super::record::{SavedRecord, begins};
 use super::run::Run;
 use super::state::State;
 use super::timeline::{RunUntil, TimelineMsg};
-use actions::{Command, OutputLine};
+use actions::{Action, OutputLine};
+use fault::Fault;
 use i18n::{Message, msg};
 use serde::Deserialize;
 use std::rc::Rc;
@@ -32,7 +33,7 @@ pub enum Outgoing {
     /// A line of the terminal.
     Kubectl(Rc<str>),
     /// A fault.
-    Fault(Rc<str>),
+    Fault(Fault),
     /// A manifest.
     Apply(Rc<str>),
     /// The clock goes on by so many seconds.
@@ -44,7 +45,7 @@ impl Outgoing {
     pub fn request(&self) -> (&'static str, String) {
         match self {
             Outgoing::Kubectl(line) => ("kubectl", line.to_string()),
-            Outgoing::Fault(line) => ("fault", line.to_string()),
+            Outgoing::Fault(fault) => ("fault", fault.to_string()),
             Outgoing::Apply(text) => ("apply", text.to_string()),
             Outgoing::Seconds(seconds) => ("time", format!("{{\"seconds\": {seconds}}}")),
         }
@@ -165,20 +166,20 @@ impl State {
     }
 
     /// Sends a command to the cluster that is followed; false if none is.
-    pub(super) fn send(&mut self, command: &Command) -> bool {
+    pub(super) fn send(&mut self, command: &Action) -> bool {
         let Some(following) = &mut self.following else {
             return false;
         };
         following.outbox.extend(match command {
-            Command::Kubectl(line) => Some(Outgoing::Kubectl(line.clone())),
-            Command::Fault(line) => Some(Outgoing::Fault(line.clone())),
-            Command::Apply(text) => Some(Outgoing::Apply(text.clone())),
-            Command::Poll
-            | Command::Edited(_)
-            | Command::Request(_)
-            | Command::Remote(..)
-            | Command::Beside(..)
-            | Command::Interrupt => None,
+            Action::Kubectl(line) => Some(Outgoing::Kubectl(line.clone())),
+            Action::Fault(fault) => Some(Outgoing::Fault(fault.clone())),
+            Action::Apply(text) => Some(Outgoing::Apply(text.clone())),
+            Action::Poll
+            | Action::Edited(_)
+            | Action::Request(_)
+            | Action::Remote(..)
+            | Action::Beside(..)
+            | Action::Interrupt => None,
         });
         true
     }
@@ -223,7 +224,7 @@ mod tests {
     use crate::run::Run;
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State, record};
-    use actions::Command;
+    use actions::Action;
     use controller_runtime::cluster::ClusterConfig;
     use k8s_model::{Kind, Time};
 
@@ -235,7 +236,7 @@ mod tests {
         for second in 1..=seconds {
             served.advance(Time(second * 1_000_000), usize::MAX);
             if second == 2 {
-                served.command(Command::Kubectl(
+                served.command(Action::Kubectl(
                     "kubectl create deployment web --image=nginx --replicas=3".into(),
                 ));
                 lines.extend(served.record_of().0.last().map(record::did));
@@ -317,7 +318,7 @@ mod tests {
         state.update(crate::editor::EditorMsg::Edit("kind: Pod\n".into()));
         for msg in [
             Msg::Apply,
-            Msg::Fault("node-down node-1".into()),
+            Msg::Fault("node-down node-1".parse().unwrap()),
             TimelineMsg::Seconds(5).into(),
         ] {
             state.update(msg);

@@ -3,7 +3,7 @@
 use super::console::only_reads;
 use super::manifest_file::is_save;
 use super::run::Run;
-use actions::{Command, OutputLine};
+use actions::{Action, OutputLine};
 use apiserver::Op;
 use apiserver::journal::{Actor, Entry, EntryId, Record};
 use explain::effect::effect;
@@ -25,26 +25,26 @@ pub struct Ran {
     /// As it is entered in the console.
     pub line: Rc<str>,
     /// What runs it again.
-    pub command: Command,
+    pub command: Action,
 }
 
 /// All of them, oldest first.
 pub fn commands(run: &Run) -> Vec<Ran> {
     let lines = run.commands().filter_map(|(time, command)| {
         let line = match command {
-            Command::Apply(_) => APPLY.into(),
+            Action::Apply(_) => APPLY.into(),
             // Part of the line that reads it.
-            Command::Kubectl(line) if is_save(line) => return None,
-            Command::Kubectl(line) => line.clone(),
-            Command::Fault(line) => ["fault ", line].concat().into(),
+            Action::Kubectl(line) if is_save(line) => return None,
+            Action::Kubectl(line) => line.clone(),
+            Action::Fault(_) => command.to_string().into(),
             // Part of the command that waits.
-            Command::Poll | Command::Edited(_) | Command::Interrupt => return None,
-            Command::Request(request) => request.told.as_str().into(),
-            Command::Beside(_, act) => match &**act {
+            Action::Poll | Action::Edited(_) | Action::Interrupt => return None,
+            Action::Request(request) => request.told.as_str().into(),
+            Action::Beside(_, act) => match &**act {
                 BesideAct::Start(words, _) => ["kubectl ", &words.join(" ")].concat().into(),
                 BesideAct::Poll | BesideAct::Interrupt => return None,
             },
-            Command::Remote(_, act) => match &**act {
+            Action::Remote(_, act) => match &**act {
                 RemoteAct::Start(start) => [
                     "kubectl exec ",
                     &start.pod,
@@ -71,7 +71,7 @@ pub fn commands(run: &Run) -> Vec<Ran> {
 
 /// What a command changed first, and how much more; of one that creates or deletes, its line says it itself, unless it is a manifest.
 pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
-    let manifest = matches!(ran.command, Command::Apply(_)) || ran.line.contains('\n');
+    let manifest = matches!(ran.command, Action::Apply(_)) || ran.line.contains('\n');
     let of = entries(run, all, ran);
     let mut writes = writes(run, &of, ran.at).filter(|entry| {
         manifest
@@ -99,9 +99,10 @@ fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
         .iter()
         .enumerate()
         .take_while(|(_, entry)| entry.time.0 / 1000 == ran.at);
-    let told = here.filter_map(|(at, entry)| match &entry.record {
-        Record::Command(text) => Some(((start + at) as EntryId, text)),
-        _ => None,
+    let told = here.filter_map(|(at, entry)| {
+        entry
+            .command_line()
+            .map(|line| ((start + at) as EntryId, line))
     });
     let beside: Vec<&Ran> = all.iter().filter(|other| other.at == ran.at).collect();
     if beside.len() == 1 {
@@ -161,7 +162,7 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
         .iter()
         .filter(|ran| ran.at > last && !only_reads(&ran.line));
     later
-        .find(|ran| matches!(ran.command, Command::Fault(_)) || wrote(ran))
+        .find(|ran| matches!(ran.command, Action::Fault(_)) || wrote(ran))
         .map(|ran| ran.at)
 }
 
@@ -419,7 +420,7 @@ mod tests {
         );
         state.update(TimelineMsg::Seconds(5));
         enter(&mut state, "kubectl get pods");
-        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(Msg::Fault("node-down node-1".parse().unwrap()));
         state.update(Msg::Apply);
         let told: Vec<(usize, u64, String)> = commands(&state.timeline.run)
             .into_iter()

@@ -225,7 +225,7 @@ mod tests {
         );
 
         let mut state = State::from_link(None);
-        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(Msg::Fault("node-down node-1".parse().unwrap()));
         state.update(EditorMsg::Edit(config(&["a"])));
         state.update(Msg::Apply);
         assert_eq!(state.timeline.run.sim().list(Kind::Deployment).count(), 1);

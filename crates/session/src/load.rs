@@ -2,9 +2,11 @@
 
 use super::run::Run;
 use cluster::Sim;
+use fault::{Fault, Load};
 use k8s_model::kind::api_group;
+use k8s_model::quantity::Quantity;
 use k8s_model::workload::Deployment;
-use k8s_model::{Body, Kind, Object, ObjectRef};
+use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 
 /// The slider reaches at least this, in thousandths of a core.
 const MIN_REACH: i64 = 2_000;
@@ -14,8 +16,8 @@ const STEPS: i64 = 40;
 /// The load of the Pods that an autoscaler scales.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuLoad {
-    /// `app=shop`.
-    pub selector: String,
+    /// Labels of the Pods.
+    labels: Vec<(Str, Str)>,
     /// What is set, in thousandths of a core.
     pub milli: i64,
     /// The most that the slider sets: what the requests of `maxReplicas` Pods add up to.
@@ -23,9 +25,19 @@ pub struct CpuLoad {
 }
 
 impl CpuLoad {
-    /// The line of the fault that sets another.
-    pub fn line(&self, milli: i64) -> String {
-        format!("cpu-load {} {}m", self.selector, milli.clamp(0, self.most))
+    /// `app=shop`
+    pub fn selector(&self) -> String {
+        selector(&self.labels)
+    }
+
+    /// Fault that sets another load.
+    pub fn fault(&self, milli: i64) -> Fault {
+        let labels = self.labels.iter().map(|(key, value)| (key, value));
+        Fault::Load(Load::new(
+            "cpu",
+            labels,
+            Quantity::millis(milli.clamp(0, self.most)),
+        ))
     }
 
     /// By how much the slider goes on at once.
@@ -37,19 +49,19 @@ impl CpuLoad {
 /// The load that the first autoscaler of a Deployment by CPU reacts to.
 pub fn read(run: &Run) -> Option<CpuLoad> {
     let sim = run.sim();
-    let (selector, most) = sim
+    let (labels, most) = sim
         .list(Kind::HorizontalPodAutoscaler)
         .find_map(|scaler| target_of(sim, scaler))?;
-    let milli = sim.cpu_load(&selector).unwrap_or(0);
+    let milli = sim.cpu_load(&selector(&labels)).unwrap_or(0);
     Some(CpuLoad {
-        selector,
+        labels,
         milli,
         most: rounded(most.max(milli)),
     })
 }
 
 /// The selector of what an autoscaler scales, and how far the slider reaches.
-fn target_of(sim: &Sim, scaler: &Object) -> Option<(String, i64)> {
+fn target_of(sim: &Sim, scaler: &Object) -> Option<(Vec<(Str, Str)>, i64)> {
     let Body::Other(body) = &scaler.body else {
         return None;
     };
@@ -72,11 +84,11 @@ fn target_of(sim: &Sim, scaler: &Object) -> Option<(String, i64)> {
         target["name"].as_str()?,
     );
     let deployment = &sim.get(&key)?.get::<Deployment>()?.spec;
-    let pairs: Vec<String> = deployment
+    let labels: Vec<(Str, Str)> = deployment
         .selector
         .match_labels
         .iter()
-        .map(|(key, value)| format!("{key}={value}"))
+        .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     let requests = deployment
         .template
@@ -85,7 +97,16 @@ fn target_of(sim: &Sim, scaler: &Object) -> Option<(String, i64)> {
         .cpu
         .clamp(0, i64::from(i32::MAX))
         * spec["maxReplicas"].as_i64().unwrap_or(0);
-    (!pairs.is_empty()).then(|| (pairs.join(","), requests))
+    (!labels.is_empty()).then_some((labels, requests))
+}
+
+/// `app=shop,tier=front`
+fn selector(labels: &[(Str, Str)]) -> String {
+    let pairs: Vec<String> = labels
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    pairs.join(",")
 }
 
 /// A round number, of which each step is one too.
@@ -106,10 +127,10 @@ mod tests {
         state.update(TimelineMsg::Seconds(20));
         let load = read(&state.timeline.run).expect("a load");
         assert_eq!(
-            (load.selector.as_str(), load.milli, load.most, load.step()),
+            (&*load.selector(), load.milli, load.most, load.step()),
             ("app=shop", 0, 2_000, 50)
         );
-        state.update(Msg::Fault(load.line(900)));
+        state.update(Msg::Fault(load.fault(900)));
         assert_eq!(read(&state.timeline.run).map(|load| load.milli), Some(900));
         state.update(TimelineMsg::Seconds(120));
         assert!(state.timeline.run.sim().list(Kind::Pod).count() > 4);
@@ -126,7 +147,7 @@ mod tests {
         state.update(TimelineMsg::Seconds(20));
         let load = read(&state.timeline.run).expect("a load");
         assert_eq!(
-            (load.most, load.step(), load.line(9_999)),
+            (load.most, load.step(), load.fault(9_999).to_string()),
             (8_000, 200, "cpu-load app=shop 8000m".into())
         );
     }

@@ -2,7 +2,7 @@
 
 use super::examples;
 use super::run::Run;
-use actions::Command;
+use actions::Action;
 
 /// Longest text that is saved so.
 const MAX_BYTES: usize = 100_000;
@@ -25,7 +25,7 @@ pub(super) fn applies(line: &str, text: &str, run: &Run) -> bool {
 }
 
 /// The command that saves the text of the editor, where a line reads it by its name. A file of that name that somebody else wrote stays.
-pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Command> {
+pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Action> {
     let name = name_of(text);
     if !reads(line, name) || text.len() > MAX_BYTES || !writes_here(run) {
         return None;
@@ -36,7 +36,7 @@ pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Command> {
             return None;
         }
     }
-    Some(Command::Kubectl(
+    Some(Action::Kubectl(
         [&opening(name), text.trim_end(), "\n", END].concat().into(),
     ))
 }
@@ -70,8 +70,8 @@ pub(super) fn is_save(line: &str) -> bool {
 /// The text of the editor that was saved last in this branch of the history.
 fn saved<'a>(run: &'a Run, name: &str) -> Option<&'a str> {
     let opening = opening(name);
-    let text = |command: &'a Command| match command {
-        Command::Kubectl(line) => line.strip_prefix(&opening)?.strip_suffix(END),
+    let text = |command: &'a Action| match command {
+        Action::Kubectl(line) => line.strip_prefix(&opening)?.strip_suffix(END),
         _ => None,
     };
     run.commands()

@@ -8,6 +8,7 @@ use super::lesson::LessonMsg;
 use super::replace::ReplaceMsg;
 use super::selection::SelectionMsg;
 use super::timeline::TimelineMsg;
+use fault::Fault;
 use views::view::View;
 
 /// What happens to the page: to one part of it, or to several.
@@ -41,7 +42,7 @@ pub enum Msg {
     /// Replaces the manifest, starts over with it and perhaps shows another diagram.
     Load(String, Option<&'static View>),
     /// Injects a fault, given as a line of a scenario.
-    Fault(String),
+    Fault(Fault),
     /// The cluster that is followed has told something.
     Follow(FollowMsg),
     /// Size of the stage in CSS pixels.

@@ -13,7 +13,7 @@ use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::state::State;
 use super::timeline::{Timeline, TimelineMsg};
-use actions::Command;
+use actions::Action;
 use controller_runtime::cluster::ClusterConfig;
 use i18n::msg;
 use k8s_model::{Kind, ObjectRef, Time};
@@ -163,7 +163,7 @@ impl State {
                         steps.max(*after),
                         now.max(Time((*time).min(LONGEST_HISTORY_US))),
                     );
-                    (steps, now, Command::from(deed.clone()))
+                    (steps, now, Action::from(deed.clone()))
                 });
             let commands: Vec<_> = commands.collect();
             let end = (
@@ -173,7 +173,7 @@ impl State {
             // What was applied last, unless the text of the link was: a remedy applies what is missing beside it.
             let applies = || {
                 commands.iter().rev().filter_map(|(.., command)| {
-                    if let Command::Apply(text) = command {
+                    if let Action::Apply(text) = command {
                         Some(text)
                     } else {
                         None
@@ -398,7 +398,7 @@ impl State {
             let answer = self
                 .timeline
                 .run
-                .command(Command::Kubectl(line.as_str().into()));
+                .command(Action::Kubectl(line.as_str().into()));
             if once {
                 let told = actions::OutputLine::new(["# ", &line].concat(), false);
                 self.type_in(ConsoleMsg::Print([vec![told], answer.lines].concat()));

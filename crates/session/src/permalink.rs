@@ -3,17 +3,14 @@
 
 use super::checkpoint::Recorded;
 use super::record::{Beginning, SavedRecord};
-use actions::Command;
-use apiserver::ClientRequest;
+use actions::Action;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use i18n::{Message, msg};
 use k8s_model::Time;
-use kubectl::{BesideAct, RemoteAct};
 use scenario::{Scenario, ScenarioStep};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::rc::Rc;
 
 /// More than this is not unpacked: a link is untrusted input.
 pub const MAX_UNPACKED_BYTES: usize = 4 << 20;
@@ -132,7 +129,7 @@ impl Link {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkHistory {
     /// After how many tasks of the engine, when in microseconds, and what.
-    pub commands: Vec<(u64, u64, Deed)>,
+    pub commands: Vec<(u64, u64, Action)>,
     /// Tasks and microseconds until the newest instant.
     pub end: (u64, u64),
     /// The instant that is looked at, in milliseconds, while the clock stands.
@@ -153,7 +150,7 @@ impl LinkHistory {
     ) -> LinkHistory {
         let commands = commands
             .iter()
-            .map(|(tasks, time, command)| (*tasks, time.0, Deed::from(command)))
+            .map(|(tasks, time, command)| (*tasks, time.0, command.clone()))
             .collect();
         LinkHistory {
             commands,
@@ -166,62 +163,6 @@ impl LinkHistory {
     /// As a link has it.
     pub fn held(self) -> Option<Value> {
         serde_json::to_value(self).ok()
-    }
-}
-
-/// A command as a link has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Deed {
-    /// A manifest was applied.
-    Apply(String),
-    /// A kubectl line was entered.
-    Kubectl(String),
-    /// The text of `kubectl edit` was saved.
-    Edited(String),
-    /// Something was broken.
-    Fault(String),
-    /// A kubectl command that waited went on.
-    Poll,
-    /// A client of the API server wrote.
-    Request(Box<ClientRequest>),
-    /// A client of the API server ran a command in a container.
-    Remote(u32, RemoteAct),
-    /// A kubectl command ran beside that of the terminal.
-    Beside(u32, BesideAct),
-    /// The kubectl command of the terminal was ended.
-    Interrupt,
-}
-
-impl From<&Command> for Deed {
-    fn from(command: &Command) -> Deed {
-        match command {
-            Command::Apply(text) => Deed::Apply(text.to_string()),
-            Command::Kubectl(line) => Deed::Kubectl(line.to_string()),
-            Command::Edited(text) => Deed::Edited(text.to_string()),
-            Command::Fault(line) => Deed::Fault(line.to_string()),
-            Command::Poll => Deed::Poll,
-            Command::Request(request) => Deed::Request(Box::new((**request).clone())),
-            Command::Remote(id, act) => Deed::Remote(*id, (**act).clone()),
-            Command::Beside(id, act) => Deed::Beside(*id, (**act).clone()),
-            Command::Interrupt => Deed::Interrupt,
-        }
-    }
-}
-
-impl From<Deed> for Command {
-    fn from(deed: Deed) -> Command {
-        match deed {
-            Deed::Apply(text) => Command::Apply(text.into()),
-            Deed::Kubectl(line) => Command::Kubectl(line.into()),
-            Deed::Edited(text) => Command::Edited(text.into()),
-            Deed::Fault(line) => Command::Fault(line.into()),
-            Deed::Poll => Command::Poll,
-            Deed::Request(request) => Command::Request(Rc::new(*request)),
-            Deed::Remote(id, act) => Command::Remote(id, Rc::new(act)),
-            Deed::Beside(id, act) => Command::Beside(id, Rc::new(act)),
-            Deed::Interrupt => Command::Interrupt,
-        }
     }
 }
 
@@ -394,7 +335,11 @@ mod tests {
         );
         assert_eq!(
             history.commands[2],
-            (13, 6_000_000, Deed::Fault("node-down node-1".into()))
+            (
+                13,
+                6_000_000,
+                Action::Fault("node-down node-1".parse().unwrap())
+            )
         );
     }
 
@@ -459,7 +404,7 @@ mod tests {
         state.update(TimelineMsg::Step);
         enter(&mut state, "kubectl delete pod web-1");
         state.update(TimelineMsg::Seconds(3));
-        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(Msg::Fault("node-down node-1".parse().unwrap()));
         state.update(TimelineMsg::Seconds(40));
         enter(&mut state, "kubectl drain node-2 --ignore-daemonsets");
         state.update(TimelineMsg::Seconds(40));
@@ -596,7 +541,7 @@ mod tests {
 
     #[test]
     fn a_forged_history_does_no_harm() {
-        let forged = |commands: Vec<(u64, u64, Deed)>, end: (u64, u64)| {
+        let forged = |commands: Vec<(u64, u64, Action)>, end: (u64, u64)| {
             let link = Link {
                 v: 1,
                 history: serde_json::to_value(LinkHistory {
@@ -620,19 +565,19 @@ mod tests {
             state.update(TimelineMsg::Seconds(5));
             assert!(state.timeline.run.sim().list(Kind::Pod).count() > 0);
         };
-        let line = |line: &str| Deed::Kubectl(line.into());
+        let line = |line: &str| Action::Kubectl(line.into());
         forged(
             vec![
                 (u64::MAX, u64::MAX, line("kubectl get pods")),
-                (0, 0, Deed::Poll),
-                (5, 3, Deed::Fault("node-down x".into())),
+                (0, 0, Action::Poll),
+                (5, 3, Action::Fault("node-down x".parse().unwrap())),
             ],
             (0, 0),
         );
         forged(
             vec![
-                (0, 9, Deed::Apply("}{".into())),
-                (0, 1, Deed::Apply("kind: Pod".into())),
+                (0, 9, Action::Apply("}{".into())),
+                (0, 1, Action::Apply("kind: Pod".into())),
                 (1, 1, line("")),
             ],
             (u64::MAX, u64::MAX),

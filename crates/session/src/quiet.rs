@@ -1,6 +1,5 @@
 //! When a cluster has settled.
 
-use apiserver::journal::Record;
 use cluster::Sim;
 use controllers::{CLAIM_RESYNC_SECONDS, SCALER_PERIOD_SECONDS};
 use explain::diagnose::is_looked_at_again;
@@ -84,7 +83,7 @@ pub fn quiet_from(sim: &Sim) -> Time {
 fn last_command(sim: &Sim) -> Option<Time> {
     let entries = sim.journal().iter().rev().take(SCANNED_ENTRIES);
     entries
-        .filter(|entry| matches!(entry.record, Record::Command(_)))
+        .filter(|entry| entry.is_command())
         .map(|entry| entry.time)
         .next()
 }
@@ -141,7 +140,9 @@ mod tests {
 
     /// How many Pods there are, and what the autoscaler says, once the cluster is stable under a load.
     fn under_load(state: &mut State, load: &str) -> (usize, String) {
-        state.update(crate::Msg::Fault(format!("cpu-load app=shop {load}")));
+        state.update(crate::Msg::Fault(
+            format!("cpu-load app=shop {load}").parse().unwrap(),
+        ));
         state.update(TimelineMsg::Settle);
         while state.timeline.run_until.is_some() {
             state.run_slice(5_000);

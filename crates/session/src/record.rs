@@ -2,8 +2,7 @@
 //! cluster began as, then each command with its place, and in between how far the clock has come.
 
 use super::checkpoint::Recorded;
-use super::permalink::Deed;
-use actions::Command;
+use actions::Action;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::{Time, Timestamp};
 use scenario::Scenario;
@@ -77,7 +76,7 @@ enum Line {
         cluster: Option<Beginning>,
     },
     /// After how many tasks, when in microseconds, and what.
-    Did(u64, u64, Deed),
+    Did(u64, u64, Action),
     /// So far the clock has come.
     Clock(u64, u64),
 }
@@ -97,7 +96,7 @@ pub fn head(seed: u64, config: &ClusterConfig) -> String {
 
 /// The line of a command.
 pub fn did((tasks, at, command): &Recorded) -> String {
-    written(&Line::Did(*tasks, at.0, Deed::from(command)))
+    written(&Line::Did(*tasks, at.0, command.clone()))
 }
 
 /// The line of the clock.
@@ -183,7 +182,7 @@ impl SavedRecord {
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)));
                 record
                     .commands
-                    .push((record.end.0, record.end.1, Command::from(deed)));
+                    .push((record.end.0, record.end.1, Action::from(deed)));
             }
             (Line::Clock(tasks, at), Some(record)) => {
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)))
@@ -204,8 +203,8 @@ mod tests {
             ..ClusterConfig::with_nodes(5)
         };
         let commands: Vec<Recorded> = vec![
-            (3, Time(5), Command::Apply("kind: Pod\n# 控制器".into())),
-            (9, Time(11), Command::Kubectl("get pods".into())),
+            (3, Time(5), Action::Apply("kind: Pod\n# 控制器".into())),
+            (9, Time(11), Action::Kubectl("get pods".into())),
         ];
         let mut lines = vec![head(4, &config)];
         lines.extend(commands.iter().map(did));

@@ -109,7 +109,7 @@ mod tests {
         for act in [
             ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=4".into())
                 .into(),
-            Msg::Fault("node-down node-1".into()),
+            Msg::Fault("node-down node-1".parse().unwrap()),
         ] {
             let mut state = opened();
             state.update(act);
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn the_way_back_ends_with_the_next_action() {
         let mut state = opened();
-        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(Msg::Fault("node-down node-1".parse().unwrap()));
         state.update(ReplaceMsg::Ask(Replacement::StartOver));
         state.update(ReplaceMsg::Confirm);
         assert!(state.replacing.before.is_some());

@@ -8,7 +8,7 @@ mod waiting;
 
 use super::checkpoint::{Checkpoint, Checkpoints, Recorded};
 use super::quiet::{QUIET_US, quiet_from};
-use actions::{ApplyJob, Command, WaitingCommands};
+use actions::{Action, ApplyJob, WaitingCommands};
 use apiserver::Journal;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
@@ -355,7 +355,7 @@ impl Run {
     }
 
     /// Carries out a command at the newest instant.
-    pub fn command(&mut self, command: Command) -> actions::ActionResult {
+    pub fn command(&mut self, command: Action) -> actions::ActionResult {
         self.give_up_recall();
         if self.follows {
             return actions::ActionResult::default();
@@ -368,7 +368,7 @@ impl Run {
     }
 
     /// The commands of the history, each with its time.
-    pub fn commands(&self) -> impl Iterator<Item = (Time, &Command)> {
+    pub fn commands(&self) -> impl Iterator<Item = (Time, &Action)> {
         self.record_of()
             .0
             .iter()
@@ -381,7 +381,7 @@ impl Run {
         let before = self.commands.iter().take(past.done).rev();
         let text = before
             .filter_map(|(_, _, command)| {
-                if let Command::Apply(text) = command {
+                if let Action::Apply(text) = command {
                     Some(text.clone())
                 } else {
                     None
@@ -403,7 +403,7 @@ impl Run {
     }
 
     /// Puts a command into the history; it took no time.
-    fn record(&mut self, command: Command) {
+    fn record(&mut self, command: Action) {
         self.commands
             .push((self.live.steps, self.live.sim.now(), command));
         self.live.done = self.commands.len();
@@ -428,7 +428,7 @@ impl Run {
     pub fn apply_next(&mut self) -> Option<(ApplyJob, actions::ActionResult)> {
         let (applied, answer) = self.live.apply_next()?;
         if answer.changed {
-            self.record(Command::Apply(applied.text.clone()));
+            self.record(Action::Apply(applied.text.clone()));
         }
         Some((applied, answer))
     }
@@ -561,9 +561,9 @@ impl Run {
     /// Answers a question about the instant shown, without a trace in the history.
     pub fn ask(&self, line: &str) -> Vec<actions::OutputLine> {
         let (mut sim, mut waiting) = (self.sim().clone(), WaitingCommands::default());
-        let mut lines = actions::run(&mut sim, &mut waiting, &Command::Kubectl(line.into())).lines;
+        let mut lines = actions::run(&mut sim, &mut waiting, &Action::Kubectl(line.into())).lines;
         while waiting.goes_on() {
-            lines.extend(actions::run(&mut sim, &mut waiting, &Command::Poll).lines);
+            lines.extend(actions::run(&mut sim, &mut waiting, &Action::Poll).lines);
         }
         // What it waits for does not come: time stands.
         lines.extend(

@@ -3,7 +3,7 @@
 use super::effect::Effect;
 use super::run::Run;
 use super::trial::{Trial, Verdicts};
-use actions::Command;
+use actions::Action;
 use explain::diagnose::{self, Diagnosis, Remedy};
 use i18n::{Message, msg};
 use k8s_model::{Kind, Object, ObjectRef};
@@ -189,7 +189,7 @@ impl Selection {
                 return remedy
                     .steps
                     .iter()
-                    .flat_map(|step| effects_of(diagnose::command(step), run))
+                    .flat_map(|step| effects_of(step.clone(), run))
                     .collect();
             }
         }
@@ -257,11 +257,11 @@ impl Selection {
 }
 
 /// A kubectl line is entered in the console by the caller; everything else acts on the newest instant.
-fn effects_of(command: Command, run: &Run) -> Vec<Effect> {
+fn effects_of(command: Action, run: &Run) -> Vec<Effect> {
     match command {
-        Command::Kubectl(line) => vec![Effect::Enter(line.to_string())],
+        Action::Kubectl(line) => vec![Effect::Enter(line.to_string())],
         // As a person would do it, where no program in a container reads what is typed; the manifest stays the person's.
-        Command::Apply(text) if !run.takes_input() && text.ends_with('\n') => {
+        Action::Apply(text) if !run.takes_input() && text.ends_with('\n') => {
             vec![Effect::Enter(
                 ["kubectl apply -f - <<'EOF'\n", &text, "EOF"].concat(),
             )]

@@ -18,10 +18,11 @@ use super::replace::Replacing;
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::timeline::{Timeline, TimelineMsg};
-use actions::Command;
+use actions::Action;
 use explain::diagnose::Diagnosis;
 use explain::standing::{self, Standing};
 use explain::waits::Health;
+use fault::Fault;
 use i18n::{Message, msg};
 use k8s_model::{Kind, Object, ObjectRef, Time};
 use projection::marks::Mark;
@@ -152,10 +153,9 @@ impl State {
                 self.select(SelectionMsg::Load(view));
                 self.clock(TimelineMsg::Restart);
             }
-            Msg::Fault(line) => self.perform(vec![
-                Effect::Fork,
-                Effect::Execute(Command::Fault(line.as_str().into())),
-            ]),
+            Msg::Fault(fault) => {
+                self.perform(vec![Effect::Fork, Effect::Execute(Action::Fault(fault))])
+            }
             Msg::Stage(width, height) => self.drawing.stage = (width, height),
         }
         if acts && !lesson::is_lesson(&self.editor.text) {
@@ -252,7 +252,7 @@ impl State {
                 Effect::SelectCreated(created) => self.select(SelectionMsg::ApplyFinished(created)),
                 Effect::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
                 Effect::Apply if self.following.is_some() => {
-                    self.send(&Command::Apply(self.editor.text.clone()));
+                    self.send(&Action::Apply(self.editor.text.clone()));
                 }
                 Effect::Apply => {
                     self.fork();
@@ -260,7 +260,7 @@ impl State {
                 }
                 Effect::Fork => self.fork(),
                 Effect::Execute(command) => drop(self.execute(command)),
-                Effect::ExecuteFault(line) => self.execute_fault(&line),
+                Effect::ExecuteFault(fault) => self.execute_fault(fault),
                 Effect::Enter(line) => self.type_in(ConsoleMsg::Run(line)),
                 Effect::Print(lines) => self.type_in(ConsoleMsg::Print(lines)),
                 Effect::HistoryChanged => {
@@ -285,17 +285,17 @@ impl State {
     }
 
     /// Carries out a command; true if it failed.
-    fn execute(&mut self, command: Command) -> bool {
+    fn execute(&mut self, command: Action) -> bool {
         if self.send(&command) {
             return false;
         }
         let silent = match &command {
-            Command::Fault(line) => msg::notice_fault(&**line),
+            Action::Fault(fault) => msg::notice_fault(fault.to_string()),
             _ => Message::default(),
         };
         let prints = matches!(
             command,
-            Command::Kubectl(_) | Command::Edited(_) | Command::Apply(_) | Command::Beside(..)
+            Action::Kubectl(_) | Action::Edited(_) | Action::Apply(_) | Action::Beside(..)
         );
         let answer = self.timeline.run.command(command);
         let told = answer
@@ -314,9 +314,9 @@ impl State {
         answer.failed
     }
 
-    fn execute_fault(&mut self, line: &str) {
+    fn execute_fault(&mut self, fault: Fault) {
         self.fork();
-        let error = self.execute(Command::Fault(line.into()));
+        let error = self.execute(Action::Fault(fault));
         let text = self.announcer.notice().english();
         self.type_in(ConsoleMsg::Print(vec![actions::OutputLine::new(
             text, error,
@@ -630,7 +630,7 @@ mod tests {
             .meta
             .name
             .to_string();
-        state.update(Msg::Fault(format!("exit pod/{pod} 3")));
+        state.update(Msg::Fault(format!("exit pod/{pod} 3").parse().unwrap()));
         state.update(TimelineMsg::Seconds(5));
         let restarts = |state: &State| {
             state

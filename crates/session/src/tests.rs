@@ -8,7 +8,7 @@ use crate::editor::EditorMsg;
 use crate::run::Run;
 use crate::selection::SelectionMsg;
 use crate::timeline::TimelineMsg;
-use actions::Command;
+use actions::Action;
 use apiserver::Entry;
 use k8s_model::{Kind, ObjectRef, Time};
 
@@ -192,9 +192,9 @@ fn what_is_chosen_at_first_stands_first_in_the_picture() {
 fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
     for text in [long(), long().replace('\n', "\r\n")] {
         let mut whole = Run::new(1);
-        whole.command(Command::Apply((examples::ALL[0].text)().into()));
+        whole.command(Action::Apply((examples::ALL[0].text)().into()));
         whole.advance(Time(10_000_000), usize::MAX);
-        let answer = whole.command(Command::Apply(text.as_str().into()));
+        let answer = whole.command(Action::Apply(text.as_str().into()));
 
         let mut state = begun(&text);
         let now = state.timeline.run.sim().now();
@@ -351,10 +351,10 @@ fn actions_during_an_apply_run_after_it() {
             ConsoleMsg::Enter("kubectl get pods -w".into()).into(),
             ConsoleMsg::Interrupt.into(),
         ],
-        vec![Msg::Fault("node-down node-1".into())],
+        vec![Msg::Fault("node-down node-1".parse().unwrap())],
         vec![
-            Msg::Fault("delay pod 2s".into()),
-            Msg::Fault("slow replicaset-controller 300ms".into()),
+            Msg::Fault("delay pod 2s".parse().unwrap()),
+            Msg::Fault("slow replicaset-controller 300ms".parse().unwrap()),
             TimelineMsg::Seconds(3).into(),
         ],
         vec![

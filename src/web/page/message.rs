@@ -3,6 +3,7 @@
 use super::menu::Menu;
 use crate::web::language::Lang;
 use crate::web::tools::Tool;
+use actions::Action;
 use k8s_model::ObjectRef;
 use session::Msg as Do;
 
@@ -63,7 +64,7 @@ pub enum Msg {
     /// Why this object?
     Why(ObjectRef),
     /// A button of the inspector: a kubectl line, or a fault.
-    Act(String),
+    Act(Action),
     /// What the button said has been read.
     Read,
     /// The pointer or the focus rests on an object.

@@ -19,6 +19,7 @@ mod room;
 pub use self::menu::{Menu, has_left};
 pub use self::opening::prepare;
 use self::packing::Packed;
+use actions::Action;
 
 use self::inspection::Inspection;
 use self::message::{Msg, Overlay};
@@ -366,11 +367,11 @@ impl Component for Page {
                 self.settings.dark = dom::is_dark();
                 self.ask();
             }
-            Msg::Act(line) => {
-                let offered = self.offered(&line);
-                let msg = match line.strip_prefix("fault ") {
-                    Some(fault) => Do::Fault(fault.into()),
-                    None => ConsoleMsg::Run(line).into(),
+            Msg::Act(action) => {
+                let offered = self.offered(&action);
+                let msg = match action {
+                    Action::Fault(fault) => Do::Fault(fault),
+                    action => ConsoleMsg::Run(action.to_string()).into(),
                 };
                 self.carry_out(msg);
                 let mut state = self.state.borrow_mut();

@@ -11,6 +11,7 @@ use crate::web::load::LoadSlider;
 use crate::web::tools::Tool;
 use crate::web::topbar::Lessons;
 use crate::web::window;
+use actions::Action;
 use explain::{control_loop, remedies};
 use gloo_timers::callback::Timeout;
 use i18n::format::clock;
@@ -60,7 +61,7 @@ impl Page {
     }
 
     /// What a fault that is offered for the chosen object or loop does.
-    pub(super) fn offered(&self, line: &str) -> Option<Message> {
+    pub(super) fn offered(&self, action: &Action) -> Option<Message> {
         let state = self.state.borrow();
         let sim = state.timeline.run.sim();
         let of_loop = state
@@ -75,7 +76,7 @@ impl Page {
         let offer = of_object
             .into_iter()
             .chain(of_loop)
-            .find(|offer| offer.line == line)?;
+            .find(|offer| offer.action == *action)?;
         Some(msg::offer_done(offer.words, offer.title))
     }
 
@@ -199,7 +200,7 @@ impl Page {
         let Some(load) = load::read(&self.state.borrow().timeline.run) else {
             return Html::default();
         };
-        html! { <LoadSlider load={load} lang={self.settings.lang} on_fault={ctx.link().callback(|line| Msg::Do(Do::Fault(line)))} /> }
+        html! { <LoadSlider load={load} lang={self.settings.lang} on_fault={ctx.link().callback(|fault| Msg::Do(Do::Fault(fault)))} /> }
     }
 
     /// The way back after a new beginning.
@@ -294,7 +295,10 @@ impl Page {
                 link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(before).into()));
             let since = link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::Since(at).into()));
             let again = link.batch_callback(move |_: MouseEvent| {
-                vec![Msg::Menu(Menu::None), Msg::Act(format!("!{number}"))]
+                vec![
+                    Msg::Menu(Menu::None),
+                    Msg::Do(ConsoleMsg::Run(format!("!{number}")).into()),
+                ]
             });
             let small = |words: Message,
                          label: Message,

@@ -13,6 +13,7 @@ use crate::web::timeline::{LaneClock, MarkSpan};
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
 use crate::web::window;
+use actions::Action;
 use explain::diagnose::{Remedy, earlier_revision};
 use explain::words;
 use explain::{control_loop, remedies};
@@ -57,7 +58,7 @@ pub(super) struct Calls {
     right: Callback<()>,
     cure: Callback<Option<Remedy>>,
     tab: Callback<Tab>,
-    act: Callback<String>,
+    act: Callback<Action>,
     select: Callback<Option<ObjectRef>>,
     pub(super) seek: Callback<u64>,
     /// What the marks of a lane say, and what a click on them selects.
@@ -569,8 +570,13 @@ fn hidden(ctx: &Context<Page>, count: usize) -> Html {
 }
 
 fn pace(ctx: &Context<Page>, offer: Option<remedies::ActionOffer>) -> Html {
-    let Some(remedies::ActionOffer { words, title, line }) = offer else {
+    let Some(remedies::ActionOffer {
+        words,
+        title,
+        action,
+    }) = offer
+    else {
         return Html::default();
     };
-    html! { <button type="button" class="btn sm" id="pace" title={say(title)} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-cronjob", 14) }{ say(words) }</button> }
+    html! { <button type="button" class="btn sm" id="pace" title={say(title)} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(action.clone()))}>{ icon("i-cronjob", 14) }{ say(words) }</button> }
 }

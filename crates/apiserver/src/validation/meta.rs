@@ -2,9 +2,9 @@
 //!
 //! Models `apimachinery/pkg/api/validation/objectmeta.go`.
 
-use super::names::{is_label_value, is_qualified_name};
 use super::{ErrorType, Errors, FieldError, has, list, text};
-use crate::validation::names;
+use k8s_model::names;
+use k8s_model::names::{is_label_value, is_qualified_name};
 use serde_json::Value;
 
 const ANNOTATIONS_LIMIT: usize = 256 * 1024;

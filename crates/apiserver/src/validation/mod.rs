@@ -11,7 +11,6 @@ mod errors;
 mod ingress;
 mod inner;
 mod meta;
-mod names;
 mod network;
 mod pod;
 mod pod_parts;
@@ -28,8 +27,9 @@ pub use cron::{Schedule, schedule_error};
 pub(crate) use errors::Errors;
 pub use errors::{ErrorType, FieldError, invalid_message};
 use errors::{NOT_NEGATIVE, NOT_PORT, has, list, text};
+use k8s_model::names;
+pub use k8s_model::names::{is_label_value, is_qualified_name, subdomain};
 pub use meta::new_finalizers;
-pub use names::{is_label_value, is_qualified_name, subdomain};
 pub use update::{validate_ephemeral, validate_resize, validate_update};
 
 /// Validates an object that is about to be created.

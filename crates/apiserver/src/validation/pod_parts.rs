@@ -2,9 +2,9 @@
 //!
 //! Models the Pod part of `pkg/apis/core/validation/validation.go`.
 
-use super::names::is_qualified_name;
 use super::{ErrorType, Errors, has, list, text};
-use crate::validation::names;
+use k8s_model::names;
+use k8s_model::names::is_qualified_name;
 use k8s_model::quantity::Quantity;
 use serde_json::Value;
 

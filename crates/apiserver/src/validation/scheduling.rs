@@ -2,8 +2,8 @@
 //!
 //! Models the scheduling part of `pkg/apis/core/validation/validation.go`.
 
-use super::names::{is_label_value, is_qualified_name};
 use super::{Errors, has, list, meta, text};
+use k8s_model::names::{is_label_value, is_qualified_name};
 use serde_json::Value;
 
 pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {

@@ -3,7 +3,7 @@
 //! Models `pkg/apis/apps/validation/validation.go`.
 
 use super::{Errors, inner, list, meta, pod, storage, text};
-use crate::validation::names;
+use k8s_model::names;
 use serde_json::{Value, json};
 
 const NO_MATCH: &str = "`selector` does not match template `labels`";

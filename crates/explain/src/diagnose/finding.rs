@@ -3,6 +3,7 @@
 use crate::headline;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::why::Row;
+use actions::Action;
 use cluster::Sim;
 use i18n::Message;
 use k8s_model::{Kind, Object, ObjectRef, Str, Time, Timestamp};
@@ -54,8 +55,8 @@ pub struct Diagnosis {
     pub spared: Option<Message>,
 }
 
-/// What could help.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Remedy of what an object waits for.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Remedy {
     /// What it does.
     pub cure: Cure,
@@ -63,8 +64,8 @@ pub struct Remedy {
     pub name: String,
     /// More about that.
     pub more: String,
-    /// How, in this order: kubectl lines, faults (`fault node-up node-1`) or manifests.
-    pub steps: Vec<String>,
+    /// Steps, in their order.
+    pub steps: Vec<Action>,
 }
 
 impl Diagnosis {
@@ -104,7 +105,7 @@ impl Diagnosis {
     }
 
     /// Adds a remedy: one of each kind is enough, and a handful in total.
-    pub fn cure(&mut self, cure: Cure, name: &str, more: &str, steps: &[String]) {
+    pub fn cure(&mut self, cure: Cure, name: &str, more: &str, steps: &[Action]) {
         if self.remedies.len() < 5 && self.remedies.iter().all(|known| known.cure != cure) {
             self.remedies.push(Remedy {
                 cure,
@@ -213,8 +214,8 @@ pub fn flag(key: &ObjectRef) -> String {
 }
 
 /// A line about an object: verb, object, the rest.
-pub fn line(verb: &str, key: &ObjectRef, rest: &str) -> String {
-    ["kubectl ", verb, " ", &target(key), rest, &flag(key)].concat()
+pub fn line(verb: &str, key: &ObjectRef, rest: &str) -> Action {
+    Action::kubectl(["kubectl ", verb, " ", &target(key), rest, &flag(key)].concat())
 }
 
 /// Objects of a kind in a namespace.

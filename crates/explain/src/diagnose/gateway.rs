@@ -4,6 +4,7 @@ use super::finding::{Context, Diagnosis, all_in, line};
 use super::workloads::follow;
 use crate::rules;
 use crate::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Waits};
+use actions::Action;
 use cluster_network::connectivity::{Backend, backend_of};
 use cluster_network::gateway::{RefFault, all, is_served, named};
 use k8s_model::gateway::{
@@ -33,7 +34,7 @@ fn fails(object: &Object, fault: GatewayFault) -> Diagnosis {
 }
 
 /// The line that sets a field of an object to a value, given as JSON.
-fn patch(object: &Object, op: &str, path: &str, value: &str) -> String {
+fn patch(object: &Object, op: &str, path: &str, value: &str) -> Action {
     let rest =
         format!(" --type=json -p '[{{\"op\":\"{op}\",\"path\":\"{path}\",\"value\":{value}}}]'");
     line("patch", &object.key(), &rest)
@@ -60,7 +61,7 @@ fn gateway(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
         let manifest = format!(
             "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata:\n  name: {name}\nspec:\n  controllerName: {CONTROLLER}\n"
         );
-        out.cure(Cure::MakeGatewayClass, name, "", &[manifest]);
+        out.cure(Cure::MakeGatewayClass, name, "", &[Action::apply(manifest)]);
         return Some(out);
     };
     if !is_served(sim.server(), object) {
@@ -257,7 +258,7 @@ fn leads_nowhere(
                  group: {GATEWAY_GROUP}\n    kind: {HTTP_ROUTE}\n    namespace: {}\n  to:\n  - group: ''\n    kind: Service\n    name: {}\n",
                 object.meta.name, object.meta.namespace, to.name
             );
-            out.cure(Cure::MakeGrant, &namespace, "", &[manifest]);
+            out.cure(Cure::MakeGrant, &namespace, "", &[Action::apply(manifest)]);
             Some(out)
         }
         Err(RefFault::NoService) => {

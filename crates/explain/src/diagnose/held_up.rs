@@ -4,9 +4,10 @@ use super::finding::Diagnosis;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::{effect, words};
 use apiserver::journal::{Op, Record};
+use cluster::InLine;
 use cluster::Sim;
-use cluster::fault::InLine;
 use controller_runtime::late::Late;
+use fault::{Fault, FaultTarget};
 use i18n::format;
 use k8s_model::network::Service;
 use k8s_model::{Kind, Object, ObjectRef, Str};
@@ -69,7 +70,11 @@ fn slow(object: &Object, line: &InLine) -> Diagnosis {
             Cure::FullSpeed,
             slowed.name,
             "",
-            &[["fault slow ", slowed.name, " none"].concat()],
+            &[Fault::Slow {
+                name: slowed.name.into(),
+                pass: None,
+            }
+            .into()],
         );
     }
     out
@@ -162,17 +167,18 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
             Cure::ListAnew,
             late.component,
             "",
-            &[["fault restart ", late.component].concat()],
+            &[Fault::Restart {
+                component: late.component.into(),
+            }
+            .into()],
         );
     } else {
-        let step = [
-            "fault delay ",
-            &late.kind.name().to_ascii_lowercase(),
-            " none ",
-            late.component,
-        ]
-        .concat();
-        out.cure(Cure::LetThrough, late.component, "", &[step]);
+        let step = Fault::Delay {
+            target: FaultTarget::every(late.kind),
+            delay: None,
+            component: Some(late.component.into()),
+        };
+        out.cure(Cure::LetThrough, late.component, "", &[step.into()]);
     }
     out
 }

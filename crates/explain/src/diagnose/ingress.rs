@@ -5,6 +5,7 @@ use super::network::allowance;
 use super::workloads::follow;
 use crate::rules;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use actions::Action;
 use cluster_network::connectivity::{Backend, class_of, ingress_backend};
 use k8s_model::ingress::{BackendService, IngressSpec};
 use k8s_model::network::Service;
@@ -62,7 +63,10 @@ fn unserved(object: &Object, class: &str) -> Diagnosis {
         Cure::MakeIngressClass,
         name,
         "",
-        &[manifest].into_iter().chain(names).collect::<Vec<_>>(),
+        &[Action::apply(manifest)]
+            .into_iter()
+            .chain(names)
+            .collect::<Vec<_>>(),
     );
     out
 }

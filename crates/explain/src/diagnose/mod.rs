@@ -19,7 +19,7 @@ mod storage;
 mod workloads;
 
 use crate::waits::{Cure, Waits};
-use actions::{Command, WaitingCommands};
+use actions::{Action, WaitingCommands};
 use cluster::Sim;
 use finding::Context;
 pub use finding::{Diagnosis, Remedy, earlier_revision, owners};
@@ -79,15 +79,6 @@ pub fn chain_of_waiting(sim: &Sim, key: &ObjectRef) -> Vec<Diagnosis> {
     out
 }
 
-/// A step of a remedy as what the page does.
-pub fn command(step: &str) -> Command {
-    match step.strip_prefix("fault ") {
-        Some(fault) => Command::Fault(fault.into()),
-        None if step.starts_with("kubectl ") => Command::Kubectl(step.into()),
-        None => Command::Apply(step.into()),
-    }
-}
-
 /// Seconds after which to check whether a remedy has helped: watched changes act at once, periodic checks
 /// within half a minute, back-offs after some minutes.
 const CHECK_AFTER_S: [u64; 9] = [1, 3, 8, 20, 40, 80, 160, 320, 640];
@@ -124,7 +115,7 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
         .is_some_and(|object| object.meta.is_deleting());
     let mut waiting = WaitingCommands::default();
     for step in &remedy.steps {
-        let answer = actions::run(&mut copy, &mut waiting, &command(step));
+        let answer = actions::run(&mut copy, &mut waiting, step);
         if answer.failed || answer.diagnostics.iter().any(|diagnostic| diagnostic.error) {
             return false;
         }
@@ -179,7 +170,7 @@ fn lasts(
     let mut run = |copy: &mut Sim, seconds: u64| {
         let went = copy.advance(Time(copy.now().0 + seconds * 1_000_000), tasks);
         tasks -= went.ran.min(tasks);
-        actions::run(copy, &mut waiting, &Command::Poll);
+        actions::run(copy, &mut waiting, &Action::Poll);
         went.done
     };
     let mut before = 0;

@@ -3,6 +3,7 @@
 use super::finding::{Context, Diagnosis, all_in, line, owners};
 use crate::remedies::own_labels;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use actions::Action;
 use cluster_network::connectivity::{
     Direction, Peer, Verdict, endpoint_of, policies_of, unanswered_port, verdict,
 };
@@ -112,7 +113,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             &super::finding::flag(&object.key()),
         ]
         .concat();
-        out.cure(Cure::SetSelector, &selector, "", &[name]);
+        out.cure(Cure::SetSelector, &selector, "", &[Action::kubectl(name)]);
     }
     if pod.meta.controller().is_none() {
         let missing = pairs(
@@ -177,7 +178,7 @@ fn right_port(
     body: &Service,
     port: &EndpointPort,
     pod: &Object,
-) -> Option<(i32, String)> {
+) -> Option<(i32, Action)> {
     let to = declared(pod).next()?;
     let name = port.name.as_deref().unwrap_or("");
     let at = body.spec.ports.iter().position(|one| one.name == name)?;
@@ -305,14 +306,14 @@ fn from_client(client: &Object, port: Option<i32>) -> Value {
 }
 
 /// A policy that lets who is in an ingress rule connect to the Pods of a Service.
-pub(super) fn allowance(name: &str, service: &Object, rule: &Value) -> String {
+pub(super) fn allowance(name: &str, service: &Object, rule: &Value) -> Action {
     let policy = json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
         "metadata": {"name": name, "namespace": service.meta.namespace},
         "spec": {"podSelector": {"matchLabels": *service.body::<Service>().spec.selector}, "policyTypes": ["Ingress"], "ingress": [rule]}});
-    kubectl::printers::yaml::print(&policy)
+    Action::apply(kubectl::printers::yaml::print(&policy))
 }
 
-fn set_port(object: &Object, at: usize, to: i32) -> String {
+fn set_port(object: &Object, at: usize, to: i32) -> Action {
     let patch = [
         "[{\"op\":\"replace\",\"path\":\"/spec/ports/",
         &at.to_string(),

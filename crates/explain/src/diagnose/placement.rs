@@ -5,7 +5,9 @@ use super::held_up;
 use crate::headline::amount;
 use crate::waits::{Cure, DecidingFact, FactLabel, Refuses, Waits};
 use ::cluster::Sim;
+use actions::Action;
 use controller_runtime::cluster::{self, NodeConfig};
+use fault::Fault;
 use k8s_model::daemonset::DaemonSet;
 use k8s_model::node::Node;
 use k8s_model::pod::{Pod, PodAffinityTerm, Resources};
@@ -131,7 +133,7 @@ fn missing_claim(sim: &Context<'_>, claim: &ObjectRef, out: &mut Diagnosis) {
             "\nspec:\n  accessModes: [ReadWriteOnce]\n  resources:\n    requests:\n      storage: 1Gi\n",
         ]
         .concat();
-        out.cure(Cure::MakeClaim, &claim.name, "", &[manifest]);
+        out.cure(Cure::MakeClaim, &claim.name, "", &[Action::apply(manifest)]);
     }
 }
 
@@ -258,10 +260,14 @@ fn free_up(
         let nodes = enough(nodes, alike);
         let names: Vec<String> = nodes.iter().map(|node| node.to_string()).collect();
         let step = |node: &String| match cure {
-            Cure::Uncordon => ["kubectl uncordon ", node].concat(),
-            Cure::NodeUp => ["fault node-up ", node].concat(),
-            Cure::Untaint => ["kubectl taint nodes ", node, " ", &what, "-"].concat(),
-            _ => ["kubectl label node ", node, " ", &what, " --overwrite"].concat(),
+            Cure::Uncordon => Action::kubectl(["kubectl uncordon ", node].concat()),
+            Cure::NodeUp => Fault::node_up(node).into(),
+            Cure::Untaint => {
+                Action::kubectl(["kubectl taint nodes ", node, " ", &what, "-"].concat())
+            }
+            _ => {
+                Action::kubectl(["kubectl label node ", node, " ", &what, " --overwrite"].concat())
+            }
         };
         let more = match cure {
             Cure::Uncordon => amount("cpu", nodes.iter().map(|node| sim.free_on(node).cpu).sum()),
@@ -492,9 +498,14 @@ fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut D
         return;
     }
     let name = free_name(sim, Kind::Node, "", "node");
-    let pairs: Vec<String> = has
+    let allocatable: Vec<(Str, Str)> = has
         .iter()
-        .map(|(what, units)| [what, "=", &units.to_string(), unit(what)].concat())
+        .map(|(what, units)| {
+            (
+                Str::from(what.as_str()),
+                Str::from([units.to_string().as_str(), unit(what)].concat()),
+            )
+        })
         .collect();
     let words: Vec<String> = has
         .iter()
@@ -512,7 +523,11 @@ fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut D
         Cure::AddLarger,
         &name,
         &words.join(", "),
-        &[["fault add-node ", &name, " ", &pairs.join(" ")].concat()],
+        &[Fault::AddNode {
+            name: Str::from(&*name),
+            allocatable,
+        }
+        .into()],
     );
 }
 
@@ -554,9 +569,9 @@ fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Di
     let names: Vec<String> = free_names(sim, Kind::Node, "", "node")
         .take(nodes as usize)
         .collect();
-    let steps: Vec<String> = names
+    let steps: Vec<Action> = names
         .iter()
-        .map(|name| ["fault add-node ", name].concat())
+        .map(|name| Fault::add_node(name).into())
         .collect();
     match &names[..] {
         [one] => out.cure(Cure::AddNode, one, "", &steps),

@@ -3,6 +3,8 @@
 use super::finding::{Context, Diagnosis, earlier_revision, flag, line, owner, owners};
 use super::{config, placement, policy};
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use actions::Action;
+use fault::Fault;
 use i18n::msg;
 use k8s_model::image::normalized_fault;
 use k8s_model::node::Node;
@@ -99,7 +101,7 @@ fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
             Cure::AddNode,
             &pod.node_name,
             "",
-            &[["fault add-node ", &pod.node_name].concat()],
+            &[Fault::add_node(&pod.node_name).into()],
         );
         return Some(out);
     }
@@ -115,7 +117,7 @@ fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
         Cure::NodeUp,
         &pod.node_name,
         "",
-        &[["fault node-up ", &pod.node_name].concat()],
+        &[Fault::node_up(&pod.node_name).into()],
     );
     let force = line("delete", &object.key(), " --force --grace-period=0");
     out.cure(Cure::ForceDelete, &object.meta.name, "", &[force]);
@@ -230,7 +232,9 @@ fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosi
             Cure::MakeSource,
             &of,
             "",
-            &[[verb, name, &literals, &flag(&source)].concat()],
+            &[Action::kubectl(
+                [verb, name, &literals, &flag(&source)].concat(),
+            )],
         );
     }
     undo(sim, object, &mut out);
@@ -326,7 +330,7 @@ fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
 }
 
 /// The owner whose template can be changed, and what else has to be done for the Pod to be replaced.
-pub(super) fn changed(sim: &Context<'_>, object: &Rc<Object>) -> Option<(ObjectRef, Vec<String>)> {
+pub(super) fn changed(sim: &Context<'_>, object: &Rc<Object>) -> Option<(ObjectRef, Vec<Action>)> {
     let top = owners(sim, &object.key()).pop()?;
     match top.kind {
         Kind::Deployment | Kind::DaemonSet => Some((top, Vec::new())),
@@ -411,7 +415,7 @@ fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Dia
         );
         std::iter::once(patch)
             .chain(steps.iter().cloned())
-            .collect::<Vec<String>>()
+            .collect::<Vec<Action>>()
     };
     let says = |name: &str| object.meta.annotation(name).is_some();
     if says("loopscope.dev/exit-after") {
@@ -485,7 +489,7 @@ fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagno
             Cure::MakeReady,
             &object.meta.name,
             "",
-            &[["fault ready pod/", &object.meta.name].concat()],
+            &[Fault::ready(&object.meta.name, true).into()],
         );
     }
     undo(sim, object, &mut out);
@@ -539,6 +543,6 @@ fn power_on(node: &Object, out: &mut Diagnosis) {
         Cure::NodeUp,
         &node.meta.name,
         "",
-        &[["fault node-up ", &node.meta.name].concat()],
+        &[Fault::node_up(&node.meta.name).into()],
     );
 }

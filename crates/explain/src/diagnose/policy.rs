@@ -6,9 +6,12 @@ use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
 use apiserver::Cause;
 use apiserver::journal::{Entry, Record};
 use cluster::Sim;
+use fault::Fault;
+use fault::Load;
 use i18n::msg;
 use k8s_model::kind::api_group;
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
+use k8s_model::quantity::Quantity;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time};
 use kubectl::drain::RETRY_US;
 use serde_json::Value;
@@ -53,9 +56,9 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let mut steps = Vec::new();
     let of_memory = unread_metric(body) == Some("memory");
     let (what, some) = if of_memory {
-        ("memory", "64Mi")
+        ("memory", Quantity::bytes(64 << 20))
     } else {
-        ("cpu", "100m")
+        ("cpu", Quantity::millis(100))
     };
     if let Some(lacks) = template
         .spec
@@ -70,11 +73,20 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         steps.push(line(
             "set resources",
             &key,
-            &[" -c ", &lacks.name, " --requests=", what, "=", some].concat(),
+            &[
+                " -c ",
+                &lacks.name,
+                " --requests=",
+                what,
+                "=",
+                &some.to_string(),
+            ]
+            .concat(),
         ));
     }
     if let Some((name, value)) = labels.iter().next() {
-        steps.push(["fault ", what, "-load ", name, "=", value, " ", some].concat());
+        let load = Load::new(what, [(name, value)].into_iter(), some);
+        steps.push(Fault::Load(load).into());
     }
     out.cure(
         if of_memory {

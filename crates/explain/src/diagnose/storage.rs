@@ -2,6 +2,7 @@
 
 use super::finding::{Context, Diagnosis, all_in, line};
 use crate::waits::{Cure, DecidingFact, FactLabel, Unfit, Waits};
+use actions::Action;
 use cluster::Sim;
 use i18n::msg;
 use k8s_model::pod::Pod;
@@ -63,7 +64,12 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             ]
             .concat(),
         );
-        out.cure(Cure::RemakeVolume, &size(body), "", &[manifest]);
+        out.cure(
+            Cure::RemakeVolume,
+            &size(body),
+            "",
+            &[Action::apply(manifest)],
+        );
         return Some(out);
     }
     if body.status.phase == "Bound" {
@@ -129,7 +135,12 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
                 let manifest = ["apiVersion: v1\nkind: Pod\nmetadata:\n  name: ", &object.meta.name, "-user\n  namespace: ", &object.meta.namespace,
                     "\nspec:\n  containers:\n  - name: app\n    image: nginx:1.27\n    volumeMounts:\n    - name: data\n      mountPath: /data\n  \
                      volumes:\n  - name: data\n    persistentVolumeClaim:\n      claimName: ", &object.meta.name, "\n"].concat();
-                out.cure(Cure::MakePod, &object.meta.name, "", &[manifest]);
+                out.cure(
+                    Cure::MakePod,
+                    &object.meta.name,
+                    "",
+                    &[Action::apply(manifest)],
+                );
             }
         },
         Waits::NextLook(_) | Waits::NextLookForClass(_) => out.facts.extend(facts),
@@ -168,7 +179,7 @@ fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out:
             "\n",
         ]
         .concat();
-        out.cure(Cure::MakeClass, class, "", &[manifest]);
+        out.cure(Cure::MakeClass, class, "", &[Action::apply(manifest)]);
     }
     // A volume that its old claim has left, and that would fit but for that.
     let left = |volume: &&Rc<Object>| {
@@ -192,12 +203,12 @@ fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out:
             Cure::MakeVolume,
             &size(body),
             &name,
-            &[volume_for(object, body, &name)],
+            &[Action::apply(volume_for(object, body, &name))],
         );
     }
 }
 
-fn free(volume: &Object) -> String {
+fn free(volume: &Object) -> Action {
     line(
         "patch",
         &volume.key(),
@@ -347,7 +358,7 @@ fn in_use(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     out.word(FactLabel::Message, "kubernetes.io/pvc-protection");
     out.since(sim, object.meta.deletion_timestamp);
     out.waits_for = Some(pod.key());
-    let steps: Vec<String> = users
+    let steps: Vec<Action> = users
         .iter()
         .take(20)
         .map(|pod| line("delete", &pod.key(), " --wait=false"))

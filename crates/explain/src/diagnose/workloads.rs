@@ -3,6 +3,7 @@
 use super::finding::{Context, Diagnosis, line};
 use super::{held_up, security};
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use actions::Action;
 use apiserver::{Cause, ExceededQuota};
 use i18n::msg;
 use k8s_model::daemonset::DaemonSet;
@@ -453,7 +454,7 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
                     pod.meta.label("controller-revision-hash") != Some(&status.update_revision)
                 };
                 let mine = sim.owned(object.meta.uid, Kind::Pod);
-                let steps: Vec<String> = mine
+                let steps: Vec<Action> = mine
                     .filter(stale)
                     .take(20)
                     .map(|pod| line("delete", &pod.key(), " --wait=false"))
@@ -486,7 +487,12 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
         for (key, value) in spec.selector.match_labels.iter() {
             manifest.push_str(&["    ", key, ": \"", value, "\"\n"].concat());
         }
-        out.cure(Cure::MakeService, &spec.service_name, "", &[manifest]);
+        out.cure(
+            Cure::MakeService,
+            &spec.service_name,
+            "",
+            &[Action::apply(manifest)],
+        );
         return Some(out);
     }
     None
@@ -532,10 +538,10 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let (mut untaint, mut label) = (Vec::new(), Vec::new());
     for (node, refuses) in &left {
         match &refuses[..] {
-            [Refuses::Taint { key, effect, .. }] => {
-                untaint.push(["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat())
-            }
-            [Refuses::Label { key, want, .. }] => label.push(
+            [Refuses::Taint { key, effect, .. }] => untaint.push(Action::kubectl(
+                ["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat(),
+            )),
+            [Refuses::Label { key, want, .. }] => label.push(Action::kubectl(
                 [
                     "kubectl label node ",
                     node,
@@ -546,7 +552,7 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
                     " --overwrite",
                 ]
                 .concat(),
-            ),
+            )),
             _ => {}
         }
     }

@@ -61,7 +61,7 @@ fn what_is_gone_is_forgotten_and_everything_goes_on_alike() {
     let commands = |sim: &Sim| {
         sim.journal()
             .iter()
-            .filter(|entry| matches!(entry.record, Record::Command(_)))
+            .filter(|entry| entry.is_command())
             .count()
     };
     assert_eq!(commands(&short), commands(&plain));

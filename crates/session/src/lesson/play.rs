@@ -9,7 +9,7 @@ use crate::effect::Effect;
 use crate::selection::SelectionMsg;
 use crate::state::State;
 use crate::timeline::{RunUntil, TimelineMsg};
-use actions::{Command, OutputLine};
+use actions::{Action, OutputLine};
 use i18n::msg;
 use k8s_model::{ObjectRef, Time};
 use lesson::{ObservedHistory, merge};
@@ -270,22 +270,22 @@ impl State {
         };
         match command {
             // The manifest of a lesson stands in the editor, where a person goes on with it.
-            Command::Apply(text) if !own => {
+            Action::Apply(text) if !own => {
                 let all = merge(&self.editor.applied, &text);
                 self.edit(EditorMsg::Edit(all));
                 self.perform(vec![Effect::Apply]);
             }
             // It may have to wait for descriptions, as one that a person enters.
-            Command::Kubectl(line)
+            Action::Kubectl(line)
                 if kubectl::explain::is_in(&line) && kubectl::only_reads(&line) =>
             {
                 self.type_in(ConsoleMsg::Enter(line.to_string()));
             }
             command => {
                 let entered = match &command {
-                    Command::Kubectl(line) => Some(OutputLine::entered(PROMPT, line)),
-                    Command::Fault(line) => {
-                        Some(OutputLine::entered(PROMPT, &["fault ", line].concat()))
+                    Action::Kubectl(line) => Some(OutputLine::entered(PROMPT, line)),
+                    fault @ Action::Fault(_) => {
+                        Some(OutputLine::entered(PROMPT, &fault.to_string()))
                     }
                     _ => None,
                 };

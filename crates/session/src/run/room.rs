@@ -42,19 +42,19 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use actions::Command;
+    use actions::Action;
     use k8s_model::time::SECOND;
     use k8s_model::{Kind, Time};
 
     /// Twenty minutes of rollouts.
     fn rolled() -> Run {
         let mut run = Run::new(1);
-        run.command(Command::Kubectl(
+        run.command(Action::Kubectl(
             "create deployment web --image=nginx --replicas=30".into(),
         ));
         for minute in 1..=20 {
             while !run.advance(Time(minute * 60 * SECOND), 1_000) {}
-            run.command(Command::Kubectl("rollout restart deployment web".into()));
+            run.command(Action::Kubectl("rollout restart deployment web".into()));
         }
         run
     }

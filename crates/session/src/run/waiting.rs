@@ -1,7 +1,7 @@
 //! The kubectl commands of a page that still wait: for something to happen, for a line, for an edited text.
 
 use super::Run;
-use actions::Command;
+use actions::Action;
 use kubectl::{BesideAct, Session};
 use std::rc::Rc;
 
@@ -33,10 +33,10 @@ impl Run {
         let beside: Vec<u32> = self.live.waiting.beside.ids().collect();
         let polls = beside
             .into_iter()
-            .map(|id| Command::Beside(id, Rc::new(BesideAct::Poll)));
+            .map(|id| Action::Beside(id, Rc::new(BesideAct::Poll)));
         for command in self
             .waits()
-            .then_some(Command::Poll)
+            .then_some(Action::Poll)
             .into_iter()
             .chain(polls)
         {
@@ -84,6 +84,6 @@ impl Run {
 
     /// Ends the newest command of the terminal that still waits; false if none does.
     pub fn interrupt(&mut self) -> bool {
-        self.interruptible().is_some() && self.command(Command::Interrupt).changed
+        self.interruptible().is_some() && self.command(Action::Interrupt).changed
     }
 }

@@ -139,7 +139,7 @@ fn a_kubelet_says_what_it_found_and_executes_what_it_did() {
         1,
     );
     state.update(TimelineMsg::Seconds(5));
-    state.update(Msg::Fault("delay pod/p 10s".into()));
+    state.update(Msg::Fault("delay pod/p 10s".parse().unwrap()));
     state.update(ConsoleMsg::Enter(
         "kubectl delete pod p --wait=false".into(),
     ));
@@ -181,7 +181,7 @@ fn a_kubelet_says_what_it_found_and_executes_what_it_did() {
 fn a_slow_scheduler_has_a_queue_and_a_pass() {
     let mut state = State::new("", 1);
     state.update(TimelineMsg::Seconds(1));
-    state.update(Msg::Fault("slow kube-scheduler 30s".into()));
+    state.update(Msg::Fault("slow kube-scheduler 30s".parse().unwrap()));
     state.update(ConsoleMsg::Enter(
         "kubectl create deployment web --image=nginx --replicas=3".into(),
     ));
@@ -310,7 +310,9 @@ fn later_writes_of_others_are_not_this_write() {
         .meta
         .name
         .to_string();
-    state.update(Msg::Fault(format!("delay replicaset/{set} 60s")));
+    state.update(Msg::Fault(
+        format!("delay replicaset/{set} 60s").parse().unwrap(),
+    ));
     state.update(ConsoleMsg::Enter(format!(
         "kubectl label replicaset {set} x=y"
     )));
@@ -324,9 +326,13 @@ fn later_writes_of_others_are_not_this_write() {
         ""
     );
     // One that is lost never comes.
-    state.update(Msg::Fault("restart kube-controller-manager".into()));
-    state.update(Msg::Fault("relist never".into()));
-    state.update(Msg::Fault(format!("lose replicaset/{set}")));
+    state.update(Msg::Fault(
+        "restart kube-controller-manager".parse().unwrap(),
+    ));
+    state.update(Msg::Fault("relist never".parse().unwrap()));
+    state.update(Msg::Fault(
+        format!("lose replicaset/{set}").parse().unwrap(),
+    ));
     state.update(ConsoleMsg::Enter(format!(
         "kubectl scale replicaset {set} --replicas=3"
     )));

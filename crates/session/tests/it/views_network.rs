@@ -1000,14 +1000,14 @@ const GATEWAY: &str = "
 
 #[test]
 fn a_gateway_tells_what_the_rules_of_its_routes_get() {
-    use actions::Command;
+    use actions::Action;
     let mut state = settled(TRAFFIC);
     state
         .timeline
         .run
-        .command(Command::Kubectl(kubectl::published::GATEWAY_INSTALL.into()));
+        .command(Action::Kubectl(kubectl::published::GATEWAY_INSTALL.into()));
     state.update(TimelineMsg::Seconds(2));
-    state.timeline.run.command(Command::Apply(GATEWAY.into()));
+    state.timeline.run.command(Action::Apply(GATEWAY.into()));
     state.update(TimelineMsg::Seconds(5));
     let scene = drawn_of(&mut state);
     let item = scene

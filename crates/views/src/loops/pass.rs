@@ -475,7 +475,7 @@ pub(super) fn full_name(key: &ObjectRef) -> String {
 /// What an entry did, as the request that it was.
 pub fn act(entry: &Entry) -> PassRequest {
     match &entry.record {
-        Record::Command(_) | Record::Forgotten => PassRequest::Command,
+        Record::Command(_) | Record::Fault(_) | Record::Forgotten => PassRequest::Command,
         Record::Refused(refused) => PassRequest::Rejected(refused.key.kind),
         Record::Write { op, object, before } => {
             let kind = object.kind;

@@ -36,7 +36,10 @@ pub fn removed(source: &Source) -> Option<Removed> {
             .is_some_and(|owner| owner.is_kind(Kind::StatefulSet))
     };
     let mut since = false;
-    let acts = |entry: &Entry| matches!(&entry.record, Record::Command(line) if !kubectl::only_reads(line));
+    let acts = |entry: &Entry| {
+        entry.fault().is_some()
+            || matches!(&entry.record, Record::Command(line) if !kubectl::only_reads(line))
+    };
     // Its Pods go after it, which the person has not asked for one by one.
     if let Some(set) = newest
         .iter()

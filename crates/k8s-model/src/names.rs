@@ -2,7 +2,7 @@
 //!
 //! Models `apimachinery/pkg/util/validation`. Written without regular expressions.
 
-use k8s_model::cidr::network;
+use crate::cidr::network;
 
 fn alnum(c: u8) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit()

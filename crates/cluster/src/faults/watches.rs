@@ -21,14 +21,14 @@
 //!
 //! Models `client-go/tools/cache/reflector.go` and `delta_fifo.go`.
 
-use super::FaultError;
 use crate::sim::{Difference, Sim, Task};
-use apiserver::FaultTarget;
 use apiserver::journal::{EntryId, Journal, Op};
 use controller_runtime::component::{DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
 use controller_runtime::informer::Cache;
 use controller_runtime::late::{DelayLog, Late};
 use controller_runtime::workqueue::Waited;
+use fault::FaultError;
+use fault::FaultTarget;
 use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, kind};
 use std::rc::Rc;
 
