@@ -177,7 +177,7 @@ struct Reader {
     over: Expressions,
 }
 
-/// The fields of a lesson. `static/lesson.schema.json` has these and those below (`tests/lesson_schema.rs`).
+/// The fields of a lesson. `static/lesson.schema.json` has these and those below (`tests/command/lesson_schema.rs`).
 pub const LESSON: &[&str] = &["lesson", "title", "summary", "cluster", "seed", "steps"];
 /// Of a step.
 pub const STEP: &[&str] = &[

@@ -1,6 +1,6 @@
 //! Objects of CustomResourceDefinitions, from kubectl's side.
 
-mod terminal;
+use crate::terminal;
 
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
