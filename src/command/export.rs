@@ -6,7 +6,7 @@ use cluster::Sim;
 use k8s_model::Time;
 use kubectl::BesideAct;
 use lesson::format::Tongue;
-use scenario::{Act, Finished, Observer, Scenario};
+use scenario::{ActionSource, Finished, Observer, Scenario};
 use session::permalink::{self, Link};
 use session::run::Run;
 use session::{Recorded, single};
@@ -92,15 +92,18 @@ impl Observer for Done {
 
     fn finished(&mut self, _: &Sim, _: &Finished) {}
 
-    fn did(&mut self, tasks: u64, at: Time, act: Act) {
-        let command = match act {
+    fn acted(&mut self, tasks: u64, at: Time, action: Action, _: ActionSource) {
+        let command = match action {
             // The page shows in its editor what was applied.
-            Act::Command(id, BesideAct::Start(words, text)) if words == ["apply", "-f", "-"] => {
-                self.applied.push(id);
-                Action::Apply(text.into())
-            }
-            Act::Command(id, BesideAct::Poll) if self.applied.contains(&id) => return,
-            act => act.into(),
+            Action::Beside(id, act) => match &*act {
+                BesideAct::Start(words, text) if words == &["apply", "-f", "-"] => {
+                    self.applied.push(id);
+                    Action::apply(text.as_str())
+                }
+                BesideAct::Poll if self.applied.contains(&id) => return,
+                _ => Action::Beside(id, act),
+            },
+            action => action,
         };
         self.commands.push((tasks, at, command));
     }

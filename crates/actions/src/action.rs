@@ -3,7 +3,6 @@
 use apiserver::ClientRequest;
 use fault::Fault;
 use kubectl::{BesideAct, RemoteAct};
-use scenario::Act;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::rc::Rc;
@@ -59,15 +58,5 @@ impl fmt::Display for Action {
 impl From<Fault> for Action {
     fn from(fault: Fault) -> Action {
         Action::Fault(fault)
-    }
-}
-
-/// What a scenario did, as a history repeats it.
-impl From<Act> for Action {
-    fn from(act: Act) -> Action {
-        match act {
-            Act::Command(id, act) => Action::Beside(id, Rc::new(act)),
-            Act::Fault(fault) | Act::Disturbed(fault) => Action::Fault(fault),
-        }
     }
 }

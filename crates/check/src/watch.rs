@@ -1,12 +1,13 @@
 //! One run of a scenario, with what is expected looked at after every instant.
 
+use actions::Action;
 use cluster::Sim;
 use fault::Fault;
 use k8s_model::Time;
 use lesson::expr::{Expr, Expressions};
 use lesson::functions;
 use lesson::{ObservedHistory, Value};
-use scenario::{Act, Disturbance, Finished, How, Observer, Scenario};
+use scenario::{ActionSource, Disturbance, Finished, How, Observer, Scenario};
 use session::Recorded;
 use std::rc::Rc;
 
@@ -221,13 +222,13 @@ impl Observer for Watched<'_> {
         }
     }
 
-    fn did(&mut self, tasks: u64, at: Time, act: Act) {
-        if let Act::Disturbed(fault) = &act {
+    fn acted(&mut self, tasks: u64, at: Time, action: Action, source: ActionSource) {
+        if let (Action::Fault(fault), ActionSource::Disturbance) = (&action, source) {
             self.faults
                 .get_or_insert_default()
                 .push((at, fault.clone()));
         }
-        self.commands.push((tasks, at, act.into()));
+        self.commands.push((tasks, at, action));
     }
 }
 

@@ -11,5 +11,7 @@ mod trace;
 pub use disturb::Disturbance;
 pub use names::resolve;
 pub use parse::{Expected, How, Scenario, ScenarioStep, Wait, cluster, parse, step};
-pub use runner::{Act, Finished, Observer, finish, quiet_until, run, run_disturbed, settle};
+pub use runner::{
+    ActionSource, Finished, Observer, finish, quiet_until, run, run_disturbed, settle,
+};
 pub use trace::Trace;

@@ -4,6 +4,7 @@ use super::disturb::Disturbance;
 use super::names::resolve;
 use super::parse::{Scenario, ScenarioStep, Wait};
 use crate::disturb;
+use actions::Action;
 use cluster::Sim;
 use fault::{Fault, FaultError};
 use k8s_model::Time;
@@ -75,15 +76,13 @@ impl Finished {
     }
 }
 
-/// What was done to the cluster.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Act {
-    /// To the command of this step.
-    Command(u32, BesideAct),
-    /// A fault of a step.
-    Fault(Fault),
-    /// A fault of the disturbance.
-    Disturbed(Fault),
+/// Source of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionSource {
+    /// A step of the scenario.
+    Step,
+    /// Random faults beside the scenario.
+    Disturbance,
 }
 
 /// Who watches a run.
@@ -94,8 +93,8 @@ pub trait Observer {
     fn finished(&mut self, sim: &Sim, step: &Finished);
     /// A step is about to begin; after the last: as many as there are.
     fn begins(&mut self, _sim: &Sim, _step: usize) {}
-    /// Something was done, after so many tasks of the engine.
-    fn did(&mut self, _tasks: u64, _at: Time, _act: Act) {}
+    /// An action was carried out, after so many tasks of the engine.
+    fn acted(&mut self, _tasks: u64, _at: Time, _action: Action, _source: ActionSource) {}
 }
 
 /// A command beside the others, which starts up first.
@@ -243,7 +242,7 @@ impl<'r> Run<'r> {
                 self.advance(began.after(FAULT));
                 let error = line
                     .parse()
-                    .and_then(|fault| self.inject(fault, Act::Fault))
+                    .and_then(|fault| self.inject(fault, ActionSource::Step))
                     .err();
                 self.finish(Finished::quietly(i, "fault", began, self.sim.now(), error));
             }
@@ -267,15 +266,20 @@ impl<'r> Run<'r> {
     fn act(&mut self, step: usize, act: BesideAct) {
         let id = u32::try_from(step).unwrap_or(u32::MAX);
         if self.commands.act(&mut self.sim, id, &act) {
-            self.observer
-                .did(self.tasks, self.sim.now(), Act::Command(id, act));
+            self.observer.acted(
+                self.tasks,
+                self.sim.now(),
+                Action::Beside(id, act.into()),
+                ActionSource::Step,
+            );
         }
     }
 
-    fn inject(&mut self, fault: Fault, act: fn(Fault) -> Act) -> Result<(), FaultError> {
+    fn inject(&mut self, fault: Fault, source: ActionSource) -> Result<(), FaultError> {
         let result = self.sim.inject(&fault);
         if result.is_ok() {
-            self.observer.did(self.tasks, self.sim.now(), act(fault));
+            self.observer
+                .acted(self.tasks, self.sim.now(), Action::Fault(fault), source);
         }
         result
     }
@@ -356,7 +360,7 @@ impl<'r> Run<'r> {
                     name: component.into(),
                     pass: None,
                 },
-                Act::Fault,
+                ActionSource::Step,
             );
         }
         let limit = self.sim.now().after(AT_MOST);
@@ -408,7 +412,7 @@ impl<'r> Run<'r> {
             return;
         };
         // What cannot be done to the cluster as it is, is not done.
-        let _ = self.inject(fault, Act::Disturbed);
+        let _ = self.inject(fault, ActionSource::Disturbance);
     }
 
     fn poll_background(&mut self) {
@@ -458,13 +462,13 @@ mod tests {
 
     /// What was done, as a file of the scenario repeats it.
     #[derive(Default)]
-    struct Done(Vec<Act>);
+    struct Done(Vec<Action>);
 
     impl Observer for Done {
         fn advanced(&mut self, _: &Sim) {}
         fn finished(&mut self, _: &Sim, _: &Finished) {}
-        fn did(&mut self, _: u64, _: Time, act: Act) {
-            self.0.push(act);
+        fn acted(&mut self, _: u64, _: Time, action: Action, _: ActionSource) {
+            self.0.push(action);
         }
     }
 
@@ -476,12 +480,9 @@ mod tests {
         let given_up: Vec<u32> = done
             .0
             .iter()
-            .filter_map(|act| {
-                if let Act::Command(id, BesideAct::Interrupt) = act {
-                    Some(*id)
-                } else {
-                    None
-                }
+            .filter_map(|action| match action {
+                Action::Beside(id, act) if **act == BesideAct::Interrupt => Some(*id),
+                _ => None,
             })
             .collect();
         assert_eq!(given_up, [1]);
