@@ -65,8 +65,8 @@ mod unavailable;
 mod verb;
 mod wait;
 
-use apiserver::Origin;
 use apiserver::journal::Actor;
+use apiserver::{ApiError, Origin};
 pub use applied::{Applied, ApplyResult};
 pub use beside::{Beside, BesideAct};
 use client::Client;
@@ -78,6 +78,7 @@ pub use filenames::Filenames;
 use k8s_model::{Object, Time};
 use line::{bare_verb, verb_position};
 pub use line::{only_reads, opens_editor, plain};
+pub use logs::PodLogOptions;
 pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
 pub use select::ObjectSelector;
 use std::ops::Range;
@@ -130,20 +131,40 @@ impl Session {
 
     /// Starts a command that only reads, without an entry in the history.
     pub fn unnoted(sim: &mut Sim, args: &[String]) -> Session {
-        let origin = Origin {
-            actor: Actor::USER,
-            cause: None,
-            pass: 0,
-            manager: None,
-            user: None,
-        };
-        let mut session = Session::of(origin, usize::MAX);
+        let mut session = Session::of(Session::reader(), usize::MAX);
         let result = session.with_client(sim, |client| dispatch(client, args, ""));
         session.settle(result);
         if session.exit.is_none() {
             session.poll(sim);
         }
         session
+    }
+
+    /// Opens the log of a container of a Pod, as the `log` subresource does: without an entry in the history.
+    pub fn log(sim: &mut Sim, pod: &Object, options: &PodLogOptions) -> Result<Session, ApiError> {
+        let logs = logs::open(pod, options)?;
+        let mut session = Session::of(Session::reader(), usize::MAX);
+        let mut refused = None;
+        let result = session.with_client(sim, |client| {
+            logs.begin(client).map_err(|error| {
+                let failure = failure::server_error(&error);
+                refused = Some(error);
+                failure
+            })
+        });
+        session.settle(result);
+        refused.map_or(Ok(session), Err)
+    }
+
+    /// Origin of a session that only reads.
+    fn reader() -> Origin {
+        Origin {
+            actor: Actor::USER,
+            cause: None,
+            pass: 0,
+            manager: None,
+            user: None,
+        }
     }
 
     /// The same, with so many rows of a table at a time: it goes on with the next when it is polled.

@@ -1,15 +1,18 @@
 //! `kubectl logs`: what a container would have printed. A command given to a shell is rehearsed up to the present; images known to
 //! teach with print how they start; of others nothing is known.
 //!
-//! Models `kubectl/pkg/cmd/logs` and `polymorphichelpers/logsforobject.go`.
+//! Models `kubectl/pkg/cmd/logs` and `polymorphichelpers/logsforobject.go`, and for the `log` subresource `LogLocation` in
+//! `pkg/registry/core/pod/strategy.go`.
 
 use super::client::Client;
 use super::exec;
+use super::failure::server_error;
 use super::parse::Args;
 use super::select::ObjectSelector;
 use super::shell::{Machine, parse, room as shell};
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
+use apiserver::ApiError;
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, Object, ObjectRef, Timestamp};
@@ -27,6 +30,66 @@ pub const VERB: Verb = Verb {
     run,
     help: "Print the logs for a container in a pod",
 };
+
+/// Options of the `log` subresource of Pods, as `PodLogOptions` of core/v1 has them.
+#[derive(Clone, Debug, Default)]
+pub struct PodLogOptions {
+    /// Container; the only one if none is named.
+    pub container: Option<String>,
+    /// Stays open while the container writes.
+    pub follow: bool,
+    /// Reads the log of the run before.
+    pub previous: bool,
+    /// Number of lines from the end.
+    pub tail_lines: Option<usize>,
+    /// Second since 1970 before which lines are left out.
+    pub since: Option<i64>,
+    /// Number of bytes after which the log is cut off.
+    pub limit_bytes: Option<usize>,
+}
+
+/// Opens the log of one container, as the `log` subresource does.
+pub(super) fn open(pod: &Object, options: &PodLogOptions) -> Result<Logs, ApiError> {
+    let spec = &pod.body::<Pod>().spec;
+    let names: Vec<&str> = spec
+        .every_container()
+        .map(|(_, container)| container.name.as_str())
+        .collect();
+    let name = &pod.meta.name;
+    let container = match (&options.container, &spec.containers[..]) {
+        (Some(container), _) if !names.contains(&container.as_str()) => {
+            return Err(ApiError::bad_request(format!(
+                "container {container} is not valid for pod {name}"
+            )));
+        }
+        (Some(container), _) => container.clone(),
+        (None, [only]) => only.name.to_string(),
+        (None, []) => {
+            return Err(ApiError::bad_request(format!(
+                "a container name must be specified for pod {name}"
+            )));
+        }
+        (None, _) => {
+            return Err(ApiError::bad_request(format!(
+                "a container name must be specified for pod {name}, choose one of: [{}]",
+                names.join(" ")
+            )));
+        }
+    };
+    Ok(Logs {
+        sources: vec![Source {
+            pod: pod.key(),
+            container,
+            previous: options.previous,
+            prefix: String::new(),
+            room: options.limit_bytes,
+            place: None,
+        }],
+        tail: options.tail_lines,
+        since: options.since,
+        follow: options.follow,
+    })
+}
 
 /// A container whose log is shown.
 #[derive(Clone, Debug)]
@@ -84,18 +147,13 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     for pod in pods {
         choose(client, &args, pod, &mut sources)?;
     }
-    let mut logs = Logs {
+    let logs = Logs {
         sources,
         tail,
         since,
         follow: args.on("follow"),
     };
-    let ended = logs.show(client)?;
-    Ok(if ended || !logs.follow {
-        Outcome::Done
-    } else {
-        Outcome::pending(logs)
-    })
+    logs.begin(client).map_err(|error| server_error(&error))
 }
 
 /// The second since which lines are shown, if one is asked for.
@@ -235,7 +293,7 @@ const KILLED: [i64; 2] = [137, 143];
 
 /// Logs that are shown, and followed.
 #[derive(Clone, Debug)]
-struct Logs {
+pub(super) struct Logs {
     sources: Vec<Source>,
     tail: Option<usize>,
     since: Option<i64>,
@@ -254,8 +312,18 @@ struct Place {
 }
 
 impl Logs {
-    /// Prints what is new; whether no more will come.
-    fn show(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+    /// Prints what is there, and stays open if the log is followed.
+    pub(super) fn begin(mut self, client: &mut Client<'_>) -> Result<Outcome, ApiError> {
+        let ended = self.show(client)?;
+        Ok(if ended || !self.follow {
+            Outcome::Done
+        } else {
+            Outcome::pending(self)
+        })
+    }
+
+    /// Prints new lines; true if no more will come.
+    fn show(&mut self, client: &mut Client<'_>) -> Result<bool, ApiError> {
         let mut ended = true;
         for source in self
             .sources
@@ -307,7 +375,7 @@ impl PendingCommand for Logs {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         self.sources
             .retain(|source| client.find(&source.pod).is_some());
-        self.show(client)
+        self.show(client).map_err(|error| server_error(&error))
     }
 
     fn copy(&self) -> Box<dyn PendingCommand> {
@@ -321,7 +389,7 @@ fn printed(
     client: &mut Client<'_>,
     source: &mut Source,
     before: i64,
-) -> Result<Option<(String, bool)>, Failure> {
+) -> Result<Option<(String, bool)>, ApiError> {
     let Some(pod) = client.sim().get(&source.pod).cloned() else {
         return Ok(None);
     };
@@ -352,11 +420,7 @@ fn printed(
         let reason = state["waiting"]["reason"]
             .as_str()
             .unwrap_or("ContainerCreating");
-        let refused = |text: String| {
-            Err(Failure::plain(format!(
-                "Error from server (BadRequest): {text}"
-            )))
-        };
+        let refused = |text: String| Err(ApiError::bad_request(text));
         return match (source.previous, object["spec"]["nodeName"].as_str(), reason) {
             (true, ..) => refused(format!(
                 "previous terminated container {container:?} in pod {pod:?} not found"

@@ -11,8 +11,8 @@ use super::{convert, discovery};
 use apiserver::{
     ApiError, ApiServer, ClientWrite, Name, ObjectScale, Patch, Subresource, Written, check_uid,
 };
-use k8s_model::{Kind, Object, ObjectRef};
-use kubectl::Session;
+use k8s_model::{Kind, Object, ObjectRef, Timestamp};
+use kubectl::{PodLogOptions, Session};
 use serde_json::{Value, json};
 
 const SCALE_VERSION: &str = "autoscaling/v1";
@@ -369,62 +369,22 @@ fn finalize(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer
     )
 }
 
-/// The log of a container, as `kubectl logs` has it.
+/// Log of a container.
 fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
+    let refused = |error: &ApiError| Answer::error(error, Some((Kind::Pod, &target.name))).into();
     let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
     if let Some(error) = cluster.forbids(request, "get", &key, "log") {
-        return Answer::error(&error, Some((Kind::Pod, &target.name))).into();
+        return refused(&error);
     }
-    if cluster.sim.get(&key).is_none() {
-        return Answer::error(
-            &ApiError::not_found(Kind::Pod, &target.name),
-            Some((Kind::Pod, &target.name)),
-        )
-        .into();
-    }
-    let mut words = vec![
-        "logs".to_owned(),
-        target.name.clone(),
-        format!("--namespace={}", target.namespace),
-    ];
-    for (option, flag) in [
-        ("container", "container"),
-        ("tailLines", "tail"),
-        ("sinceTime", "since-time"),
-    ] {
-        let value = request.option(option);
-        if !value.is_empty() {
-            words.push(format!("--{flag}={value}"));
-        }
-    }
-    if let Ok(seconds) = request.option("sinceSeconds").parse::<u64>() {
-        words.push(format!("--since={seconds}s"));
-    }
-    for option in ["follow", "previous"] {
-        if request.on(option) {
-            words.push(format!("--{option}"));
-        }
-    }
-    if request.on("timestamps") || !request.option("limitBytes").is_empty() {
-        return failure(
-            400,
-            "BadRequest",
-            "logs are not simulated with timestamps or a limit of bytes",
-        )
-        .into();
-    }
-    let session = Session::unnoted(&mut cluster.sim, &words);
-    match session.exit {
-        Some(0) => Answer::text(session.stdout).into(),
-        Some(_) => {
-            let message = session.stderr.trim_end();
-            let message = message
-                .strip_prefix("error: ")
-                .or_else(|| message.split_once("): ").map(|(_, rest)| rest))
-                .unwrap_or(message);
-            failure(400, "BadRequest", message).into()
-        }
-        None => {
+    let Some(pod) = cluster.sim.get(&key).cloned() else {
+        return refused(&ApiError::not_found(Kind::Pod, &target.name));
+    };
+    let opened = log_options(request, cluster.sim.server().wall_at(cluster.sim.now()))
+        .and_then(|options| Session::log(&mut cluster.sim, &pod, &options));
+    match opened {
+        Err(error) => refused(&error),
+        Ok(session) if session.exit.is_some() => Answer::text(session.stdout).into(),
+        Ok(session) => {
             let (mut follow, receiver) = Follow::open(session);
             if follow.feed(cluster) {
                 cluster.open.push(Box::new(follow));
@@ -432,4 +392,46 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
             Reply::Stream("text/plain", receiver, Vec::new())
         }
     }
+}
+
+/// Reads `PodLogOptions`. Models `ValidatePodLogOptions` in `pkg/apis/core/validation`.
+fn log_options(request: &Request, now: Timestamp) -> Result<PodLogOptions, ApiError> {
+    let text = |name: &str| Some(request.option(name)).filter(|value| !value.is_empty());
+    let number = |name: &str| {
+        text(name)
+            .map(|value| {
+                value
+                    .parse::<i64>()
+                    .map_err(|_| ApiError::bad_request(format!("{name}: not a number: {value:?}")))
+            })
+            .transpose()
+    };
+    if request.on("timestamps") {
+        return Err(ApiError::bad_request(
+            "logs are not simulated with timestamps".into(),
+        ));
+    }
+    let since = match (number("sinceSeconds")?, text("sinceTime")) {
+        (Some(_), Some(_)) => {
+            return Err(ApiError::bad_request(
+                "at most one of `sinceTime` or `sinceSeconds` may be specified".into(),
+            ));
+        }
+        (Some(seconds), None) => Some(now.seconds() - seconds),
+        (None, Some(time)) => Some(
+            Timestamp::parse(time)
+                .ok_or_else(|| ApiError::bad_request(format!("sinceTime: no time: {time:?}")))?
+                .seconds(),
+        ),
+        (None, None) => None,
+    };
+    let size = |number: Option<i64>| number.and_then(|number| usize::try_from(number).ok());
+    Ok(PodLogOptions {
+        container: text("container").map(|name| name.to_string()),
+        follow: request.on("follow"),
+        previous: request.on("previous"),
+        tail_lines: size(number("tailLines")?),
+        since,
+        limit_bytes: size(number("limitBytes")?).filter(|bytes| *bytes > 0),
+    })
 }
