@@ -1686,13 +1686,13 @@ fn what_came_late_leads_back_to_the_fault_that_held_it_up() {
         ),
         [""; 0]
     );
-    // As the engine reads it, a person may write it.
+    // However a person writes it, it is one fault.
     assert_eq!(
         held_up(
             &["fault delay  pod   2s kube-scheduler", pod, "+3"],
             "Pod/p"
         ),
-        ["delay  pod   2s kube-scheduler"]
+        ["delay pod 2s kube-scheduler"]
     );
     // Of two, the one that it waited for.
     let two = [

@@ -148,7 +148,7 @@ mod tests {
         let load = read(&state.timeline.run).expect("a load");
         assert_eq!(
             (load.most, load.step(), load.fault(9_999).to_string()),
-            (8_000, 200, "cpu-load app=shop 8000m".into())
+            (8_000, 200, "cpu-load app=shop 8".into())
         );
     }
 }

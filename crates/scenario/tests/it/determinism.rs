@@ -41,7 +41,7 @@ steps:
 
 fn trace(name: &str, seed: u64, slice: usize) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("tests/conformance/scenarios/{name}.yaml"));
+        .join(format!("../../tests/conformance/scenarios/{name}.yaml"));
     trace_of(&fs::read_to_string(path).unwrap(), seed, slice)
 }
 
