@@ -210,7 +210,7 @@ fn each_link_that_is_kept_opens_as_what_it_stood_for() {
         let served = stands
             .deeds
             .first()
-            .is_some_and(|(_, deed)| deed.starts_with("request"));
+            .is_some_and(|(_, action)| action.starts_with("request"));
         let text = link.manifest.as_deref().unwrap();
         assert!(
             if served {
@@ -226,12 +226,12 @@ fn each_link_that_is_kept_opens_as_what_it_stood_for() {
             .unwrap_or_default();
         let deeds: Vec<(u64, String)> = deeds
             .iter()
-            .map(|(_, at, deed)| (at / 1000, told(deed)))
+            .map(|(_, at, action)| (at / 1000, told(action)))
             .collect();
         let expected: Vec<(u64, String)> = stands
             .deeds
             .iter()
-            .map(|(at, deed)| (*at, (*deed).to_owned()))
+            .map(|(at, action)| (*at, (*action).to_owned()))
             .collect();
         assert_eq!(deeds, expected, "{name}");
         let mut state = opened(&link);

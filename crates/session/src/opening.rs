@@ -158,12 +158,12 @@ impl State {
                 .commands
                 .iter()
                 .take(MAX_COMMANDS)
-                .map(|(after, time, deed)| {
+                .map(|(after, time, action)| {
                     (steps, now) = (
                         steps.max(*after),
                         now.max(Time((*time).min(LONGEST_HISTORY_US))),
                     );
-                    (steps, now, Action::from(deed.clone()))
+                    (steps, now, action.clone())
                 });
             let commands: Vec<_> = commands.collect();
             let end = (

@@ -177,12 +177,12 @@ impl SavedRecord {
             ) => return Err(format!("version {version} is not known")),
             (Line::Head { .. }, Some(_)) => return Err("it begins twice".to_owned()),
             (_, None) => return Err("it has no beginning".to_owned()),
-            (Line::Did(tasks, at, deed), Some(record)) => {
+            (Line::Did(tasks, at, action), Some(record)) => {
                 // Neither tasks nor time go back.
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)));
                 record
                     .commands
-                    .push((record.end.0, record.end.1, Action::from(deed)));
+                    .push((record.end.0, record.end.1, action));
             }
             (Line::Clock(tasks, at), Some(record)) => {
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)))
