@@ -12,27 +12,26 @@ use session::run::Run;
 use session::{Recorded, single};
 use std::path::Path;
 
-/// The file that a build of the page leaves.
-const PAGE: &str = "dist/single.html";
+/// Writes one HTML file with the page and a manifest, a lesson or a scenario in it, which opens without a network
+///
+/// A scenario opens at its beginning, and Space plays it.
+#[derive(clap::Args)]
+pub(super) struct ExportArgs {
+    /// Manifest, lesson or scenario
+    file: String,
+    /// Form of the file: the only one
+    #[arg(long)]
+    html: bool,
+    /// File that a build of the page leaves
+    #[arg(long, value_name = "FILE", default_value = "dist/single.html")]
+    page: String,
+}
+
 /// A scenario is exported as it runs with this seed, as `loopscope run` does.
 const SEED: u64 = 1;
 
-pub(super) fn export(args: &[String]) -> Result<u8, String> {
-    let (mut file, mut page) = (None, PAGE);
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        match arg.as_str() {
-            // The only form there is.
-            "--html" => {}
-            "--page" => page = rest.next().ok_or("--page needs a file")?,
-            flag if flag.starts_with("--") => {
-                return Err(format!("unknown flag {flag}; see loopscope --help"));
-            }
-            path if file.is_none() => file = Some(path),
-            extra => return Err(format!("one file at a time: {extra:?} is too much")),
-        }
-    }
-    let file = file.ok_or("loopscope export needs a file; see loopscope --help")?;
+pub(super) fn export(args: &ExportArgs) -> Result<u8, String> {
+    let (file, page) = (args.file.as_str(), args.page.as_str());
     let text = read(file)?;
     let stem = || {
         Path::new(file)

@@ -154,17 +154,18 @@ impl State {
         if let Some(history) = link.history() {
             // A link is untrusted: times do not go back, and end within the days that a history may have.
             let (mut steps, mut now) = (0, Time(0));
-            let commands = history
-                .commands
-                .iter()
-                .take(MAX_COMMANDS)
-                .map(|(after, time, action)| {
-                    (steps, now) = (
-                        steps.max(*after),
-                        now.max(Time((*time).min(LONGEST_HISTORY_US))),
-                    );
-                    (steps, now, action.clone())
-                });
+            let commands =
+                history
+                    .commands
+                    .iter()
+                    .take(MAX_COMMANDS)
+                    .map(|(after, time, action)| {
+                        (steps, now) = (
+                            steps.max(*after),
+                            now.max(Time((*time).min(LONGEST_HISTORY_US))),
+                        );
+                        (steps, now, action.clone())
+                    });
             let commands: Vec<_> = commands.collect();
             let end = (
                 steps.max(history.end.0),

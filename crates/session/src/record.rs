@@ -180,9 +180,7 @@ impl SavedRecord {
             (Line::Did(tasks, at, action), Some(record)) => {
                 // Neither tasks nor time go back.
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)));
-                record
-                    .commands
-                    .push((record.end.0, record.end.1, action));
+                record.commands.push((record.end.0, record.end.1, action));
             }
             (Line::Clock(tasks, at), Some(record)) => {
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)))
