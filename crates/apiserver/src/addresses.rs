@@ -54,13 +54,13 @@ impl Addresses {
         }
     }
 
-    /// Whether another Service has this address.
+    /// Returns true if another Service has this address.
     pub fn is_taken(&self, asked: &str, own: Option<&Object>) -> bool {
         let own = u32::from(own.is_some_and(|own| ip(own) == asked));
         self.ips.get(&asked.into()).is_some_and(|n| *n > own)
     }
 
-    /// Whether another Service has this node port.
+    /// Returns true if another Service has this node port.
     pub fn is_open(&self, asked: i32, own: Option<&Object>) -> bool {
         let own = own.map_or(0, |own| ports(own).filter(|port| *port == asked).count());
         self.ports.get(&asked).is_some_and(|n| *n as usize > own)

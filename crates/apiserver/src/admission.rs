@@ -573,7 +573,7 @@ fn cluster_ips(service: &Service) -> Vec<String> {
         .collect()
 }
 
-/// Whether an address is in the range of Services, 10.96.0.0/12.
+/// Returns true if an address is in the range of Services, 10.96.0.0/12.
 fn is_service_address(text: &str) -> bool {
     text.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| {
         u32::from(ip) >> 20 == u32::from(std::net::Ipv4Addr::new(10, 96, 0, 0)) >> 20

@@ -154,7 +154,7 @@ impl ApiServer {
         }
     }
 
-    /// Whether a kubelet still has to stop this Pod.
+    /// Returns true if a kubelet still has to stop this Pod.
     pub(super) fn is_graceful(&self, object: &Object) -> bool {
         object.kind == Kind::Pod
             && object

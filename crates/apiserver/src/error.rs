@@ -157,7 +157,7 @@ impl ApiError {
         }
     }
 
-    /// Whether it was refused because its namespace is going away: loops are silent about that.
+    /// Returns true if it was refused because its namespace is going away: loops are silent about that.
     pub fn is_of_terminating_namespace(&self) -> bool {
         matches!(self.cause.as_deref(), Some(Cause::NamespaceTerminating))
     }

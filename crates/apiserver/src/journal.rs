@@ -154,7 +154,7 @@ impl Entry {
         }
     }
 
-    /// Whether it only records a Kubernetes Event, or belongs to the cluster's bootstrap.
+    /// Returns true if it only records a Kubernetes Event, or belongs to the cluster's bootstrap.
     pub fn is_event(&self) -> bool {
         // The reason alone is enough most of the time; reading the object may miss the CPU cache.
         matches!(self.why, Why::Bootstrap | Why::Said { .. })

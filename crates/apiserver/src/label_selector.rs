@@ -28,7 +28,7 @@ enum Operator {
 }
 
 impl Requirement {
-    /// Whether the labels of an object meet the condition.
+    /// Returns true if the labels of an object meet the condition.
     pub fn matches(&self, labels: &Value) -> bool {
         let value = labels.get(&self.key).and_then(Value::as_str);
         let listed = value.is_some_and(|value| self.values.iter().any(|own| own == value));

@@ -59,7 +59,7 @@ fn texts(value: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Whether a list has a word, or all words by `*`.
+/// Returns true if a list has a word, or all words by `*`.
 fn lists(list: &[String], word: &str) -> bool {
     list.iter().any(|own| own == "*" || own == word)
 }
@@ -189,7 +189,7 @@ impl Matcher {
                     .is_some_and(|old| self.objects.selects(&old.meta.labels)))
     }
 
-    /// Whether the labels of an object's namespace are selected; objects of no namespace always are.
+    /// Returns true if the labels of an object's namespace are selected; objects of no namespace always are.
     fn selects_namespace(&self, namespace: Option<&Object>, object: &Object) -> bool {
         match object.kind {
             Kind::Namespace => self.namespaces.selects(&object.meta.labels),

@@ -4,7 +4,7 @@
 
 use k8s_model::{Body, Object};
 
-/// Whether `generation` changes: everything but metadata and status counts.
+/// Returns true if `generation` changes: everything but metadata and status counts.
 pub(super) fn spec_changed(old: &Object, new: &Object) -> bool {
     match (&old.body, &new.body) {
         // The scheduler's binding is a subresource and does not count.

@@ -145,7 +145,7 @@ fn add(usage: &mut QuotaUsage, name: String, more: Quantity) {
     }
 }
 
-/// Whether a quota counts objects like this one at all; quotas with scopes count only some Pods.
+/// Returns true if a quota counts objects like this one at all; quotas with scopes count only some Pods.
 pub fn in_scope(quota: &Map<String, Value>, object: &Object) -> bool {
     let Some(spec) = quota.get("spec") else {
         return true;

@@ -24,7 +24,7 @@ pub enum Patch {
 }
 
 impl Patch {
-    /// Whether a change says something of a field or of what is in it.
+    /// Returns true if a change says something of a field or of what is in it.
     fn concerns(self, change: &Value, field: &str) -> bool {
         if self != Patch::Json {
             return change.pointer(field).is_some();
@@ -125,7 +125,7 @@ pub enum Subresource {
 }
 
 impl Subresource {
-    /// Whether it is the object itself.
+    /// Returns true if it is the object itself.
     pub fn is_main(&self) -> bool {
         *self == Subresource::Main
     }

@@ -64,7 +64,7 @@ pub struct ApiServer {
     pub conflicts: Vec<fault::FaultTarget>,
     /// Default toleration of a node that is not ready or not reachable, in seconds.
     pub toleration_seconds: i64,
-    /// Whether StatefulSets keep `maxUnavailable`: the feature gate `MaxUnavailableStatefulSet`.
+    /// True if StatefulSets keep `maxUnavailable`: the feature gate `MaxUnavailableStatefulSet`.
     pub max_unavailable_statefulset: bool,
     /// Warnings for the client whose request is being served.
     pub warnings: Vec<String>,
@@ -124,7 +124,7 @@ impl ApiServer {
         self.objects.of(key.kind).get(&key.namespace, &key.name)
     }
 
-    /// Whether this is the current version of an object.
+    /// Returns true if this is the current version of an object.
     pub fn is_newest(&self, object: &Object) -> bool {
         let now = self
             .objects

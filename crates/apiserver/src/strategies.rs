@@ -11,7 +11,7 @@ use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// Whether an update may leave out the version of the object that it was made from.
+/// Returns true if an update may leave out the version of the object that it was made from.
 fn allows_unconditional_update(kind: Kind) -> bool {
     !matches!(
         kind,
@@ -34,7 +34,7 @@ fn allows_unconditional_update(kind: Kind) -> bool {
     )
 }
 
-/// Whether an update of an object that is not there creates it.
+/// Returns true if an update of an object that is not there creates it.
 fn allows_create_on_update(kind: Kind) -> bool {
     matches!(
         kind,

@@ -85,7 +85,7 @@ pub enum Why {
     Observed,
     /// deployment: a rollout was paused or resumed.
     Paused {
-        /// Whether it is paused now.
+        /// True if it is paused now.
         paused: bool,
     },
 

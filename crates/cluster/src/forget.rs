@@ -39,7 +39,7 @@ pub struct Forgetting {
 }
 
 impl Forgetting {
-    /// Whether all that is to be forgotten is.
+    /// Returns true if all that is to be forgotten is.
     pub fn is_done(&self) -> bool {
         self.part.end == self.chunks
     }

@@ -104,7 +104,7 @@ fn after(server: &ApiServer, time: Time) -> usize {
     server.journal().partition_point(|entry| entry.time <= time)
 }
 
-/// Whether an object has been written at a place of the journal or behind it.
+/// Returns true if an object has been written at a place of the journal or behind it.
 fn is_newer(server: &ApiServer, object: &Object, from: usize) -> bool {
     let entries = server.journal();
     let next = (from..entries.len()).find_map(|at| entries[at].write());

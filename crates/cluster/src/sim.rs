@@ -77,7 +77,7 @@ const PER_OWNED_US: u64 = 50;
 pub struct Advance {
     /// Tasks that were run.
     pub ran: usize,
-    /// Whether the requested time was reached.
+    /// True if the requested time was reached.
     pub done: bool,
 }
 

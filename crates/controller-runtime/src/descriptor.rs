@@ -17,7 +17,7 @@ pub struct Descriptor {
     pub icon: &'static str,
     /// Its lane of the timeline; empty for the shared lane.
     pub lane: &'static str,
-    /// Whether it is on the ring of loops before it has written.
+    /// True if it is on the ring of loops before it has written.
     pub always_shown: bool,
     /// The pseudo-code of its pass.
     pub code: &'static [CodeLine],

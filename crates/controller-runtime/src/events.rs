@@ -164,7 +164,7 @@ impl EventRecorder {
 }
 
 impl Said {
-    /// Whether an Event of this kind has had too many distinct messages recently.
+    /// Returns true if an Event of this kind has had too many distinct messages recently.
     fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
         let last = self
             .heard

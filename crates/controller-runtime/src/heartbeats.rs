@@ -4,7 +4,7 @@ use k8s_model::Time;
 
 /// The heartbeats of all kubelets. They are not stored as objects: a renewal that changes nothing would only fill the history.
 pub trait Heartbeats {
-    /// Whether this node has a kubelet.
+    /// Returns true if this node has a kubelet.
     fn has(&self, node: &str) -> bool;
 
     /// Last heartbeat of this node's kubelet, if it has stopped responding; time 0 if it has none.

@@ -60,7 +60,7 @@ pub struct WatchFaults {
     missed: Vec<Missed>,
     /// Number of delayed events that are a loop's own writes, by loop and by object or its owner.
     awaited: Tree<(&'static str, ObjectRef), u32>,
-    /// Whether an event was dropped since the flag was last cleared.
+    /// True if an event was dropped since the flag was last cleared.
     pub lost: bool,
     /// When the next relist is due, if one is scheduled.
     pub lists: Option<Time>,
@@ -81,7 +81,7 @@ pub struct Late {
     pub asked: Option<Time>,
     /// When it arrives or the component relists; `None` if neither happens.
     pub until: Option<Time>,
-    /// Whether it was dropped.
+    /// True if it was dropped.
     pub lost: bool,
 }
 
@@ -191,7 +191,7 @@ impl WatchFaults {
         }
     }
 
-    /// Whether an arriving event is withheld from its component, for some time or for good.
+    /// Returns true if an arriving event is withheld from its component, for some time or for good.
     pub fn keeps(&mut self, component: &str, id: EntryId, entry: &Entry, arrived: Time) -> bool {
         let Some((_, object)) = entry.write() else {
             return false;
@@ -280,7 +280,7 @@ impl WatchFaults {
         Some((event.id, fault))
     }
 
-    /// Whether a loop has not yet seen its own writes for a key.
+    /// Returns true if a loop has not yet seen its own writes for a key.
     pub fn awaits(&self, name: &'static str, key: &ObjectRef) -> bool {
         !self.awaited.is_empty() && self.awaited.contains_key(&(name, key.clone()))
     }
@@ -310,12 +310,12 @@ impl WatchFaults {
         self.lists = None;
     }
 
-    /// Whether no fault is left.
+    /// Returns true if no fault is left.
     pub fn is_over(&self) -> bool {
         self.orders.is_empty() && self.streams.is_empty() && self.missed.is_empty() && !self.lost
     }
 
-    /// Whether events of the target are delayed, or will be.
+    /// Returns true if events of the target are delayed, or will be.
     pub fn delays(&self, meant: &FaultTarget, journal: Journal<'_>) -> bool {
         let ordered = self
             .orders

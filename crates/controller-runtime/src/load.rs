@@ -8,7 +8,7 @@ use k8s_model::{Kind, Object, Str};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Whether a load is set for these labels.
+/// Returns true if a load is set for these labels.
 pub fn is_said(loads: &[Load], what: &'static str, selector: &str) -> bool {
     Load::parse(what, selector, "0").is_ok_and(|load| loads.iter().any(|old| load.replaces(old)))
 }
@@ -37,7 +37,7 @@ fn of<'l>(loads: &'l [Load], what: &str, pod: &Object) -> Option<&'l Load> {
         .find(|load| load.resource() == what && is_running(pod) && load.is_for(&pod.meta.labels))
 }
 
-/// Whether the resource metrics API has data for a Pod.
+/// Returns true if the resource metrics API has data for a Pod.
 pub fn is_known(loads: &[Load], pod: &Object) -> bool {
     ["cpu", "memory"]
         .into_iter()

@@ -30,7 +30,7 @@ pub struct PassView<'a> {
     pub config: &'a ClusterConfig,
     /// Heartbeats of the kubelets.
     pub heartbeats: &'a dyn Heartbeats,
-    /// Whether everything it wrote for this key has come back through its informer.
+    /// True if everything it wrote for this key has come back through its informer.
     pub sees_own_writes: bool,
 }
 
@@ -79,7 +79,7 @@ pub struct Out<'a> {
     pub memory: &'a mut Memory,
     /// The rate limit of its client, if there is one.
     pub limit: Option<(&'a mut Limit, &'a ObjectRef)>,
-    /// Whether the limit was reached: then nothing more is written in this pass.
+    /// True if the limit was reached: then nothing more is written in this pass.
     pub waits: bool,
 }
 

@@ -146,7 +146,7 @@ impl WorkQueue {
         self.ready.len() + self.slow.as_ref().map_or(0, |slow| slow.line.len())
     }
 
-    /// Whether no key waits.
+    /// Returns true if no key waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -165,7 +165,7 @@ impl WorkQueue {
             .and_then(|slow| slow.span.map(|span| (span, slow.since)))
     }
 
-    /// Whether the loop is slowed, or still drains the line from when it was.
+    /// Returns true if the loop is slowed, or still drains the line from when it was.
     pub fn is_disturbed(&self) -> bool {
         self.slow.is_some()
     }

@@ -181,7 +181,7 @@ impl Message {
         Message::only(Arg::List(all))
     }
 
-    /// Whether it says nothing.
+    /// Returns true if it says nothing.
     pub fn is_empty(&self) -> bool {
         let says_nothing = |args: &[Arg]| match args {
             [Arg::Name(text) | Arg::State(text)] => text.is_empty(),
@@ -216,7 +216,7 @@ impl Message {
         }
     }
 
-    /// Whether the other says the same with perhaps other arguments.
+    /// Returns true if the other says the same with perhaps other arguments.
     pub fn is_like(&self, other: &Message) -> bool {
         self.id == other.id && self.id != ALONE
     }
@@ -300,7 +300,7 @@ impl Message {
     }
 }
 
-/// Whether it is a Chinese character, or such a punctuation mark.
+/// Returns true if it is a Chinese character, or such a punctuation mark.
 fn is_chinese(letter: Option<char>) -> bool {
     letter.is_some_and(|letter| letter >= '\u{2e80}')
 }

@@ -9,7 +9,7 @@ pub fn network(text: &str) -> Option<(IpAddr, u8)> {
     (bits <= if address.is_ipv4() { 32 } else { 128 }).then_some((address, bits))
 }
 
-/// Whether the address is in the network.
+/// Returns true if the address is in the network.
 pub fn contains(network: (IpAddr, u8), address: IpAddr) -> bool {
     let number = |address: IpAddr| match address {
         IpAddr::V4(v4) => (u128::from(u32::from(v4)) << 96, true),

@@ -99,7 +99,7 @@ impl InvolvedObject {
             .with_borrow_mut(|recent| recent.same(Rc::new(self), |a, b| a.uid == b.uid && a == b))
     }
 
-    /// Whether it is the object with this key.
+    /// Returns true if it is the object with this key.
     pub fn is(&self, key: &ObjectRef) -> bool {
         let namespaced = key.kind.info().namespaced;
         self.name == key.name

@@ -206,7 +206,7 @@ pub fn condition(status: &Value, kind: &str) -> Option<GatewayCondition> {
         .and_then(|one| json::read(one).ok())
 }
 
-/// Whether a condition holds.
+/// Returns true if a condition holds.
 pub fn holds(status: &Value, kind: &str) -> bool {
     condition(status, kind).is_some_and(|one| one.status == "True")
 }
@@ -253,14 +253,14 @@ impl GrantSpec {
 }
 
 impl ParentRef {
-    /// Whether it names a Gateway of this name from a route in a namespace.
+    /// Returns true if it names a Gateway of this name from a route in a namespace.
     pub fn names(&self, from: &str, gateway: &ObjectRef) -> bool {
         self.is_gateway()
             && self.name == gateway.name
             && self.namespace_from(from) == gateway.namespace
     }
 
-    /// Whether it names a Gateway at all.
+    /// Returns true if it names a Gateway at all.
     pub fn is_gateway(&self) -> bool {
         self.group == GATEWAY_GROUP && self.kind == GATEWAY
     }

@@ -145,7 +145,7 @@ struct Translator<'p> {
     depth: u32,
     /// Largest product of nested counts in each open group, the outermost first, and in the last token.
     repeats: (Vec<u32>, u32),
-    /// Whether a repetition has something to repeat.
+    /// True if a repetition has something to repeat.
     repeatable: bool,
     /// The rest of the pattern where a repetition began that nothing stands behind yet.
     repeated: Option<&'p str>,

@@ -61,7 +61,7 @@ pub trait Json {
     fn read(&mut self, value: &Value) -> Result<(), String>;
     /// The JSON of it.
     fn write(&self) -> Value;
-    /// Whether `omitempty` leaves it out.
+    /// Returns true if `omitempty` leaves it out.
     fn is_empty(&self) -> bool {
         false
     }

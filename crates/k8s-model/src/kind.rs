@@ -16,9 +16,9 @@ pub struct KindInfo {
     pub plural: &'static str,
     /// `deploy`; several are separated by commas, empty if there is none.
     pub short: &'static str,
-    /// Whether objects live in a namespace.
+    /// True if objects live in a namespace.
     pub namespaced: bool,
-    /// Whether a loop of this engine acts on it; others are stored and shown as inert.
+    /// True if a loop of this engine acts on it; others are stored and shown as inert.
     pub animated: bool,
 }
 
@@ -145,7 +145,7 @@ pub struct CustomNames<'a> {
     pub name: &'a str,
     /// `crontabs`
     pub plural: &'a str,
-    /// Whether objects live in a namespace.
+    /// True if objects live in a namespace.
     pub namespaced: bool,
 }
 
@@ -234,12 +234,12 @@ impl Kind {
         })
     }
 
-    /// Whether it is a kind of the Gateway API of this name.
+    /// Returns true if it is a kind of the Gateway API of this name.
     pub fn is_gateway_api(self, name: &str) -> bool {
         self.is_custom() && self.info().group == GATEWAY_GROUP && self.info().name == name
     }
 
-    /// Whether a CustomResourceDefinition defines it.
+    /// Returns true if a CustomResourceDefinition defines it.
     pub fn is_custom(self) -> bool {
         matches!(self, Kind::Custom(_))
     }
@@ -252,7 +252,7 @@ impl Kind {
         }
     }
 
-    /// Whether anything here acts on objects of this kind: a loop, a kubelet, which reads ConfigMaps and Secrets, or the
+    /// Returns true if anything here acts on objects of this kind: a loop, a kubelet, which reads ConfigMaps and Secrets, or the
     /// API server, which asks roles, RuntimeClasses and CustomResourceDefinitions.
     pub fn is_simulated(self) -> bool {
         use Kind::{
@@ -273,7 +273,7 @@ impl Kind {
             )
     }
 
-    /// Whether its objects are stored and can be written; ComponentStatuses are only answers.
+    /// Returns true if its objects are stored and can be written; ComponentStatuses are only answers.
     pub fn is_stored(self) -> bool {
         self != Kind::ComponentStatus
     }
@@ -391,7 +391,7 @@ impl Kind {
         })
     }
 
-    /// Whether `metadata.generation` counts changes of this kind's spec.
+    /// Returns true if `metadata.generation` counts changes of this kind's spec.
     pub fn has_generation(self) -> bool {
         matches!(
             self,

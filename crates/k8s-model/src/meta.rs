@@ -138,7 +138,7 @@ impl OwnerReference {
         ))
     }
 
-    /// Whether the owner is of this kind, in any version.
+    /// Returns true if the owner is of this kind, in any version.
     pub fn is_kind(&self, kind: Kind) -> bool {
         *self.kind == *kind.name() && api_group(&self.api_version) == kind.info().group
     }
@@ -189,12 +189,12 @@ impl ObjectMeta {
             .find(|o| o.controller == Some(true))
     }
 
-    /// Whether it is controlled by the object with this uid.
+    /// Returns true if it is controlled by the object with this uid.
     pub fn is_controlled_by(&self, uid: Uid) -> bool {
         self.controller().is_some_and(|o| o.uid == uid)
     }
 
-    /// Whether deletion has begun.
+    /// Returns true if deletion has begun.
     pub fn is_deleting(&self) -> bool {
         self.deletion_timestamp.is_some()
     }
@@ -218,7 +218,7 @@ impl ObjectMeta {
         true
     }
 
-    /// Whether the finalizer holds this object back.
+    /// Returns true if the finalizer holds this object back.
     pub fn has_finalizer(&self, name: &str) -> bool {
         self.finalizers.iter().any(|f| f == name)
     }

@@ -40,7 +40,7 @@ record! {
 }
 
 impl Endpoint {
-    /// Whether it gets traffic: a condition that is not known is taken as true.
+    /// Returns true if it gets traffic: a condition that is not known is taken as true.
     pub fn is_ready(&self) -> bool {
         self.conditions.ready.unwrap_or(true)
     }
@@ -54,7 +54,7 @@ impl Service {
         })
     }
 
-    /// Whether it has no address of its own.
+    /// Returns true if it has no address of its own.
     pub fn is_headless(&self) -> bool {
         self.spec.cluster_ip == "None"
     }

@@ -95,7 +95,7 @@ impl Node {
             .map_or_else(Str::default, |a| a.address.clone())
     }
 
-    /// Whether `Ready` is `True`.
+    /// Returns true if `Ready` is `True`.
     pub fn is_ready(&self) -> bool {
         self.status
             .conditions

@@ -167,7 +167,7 @@ impl Object {
         }
     }
 
-    /// Whether this Pod counts: it is not on its way out and has not ended.
+    /// Returns true if this Pod counts: it is not on its way out and has not ended.
     pub fn is_active_pod(&self) -> bool {
         self.pod()
             .is_some_and(|pod| !pod.is_terminal() && !self.meta.is_deleting())

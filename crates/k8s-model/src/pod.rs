@@ -525,7 +525,7 @@ impl PodStatus {
         self.conditions.iter().find(|c| c.kind == kind)
     }
 
-    /// Whether the condition of this type is `True`.
+    /// Returns true if the condition of this type is `True`.
     pub fn is_true(&self, kind: &str) -> bool {
         self.condition(kind).is_some_and(|c| c.status == "True")
     }
@@ -542,12 +542,12 @@ impl Pod {
         }
     }
 
-    /// Whether `Ready` is `True`.
+    /// Returns true if `Ready` is `True`.
     pub fn is_ready(&self) -> bool {
         self.status.is_true("Ready")
     }
 
-    /// Whether it has been ready for `min_ready_seconds`.
+    /// Returns true if it has been ready for `min_ready_seconds`.
     pub fn is_available(&self, min_ready_seconds: i64, now: Timestamp) -> bool {
         self.is_ready()
             && (min_ready_seconds == 0
@@ -558,7 +558,7 @@ impl Pod {
                     .is_some_and(|t| t.seconds() + min_ready_seconds <= now.seconds()))
     }
 
-    /// Whether its containers have ended for good.
+    /// Returns true if its containers have ended for good.
     pub fn is_terminal(&self) -> bool {
         self.status.phase == "Succeeded" || self.status.phase == "Failed"
     }

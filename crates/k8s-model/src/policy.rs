@@ -49,7 +49,7 @@ impl BudgetSpec {
         part(budget, "spec")
     }
 
-    /// Whether a Pod of the same namespace is under this budget.
+    /// Returns true if a Pod of the same namespace is under this budget.
     pub fn selects(&self, pod: &Object) -> bool {
         self.selector
             .as_ref()

@@ -279,17 +279,17 @@ impl Quantity {
         self.nano as f64 / 1e9
     }
 
-    /// Whether the amount is zero.
+    /// Returns true if the amount is zero.
     pub fn is_zero(self) -> bool {
         self.nano == 0
     }
 
-    /// Whether the amount is below zero.
+    /// Returns true if the amount is below zero.
     pub fn is_negative(self) -> bool {
         self.nano < 0
     }
 
-    /// Whether the amount is a whole number.
+    /// Returns true if the amount is a whole number.
     pub fn is_whole(self) -> bool {
         self.nano % NANO == 0
     }

@@ -3,7 +3,7 @@
 use super::Object;
 use super::network::SERVICE_NAME;
 
-/// Whether an EndpointSlice is of a Service.
+/// Returns true if an EndpointSlice is of a Service.
 #[inline]
 pub fn is_slice_of(slice: &Object, service: &Object) -> bool {
     slice.meta.namespace == service.meta.namespace

@@ -32,7 +32,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Whether the fields of this struct stand in the place of this field.
+    /// Returns true if the fields of this struct stand in the place of this field.
     pub fn inline(&self) -> bool {
         self.json.is_empty()
     }

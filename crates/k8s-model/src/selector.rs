@@ -22,7 +22,7 @@ record! {
 }
 
 impl LabelSelector {
-    /// Whether the labels satisfy every requirement.
+    /// Returns true if the labels satisfy every requirement.
     pub fn matches(&self, labels: &Labels) -> bool {
         contains_all(labels, &self.match_labels)
             && self.match_expressions.iter().all(|r| r.matches(labels))
@@ -44,7 +44,7 @@ impl LabelSelector {
         }
     }
 
-    /// Whether it has no requirement at all.
+    /// Returns true if it has no requirement at all.
     pub fn is_empty(&self) -> bool {
         self.match_labels.is_empty() && self.match_expressions.is_empty()
     }
@@ -71,7 +71,7 @@ impl std::fmt::Display for LabelSelector {
 }
 
 impl Requirement {
-    /// Whether the labels satisfy this requirement. `Gt` and `Lt` are for node affinity.
+    /// Returns true if the labels satisfy this requirement. `Gt` and `Lt` are for node affinity.
     pub fn matches(&self, labels: &Labels) -> bool {
         let value = labels.get(&self.key);
         let listed = value.is_some_and(|v| self.values.contains(v));
@@ -96,7 +96,7 @@ fn compare(value: Option<&Str>, values: &[Str]) -> Option<std::cmp::Ordering> {
     )
 }
 
-/// Whether `labels` holds every pair of `wanted`.
+/// Returns true if `labels` holds every pair of `wanted`.
 pub fn contains_all(labels: &Labels, wanted: &Labels) -> bool {
     wanted.iter().all(|(k, v)| labels.get(k) == Some(v))
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 pub struct Shared<T: 'static>(Option<Rc<Vec<T>>>);
 
 impl<T> Shared<T> {
-    /// Whether both are the same list in memory.
+    /// Returns true if both are the same list in memory.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Some(a), Some(b)) => Rc::ptr_eq(a, b),

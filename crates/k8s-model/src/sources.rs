@@ -14,7 +14,7 @@ pub struct DataSource {
     pub name: Str,
     /// Nothing if it is wanted as a whole.
     pub key: Option<Str>,
-    /// Whether the Pod starts without it too.
+    /// True if the Pod starts without it too.
     pub optional: bool,
 }
 
@@ -106,7 +106,7 @@ pub struct Reference {
     pub kind: Kind,
     /// Its name.
     pub name: Str,
-    /// Whether it is said that the Pod starts without it too.
+    /// True if it is said that the Pod starts without it too.
     pub optional: bool,
     /// `env`, `volume`, `image pull`; nothing for a service account.
     pub of: Vec<Purpose>,

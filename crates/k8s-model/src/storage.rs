@@ -151,7 +151,7 @@ impl StorageClass {
         })
     }
 
-    /// Whether claims without a class get this one, by an annotation of the class.
+    /// Returns true if claims without a class get this one, by an annotation of the class.
     pub fn is_default(meta: &super::ObjectMeta) -> bool {
         const BETA: &str = "storageclass.beta.kubernetes.io/is-default-class";
         [IS_DEFAULT, BETA]
@@ -166,7 +166,7 @@ impl StorageClass {
         newest(classes.filter(|class| StorageClass::is_default(&class.meta)))
     }
 
-    /// Whether a claim of this class waits until a Pod that uses it is scheduled.
+    /// Returns true if a claim of this class waits until a Pod that uses it is scheduled.
     pub fn waits_for_first_consumer(&self) -> bool {
         self.volume_binding_mode == "WaitForFirstConsumer"
     }

@@ -173,7 +173,7 @@ impl DeploymentStatus {
 }
 
 impl Deployment {
-    /// Whether Pods of an older template are left. Pods that are merely added are of the same one.
+    /// Returns true if Pods of an older template are left. Pods that are merely added are of the same one.
     pub fn is_updating(&self) -> bool {
         self.status.updated_replicas < self.status.replicas
     }
@@ -347,7 +347,7 @@ impl StatefulSet {
         named.map(move |claim| [claim, "-", set, "-"].concat())
     }
 
-    /// Whether Pods of an earlier revision are still to be replaced. Those below the partition stay as they are.
+    /// Returns true if Pods of an earlier revision are still to be replaced. Those below the partition stay as they are.
     pub fn is_updating(&self) -> bool {
         let strategy = &self.spec.update_strategy;
         let kept = strategy

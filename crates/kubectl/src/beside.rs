@@ -57,7 +57,7 @@ impl Beside {
             .min()
     }
 
-    /// Whether a command waits for something.
+    /// Returns true if a command waits for something.
     pub fn waits(&self, id: u32) -> bool {
         self.0
             .get(&id)
@@ -89,7 +89,7 @@ impl Beside {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -377,7 +377,7 @@ impl<'a> Client<'a> {
             .map(drop)
     }
 
-    /// Whether requests that write are not even sent.
+    /// Returns true if requests that write are not even sent.
     fn keeps(&self) -> bool {
         matches!(self.mode.dry, DryRun::Client | DryRun::Local)
     }

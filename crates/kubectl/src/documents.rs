@@ -99,7 +99,7 @@ impl FileContents {
     }
 }
 
-/// Whether a command has its objects checked before they are sent.
+/// Returns true if a command has its objects checked before they are sent.
 fn validates(args: &Args) -> bool {
     matches!(args.verb_path.as_str(), "apply" | "create" | "replace")
         && !matches!(args.get("validate"), Some("false" | "ignore"))

@@ -233,7 +233,7 @@ pub fn process(pod: &Object, container: usize) -> Vec<String> {
     }
 }
 
-/// Whether a command is a shell, which reads lines as they are typed.
+/// Returns true if a command is a shell, which reads lines as they are typed.
 pub fn is_shell(command: &[String]) -> bool {
     matches!(command, [word] if matches!(word.rsplit('/').next(), Some("sh" | "bash" | "ash")))
 }

@@ -28,7 +28,7 @@ const WIDTH: usize = 80;
 /// Values of a field that a list of fields shows.
 const VALUES: usize = 4;
 
-/// Whether a line may run it, or one of its parts if it is a line of the shell.
+/// Returns true if a line may run it, or one of its parts if it is a line of the shell.
 pub fn is_in(line: &str) -> bool {
     line.split(|c: char| !c.is_ascii_alphanumeric())
         .any(|word| word == VERB.name)

@@ -23,7 +23,7 @@ pub struct Filenames {
     pub paths: Vec<String>,
     /// The folder of `-k`.
     pub kustomization: Option<String>,
-    /// Whether folders within folders are read.
+    /// True if folders within folders are read.
     pub recursive: bool,
 }
 
@@ -93,7 +93,7 @@ impl Filenames {
         (files, others)
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty() && self.kustomization.is_none()
     }
@@ -103,7 +103,7 @@ impl Filenames {
         self.paths.iter().flat_map(|paths| paths.split(','))
     }
 
-    /// Whether what is written to the command is one of them.
+    /// Returns true if what is written to the command is one of them.
     pub fn stdin(&self) -> bool {
         self.each().any(|path| path == "-")
     }

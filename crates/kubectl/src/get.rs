@@ -222,7 +222,7 @@ pub struct GetWatch {
     label_columns: Vec<String>,
     everywhere: bool,
     show_kind: bool,
-    /// Whether what happened is shown with each object.
+    /// True if what happened is shown with each object.
     with_event: bool,
     custom: CustomColumns,
     /// Entries of the journal that have been looked at.

@@ -217,7 +217,7 @@ impl Session {
         }
     }
 
-    /// Whether it waits for a line to be typed.
+    /// Returns true if it waits for a line to be typed.
     pub fn takes_input(&self) -> bool {
         matches!(&self.task, Outcome::Pending(command) if command.takes_input())
     }
@@ -354,7 +354,7 @@ impl Session {
         }
     }
 
-    /// Whether it goes on by itself, without anything that happens.
+    /// Returns true if it goes on by itself, without anything that happens.
     pub fn goes_on(&self) -> bool {
         matches!(&self.task, Outcome::Pending(command) if command.goes_on())
     }

@@ -3,7 +3,7 @@
 use super::verb::Reads;
 use super::{cp, edit, parse, shell, verb_named};
 
-/// Whether a word means a verb also without `kubectl` before it: `cp` alone is the shell's.
+/// Returns true if a word means a verb also without `kubectl` before it: `cp` alone is the shell's.
 pub fn bare_verb(word: &str) -> bool {
     word != cp::VERB.name && verb_named(word).is_some()
 }
@@ -36,7 +36,7 @@ fn one_command(line: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
+/// Returns true if a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
 pub fn only_reads(line: &str) -> bool {
     match one_command(line) {
         Some(words) => command_only_reads(&words),
@@ -44,7 +44,7 @@ pub fn only_reads(line: &str) -> bool {
     }
 }
 
-/// Whether a line opens an editor.
+/// Returns true if a line opens an editor.
 pub fn opens_editor(line: &str) -> bool {
     one_command(line).is_some_and(|words| {
         words

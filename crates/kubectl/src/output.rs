@@ -153,7 +153,7 @@ fn format(args: &Args) -> Result<Option<OutputFormat>, Failure> {
 }
 
 impl OutputFormat {
-    /// Whether an expression in it names a field.
+    /// Returns true if an expression in it names a field.
     pub fn reads(&self, field: &str) -> bool {
         match self {
             OutputFormat::JsonPath(text) | OutputFormat::JsonPathAsJson(text) => {

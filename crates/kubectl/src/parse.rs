@@ -47,12 +47,12 @@ pub enum FlagEffect {
     Refused,
 }
 
-/// Whether a table has a flag of this name.
+/// Returns true if a table has a flag of this name.
 pub fn takes(table: &'static str, name: &str) -> bool {
     flags(table).any(|flag| flag.name == name)
 }
 
-/// Whether a table has a flag that names objects by a file.
+/// Returns true if a table has a flag that names objects by a file.
 pub fn names_by_file(table: &'static str) -> bool {
     flags(table).any(|flag| flag.effect == FlagEffect::Names)
 }
@@ -212,7 +212,7 @@ impl Args {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Whether a switch is on.
+    /// Returns true if a switch is on.
     pub fn on(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| value != "false")
     }

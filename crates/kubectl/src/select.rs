@@ -63,12 +63,12 @@ impl ObjectSelector {
         Ok(self)
     }
 
-    /// Whether it selects everything.
+    /// Returns true if it selects everything.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
-    /// Whether an object meets all conditions.
+    /// Returns true if an object meets all conditions.
     pub fn matches(&self, object: &Value) -> bool {
         let labels = &object["metadata"]["labels"];
         let holds = |requirement: &FieldRequirement| {

@@ -179,12 +179,12 @@ impl Targets {
             .collect()
     }
 
-    /// Whether there is a label or a field selector.
+    /// Returns true if there is a label or a field selector.
     pub fn has_selector(&self) -> bool {
         !self.selections.is_empty()
     }
 
-    /// Whether the selectors select an object.
+    /// Returns true if the selectors select an object.
     pub fn selects(&self, kind: Kind, object: &Value) -> bool {
         let own = self.selections.iter().find(|(own, _)| *own == kind);
         own.is_none_or(|(_, selection)| selection.matches(object))

@@ -33,7 +33,7 @@ pub const PROXY: Verb = Verb {
 };
 
 impl Verb {
-    /// Whether it does here what kubectl does; others check their words and say why not.
+    /// Returns true if it does here what kubectl does; others check their words and say why not.
     pub fn is_simulated(&self) -> bool {
         !VERBS.iter().any(|verb| verb.name == self.name)
     }

@@ -68,7 +68,7 @@ pub trait PendingCommand {
         None
     }
 
-    /// Whether it goes on by itself, without anything that happens.
+    /// Returns true if it goes on by itself, without anything that happens.
     fn goes_on(&self) -> bool {
         false
     }
@@ -78,7 +78,7 @@ pub trait PendingCommand {
         false
     }
 
-    /// Whether it waits for a line to be typed.
+    /// Returns true if it waits for a line to be typed.
     fn takes_input(&self) -> bool {
         false
     }

@@ -11,7 +11,7 @@ use k8s_model::{ObjectMeta, image};
 /// The life of one container from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Behaviour {
-    /// Whether its image can be pulled.
+    /// True if its image can be pulled.
     pub pulls: bool,
     /// When it counts as started; `None` if its startup probe fails.
     pub started_after: Option<u64>,
@@ -171,7 +171,7 @@ fn script(container: &Container) -> Option<&str> {
     }
 }
 
-/// Whether the first process does not forward signals.
+/// Returns true if the first process does not forward signals.
 pub(super) fn ignores_signals(container: &Container) -> bool {
     script(container).is_some()
         || container

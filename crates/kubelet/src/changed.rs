@@ -9,7 +9,7 @@ use super::{Jobs, PodPass, PodStep, pulls};
 use crate::containers;
 use k8s_model::pod::{ContainerState, Pod};
 
-/// Whether a container runs, or waits to run, an image other than the one in its Pod's spec.
+/// Returns true if a container runs, or waits to run, an image other than the one in its Pod's spec.
 pub(super) fn differs(pod: &Pod, i: u32) -> bool {
     let wanted = containers::container(pod, i).map(|(_, container)| &container.image);
     containers::seen(pod, i)
@@ -17,7 +17,7 @@ pub(super) fn differs(pod: &Pod, i: u32) -> bool {
         .is_some_and(|(status, image)| status.image != *image)
 }
 
-/// Whether a container has ended and waits to be restarted.
+/// Returns true if a container has ended and waits to be restarted.
 fn held_back(pod: &Pod, i: u32) -> bool {
     let state = containers::seen(pod, i).map(|status| &status.state);
     let waits = |state: &ContainerState| {

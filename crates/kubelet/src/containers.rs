@@ -21,7 +21,7 @@ pub(super) fn number(i: u32) -> Option<u32> {
     (i & FLAG != 0).then_some(i & !FLAG)
 }
 
-/// Whether it is the number of an ephemeral container.
+/// Returns true if it is the number of an ephemeral container.
 pub(super) fn is_ephemeral(i: u32) -> bool {
     i & EPHEMERAL != 0
 }
@@ -109,17 +109,17 @@ pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
     statuses.iter().find(|status| status.name == container.name)
 }
 
-/// Whether an init container is a sidecar: the others need not wait for its end.
+/// Returns true if an init container is a sidecar: the others need not wait for its end.
 pub(super) fn is_sidecar(container: &Container) -> bool {
     container.restart_policy == "Always"
 }
 
-/// Whether a container has a command; a sidecar without one is assumed to keep running, whatever its image would do.
+/// Returns true if a container has a command; a sidecar without one is assumed to keep running, whatever its image would do.
 pub(super) fn has_command(container: &Container) -> bool {
     !container.command.is_empty() || !container.args.is_empty()
 }
 
-/// Whether initialization is complete: one of the main containers no longer waits for it.
+/// Returns true if initialization is complete: one of the main containers no longer waits for it.
 pub(super) fn has_ended(pod: &Pod) -> bool {
     let waits = |s: &ContainerStatus| {
         s.state
@@ -190,14 +190,14 @@ pub(super) fn policy(pod: &Pod, i: u32) -> &str {
     }
 }
 
-/// Whether a container has a probe.
+/// Returns true if a container has a probe.
 pub(super) fn has_probe(container: &Container) -> bool {
     container.startup_probe.is_some()
         || container.readiness_probe.is_some()
         || container.liveness_probe.is_some()
 }
 
-/// Whether a container with this exit code is not restarted.
+/// Returns true if a container with this exit code is not restarted.
 pub(super) fn ends(policy: &str, code: i32) -> bool {
     policy == "Never" || (policy == "OnFailure" && code == 0)
 }

@@ -2,7 +2,7 @@
 
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 
-/// The pseudo-code of a pass.
+/// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
     ("for pod := range podsOf(node) {", "", ""),
     ("    desired := pod.Spec", "", ""),
@@ -17,7 +17,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 pub static DESCRIPTOR: Descriptor = Descriptor {
     name: "kubelet",
     aliases: &[],

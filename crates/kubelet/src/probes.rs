@@ -219,7 +219,7 @@ fn answer(pod: &Pod, i: u32) -> Str {
 }
 
 impl super::Kubelets {
-    /// Whether a fault makes this probe of a Pod fail.
+    /// Returns true if a fault makes this probe of a Pod fail.
     pub fn is_forced(&self, uid: k8s_model::Uid, probe: &str) -> bool {
         let standing = self
             .course(uid)

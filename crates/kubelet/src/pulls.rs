@@ -21,7 +21,7 @@ const FIRST_LOOK_US: u64 = SECOND;
 const AFTER_ERROR_US: u64 = 10 * SECOND;
 const AT_LEAST_EVERY_US: u64 = 60 * SECOND;
 
-/// Whether the status shows a failed pull.
+/// Returns true if the status shows a failed pull.
 pub(super) fn fails(pod: &Pod, i: u32) -> bool {
     let waiting = containers::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
     waiting.is_some_and(|waiting| {
@@ -126,7 +126,7 @@ impl PodPass<'_, '_> {
         vec![self.pull_failed()]
     }
 
-    /// Whether a container that is never restarted was stopped for an image that cannot be pulled: then it has ended.
+    /// Returns true if a container that is never restarted was stopped for an image that cannot be pulled: then it has ended.
     pub(super) fn has_lost_its_image(&mut self, i: u32) -> bool {
         let object = self.object.clone();
         let pod = object.body::<Pod>();

@@ -168,12 +168,12 @@ pub(super) enum PullFault {
     NoTag,
 }
 
-/// Whether an image exists.
+/// Returns true if an image exists.
 pub fn can_be_pulled(image: &str) -> bool {
     fault(image).is_none()
 }
 
-/// Whether an image of the library of official images exists only because every unknown name does: `frobnicator:1.0`.
+/// Returns true if an image of the library of official images exists only because every unknown name does: `frobnicator:1.0`.
 pub fn is_assumed(image: &str) -> bool {
     fault(image).is_none() && parts(image).is_some_and(|(_, name, _)| !OFFICIAL.contains(&name))
 }
@@ -221,7 +221,7 @@ fn parts(image: &str) -> Option<(&str, &str, &str)> {
     (!name.contains('/')).then_some((prefix, name, rest))
 }
 
-/// Whether an official image may have a tag: each of its parts is a version or a word that such tags have.
+/// Returns true if an official image may have a tag: each of its parts is a version or a word that such tags have.
 fn is_tag(name: &str, tag: &str) -> bool {
     if name == "nginx" && !may_be_nginx(tag) {
         return false;
@@ -232,7 +232,7 @@ fn is_tag(name: &str, tag: &str) -> bool {
     })
 }
 
-/// Whether a tag of nginx may exist: it has been at 1.x all its life, is far from 1.60, had never more than fifteen patches of one, and no
+/// Returns true if a tag of nginx may exist: it has been at 1.x all its life, is far from 1.60, had never more than fifteen patches of one, and no
 /// letters in its versions. But `nginx:2` is what people write who want another image.
 fn may_be_nginx(tag: &str) -> bool {
     let version = tag.split('-').next().unwrap_or(tag);
@@ -246,7 +246,7 @@ fn may_be_nginx(tag: &str) -> bool {
     }
 }
 
-/// Whether it is a version: `1.27`, `3.13.0rc1`, `8u312`. No letters stand within one that are neither few nor a word of tags.
+/// Returns true if it is a version: `1.27`, `3.13.0rc1`, `8u312`. No letters stand within one that are neither few nor a word of tags.
 fn is_version(part: &str) -> bool {
     let mut letters = part
         .split(|c: char| !c.is_ascii_alphabetic())

@@ -97,7 +97,7 @@ fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<Stri
 pub struct Lack {
     /// What is missing.
     pub source: DataSource,
-    /// Whether the ConfigMap or Secret exists and only the key is missing.
+    /// True if the ConfigMap or Secret exists and only the key is missing.
     pub only_key: bool,
     /// The container, if a variable needs it.
     pub container: Option<Str>,
@@ -168,7 +168,7 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     })
 }
 
-/// Whether a Pod has volumes with sources. Called for every Pod as it starts.
+/// Returns true if a Pod has volumes with sources. Called for every Pod as it starts.
 #[inline(always)]
 pub(super) fn has_volumes(pod: &Pod) -> bool {
     volumes(&pod.spec.raw).next().is_some()

@@ -74,12 +74,12 @@ pub struct PodJob {
 }
 
 impl PodJob {
-    /// Whether it is about this Pod.
+    /// Returns true if it is about this Pod.
     pub fn is_of(&self, uid: Uid) -> bool {
         self.uid == uid
     }
 
-    /// Whether it repeats a failing probe.
+    /// Returns true if it repeats a failing probe.
     pub fn is_probe(&self) -> bool {
         matches!(self.step, PodStep::Probe(..))
     }

@@ -153,7 +153,7 @@ impl Player {
         }
     }
 
-    /// Whether what was played does the task, at its end or at any instant before.
+    /// Returns true if what was played does the task, at its end or at any instant before.
     fn does(play: &mut Play) -> bool {
         play.history.is_reached(&play.sim)
     }

@@ -32,7 +32,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Whether nothing is said.
+    /// Returns true if nothing is said.
     pub fn is_empty(&self) -> bool {
         self.en.is_empty()
     }
@@ -81,7 +81,7 @@ impl Text {
         })
     }
 
-    /// Whether it has a Chinese text.
+    /// Returns true if it has a Chinese text.
     pub fn is_translated(&self) -> bool {
         self.en.is_empty() || !self.zh.is_empty()
     }

@@ -444,7 +444,7 @@ fn field_steps(path: &str) -> Vec<&str> {
     steps
 }
 
-/// Whether a line describes an object: `describe pod web-0`, `describe pod/web-0`.
+/// Returns true if a line describes an object: `describe pod web-0`, `describe pod/web-0`.
 fn describes(line: &str, object: &Object) -> bool {
     let mut words = words_of(line)
         .skip_while(|word| *word != "describe")

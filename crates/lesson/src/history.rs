@@ -25,7 +25,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Whether it is the truth value true.
+    /// Returns true if it is the truth value true.
     pub fn is_true(&self) -> bool {
         *self == Value::Truth(true)
     }
@@ -123,7 +123,7 @@ impl ObservedHistory {
         self.look_at_goal(Some(sim));
     }
 
-    /// Whether the task that began was ever done since; what only the present tells is asked now.
+    /// Returns true if the task that began was ever done since; what only the present tells is asked now.
     pub fn is_reached(&mut self, sim: &Sim) -> bool {
         self.look_at_goal(Some(sim));
         self.goal.as_ref().is_some_and(|goal| goal.reached)
@@ -201,7 +201,7 @@ impl ObservedHistory {
         self.advance(sim, false);
     }
 
-    /// Whether the journal is shorter than what has been read of it.
+    /// Returns true if the journal is shorter than what has been read of it.
     pub fn is_ahead_of(&self, sim: &Sim) -> bool {
         self.read > sim.journal().len()
     }
@@ -296,7 +296,7 @@ impl ObservedHistory {
         self.eval(expr, Some(sim))
     }
 
-    /// Whether an expression holds.
+    /// Returns true if an expression holds.
     pub fn holds(&self, sim: &Sim, expr: &Expr) -> bool {
         self.value(sim, expr).is_true()
     }
@@ -322,7 +322,7 @@ impl ObservedHistory {
         }
     }
 
-    /// Whether an expression can still come to hold: a value that must always have been so, and was not once, never will.
+    /// Returns true if an expression can still come to hold: a value that must always have been so, and was not once, never will.
     pub fn can_hold(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Binary(Operator::And, left, right) => self.can_hold(left) && self.can_hold(right),

@@ -113,7 +113,7 @@ pub fn of_expression(error: &ExprError) -> Message {
     }
 }
 
-/// Whether a text is a lesson: its first field says so.
+/// Returns true if a text is a lesson: its first field says so.
 pub fn is_lesson(text: &str) -> bool {
     let mut lines = text
         .trim_start_matches('\u{feff}')

@@ -28,7 +28,7 @@ impl LessonCursor {
         }
     }
 
-    /// Whether all of them have been played.
+    /// Returns true if all of them have been played.
     pub fn ended(&self, actions: &[ScenarioStep]) -> bool {
         self.next >= actions.len()
     }

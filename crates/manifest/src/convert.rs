@@ -151,7 +151,7 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// Whether a piece of the text stands in it without quotes.
+    /// Returns true if a piece of the text stands in it without quotes.
     fn is_plain(&self, piece: &str) -> bool {
         let offset = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         let before = offset

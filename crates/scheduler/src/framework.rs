@@ -96,7 +96,7 @@ pub(super) struct Refusal {
     pub by: u16,
     /// The scheduler's messages; several for resources.
     pub reasons: Vec<Str>,
-    /// Whether removing other Pods could help.
+    /// True if removing other Pods could help.
     pub preemption_helps: bool,
 }
 

@@ -348,7 +348,7 @@ impl Scheduler {
         self.awake
     }
 
-    /// Whether a cycle is planned for this time.
+    /// Returns true if a cycle is planned for this time.
     pub fn is_due(&self, now: Time) -> bool {
         self.awake == Some(now)
     }

@@ -23,7 +23,7 @@ const NO_ZONE: u16 = u16::MAX;
 #[derive(Clone, Copy, Debug)]
 struct NodeVerdict {
     fits: bool,
-    /// Whether the template's affinity allows the node, regardless of free resources.
+    /// True if the template's affinity allows the node, regardless of free resources.
     eligible: bool,
     zone: u16,
     /// Pods of the same controller.
@@ -121,7 +121,7 @@ impl Memo {
     }
 }
 
-/// Whether a node's verdict depends on the Pod's template and the node alone, apart from the spread of its controller's Pods.
+/// Returns true if a node's verdict depends on the Pod's template and the node alone, apart from the spread of its controller's Pods.
 fn is_plain(cycle: &Cycle<'_>) -> bool {
     cycle.nominated.is_empty()
         && cycle.pod.status.nominated_node_name.is_empty()

@@ -28,7 +28,7 @@ pub(super) struct NodeInfo {
     pub unsociable: usize,
     /// Number of its Pods with preferred affinity or anti-affinity.
     pub choosy: usize,
-    /// Whether it has a `PreferNoSchedule` taint.
+    /// True if it has a `PreferNoSchedule` taint.
     pub repelling: bool,
     /// Incremented with every change that may affect a scheduling decision.
     pub version: u64,
@@ -117,7 +117,7 @@ impl NodeInfo {
         true
     }
 
-    /// Whether a Pod here has a lower priority.
+    /// Returns true if a Pod here has a lower priority.
     pub fn has_lower(&self, than: i64) -> bool {
         self.by_priority.range(..than).any(|(_, count)| *count > 0)
     }

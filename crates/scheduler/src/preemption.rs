@@ -109,7 +109,7 @@ pub(super) fn find(
     best.ok_or_else(|| NoPreemption::NoCandidate(reasons(refused.len(), &left)))
 }
 
-/// Whether a Pod on the nominated node is already terminating for this one.
+/// Returns true if a Pod on the nominated node is already terminating for this one.
 fn is_leaving_for(cycle: &Cycle<'_>, other: &Object) -> bool {
     let for_preemption = || {
         other

@@ -55,7 +55,7 @@ pub(super) fn matching(
     info.pods.values().filter(|o| counts(o)).count() as i64
 }
 
-/// Whether a constraint includes a node.
+/// Returns true if a constraint includes a node.
 pub(super) fn includes(constraint: &TopologySpreadConstraint, pod: &Pod, node: &Object) -> bool {
     let repels = |t: &k8s_model::node::Taint| {
         t.effect != "PreferNoSchedule" && !tolerates(&pod.spec.tolerations, t)

@@ -91,12 +91,12 @@ pub(super) fn check(object: &Object, pod: &Pod, cache: &Cache) -> Result<(), Str
     }
 }
 
-/// Whether all claims are bound.
+/// Returns true if all claims are bound.
 pub(super) fn all_bound(object: &Object, pod: &Pod, cache: &Cache) -> bool {
     claims(object, pod, cache).all(|(_, claim)| claim.is_some_and(|c| is_bound(c)))
 }
 
-/// Whether a ReadWriteOncePod claim is used by another Pod.
+/// Returns true if a ReadWriteOncePod claim is used by another Pod.
 pub(super) fn taken_by_another(cycle: &Cycle<'_>) -> bool {
     let exclusive = |claim: &Object| {
         claim

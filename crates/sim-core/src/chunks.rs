@@ -146,7 +146,7 @@ impl<'a, T, const N: usize> ChunkRange<'a, T, N> {
         self.to - self.from
     }
 
-    /// Whether it is empty.
+    /// Returns true if it is empty.
     pub fn is_empty(self) -> bool {
         self.from == self.to
     }

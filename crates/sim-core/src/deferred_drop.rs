@@ -47,7 +47,7 @@ pub fn enable() {
     QUEUE.with_borrow_mut(|queue| *queue = Some(Vec::new()));
 }
 
-/// Whether something waits to be dropped: memory that looks taken is about to be free.
+/// Returns true if something waits to be dropped: memory that looks taken is about to be free.
 pub fn is_waiting() -> bool {
     QUEUE.with_borrow(|queue| queue.as_ref().is_some_and(|queue| !queue.is_empty()))
 }

@@ -46,7 +46,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         self.len
     }
 
-    /// Whether it is empty.
+    /// Returns true if it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -73,7 +73,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         Some(&self.leaves[at].entries[place].1)
     }
 
-    /// Whether the key exists.
+    /// Returns true if the key exists.
     pub fn contains_key(&self, key: &K) -> bool {
         self.get(key).is_some()
     }

@@ -58,7 +58,7 @@ impl PolicyRule {
         }
     }
 
-    /// Whether it allows a request.
+    /// Returns true if it allows a request.
     pub fn allows(&self, request: &Attributes<'_>) -> bool {
         if !has(&self.verbs, request.verb) {
             return false;
@@ -115,7 +115,7 @@ impl PolicyRule {
         all
     }
 
-    /// Whether it allows all that a single rule allows.
+    /// Returns true if it allows all that a single rule allows.
     pub fn covers(&self, single: &PolicyRule) -> bool {
         let first = |list: &'_ [String]| list.first().cloned().unwrap_or_default();
         let (verb, group, resource, name, url) = (

@@ -73,7 +73,7 @@ impl UserInfo {
         UserInfo::new("kubernetes-admin", vec!["kubeadm:cluster-admins".into()])
     }
 
-    /// Whether a subject of a binding in this namespace means this user.
+    /// Returns true if a subject of a binding in this namespace means this user.
     pub(super) fn is(&self, subject: &Value, namespace: &str) -> bool {
         let text = |field: &str| subject[field].as_str().unwrap_or("");
         match text("kind") {

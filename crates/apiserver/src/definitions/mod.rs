@@ -52,7 +52,7 @@ pub struct Version {
     pub deprecation: Option<String>,
     /// `openAPIV3Schema`
     pub schema: Rc<Value>,
-    /// Whether the status is a subresource.
+    /// True if the status is a subresource.
     pub status: bool,
     /// Where its objects keep their scale, if they can be scaled.
     pub scale: Option<ScalePaths>,
@@ -77,7 +77,7 @@ pub struct Definition {
     pub categories: Vec<String>,
     /// The versions that are served, the preferred one first.
     pub versions: Vec<Version>,
-    /// Whether the definition is there; one that is gone is only remembered.
+    /// True if the definition is there; one that is gone is only remembered.
     pub served: bool,
     /// Its objects are being deleted.
     pub terminating: bool,
@@ -157,7 +157,7 @@ impl Definition {
             .unwrap_or(&self.versions[0])
     }
 
-    /// Whether a word such as `bt`, `boats.harbour.example.com` or `boats.v1.harbour.example.com` means it.
+    /// Returns true if a word such as `bt`, `boats.harbour.example.com` or `boats.v1.harbour.example.com` means it.
     fn is_meant(&self, word: &str) -> bool {
         let info = self.kind.info();
         let (resource, group) = word.split_once('.').unwrap_or((word, ""));
@@ -278,7 +278,7 @@ impl Definitions {
         kind.deprecation().map(str::to_owned).or_else(custom)
     }
 
-    /// Whether a kind is served.
+    /// Returns true if a kind is served.
     pub fn serves(&self, kind: Kind) -> bool {
         !kind.is_custom() || self.of(kind).is_some()
     }

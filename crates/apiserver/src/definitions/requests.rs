@@ -29,7 +29,7 @@ impl ApiServer {
         &self.definitions
     }
 
-    /// Whether a kind is served.
+    /// Returns true if a kind is served.
     pub fn serves(&self, kind: Kind) -> bool {
         self.definitions.serves(kind)
     }
@@ -155,7 +155,7 @@ impl ApiServer {
         Err(error)
     }
 
-    /// Whether an update may change the status too.
+    /// Returns true if an update may change the status too.
     pub(crate) fn updates_status(&self, kind: Kind) -> bool {
         self.definitions
             .of(kind)

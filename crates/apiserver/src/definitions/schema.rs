@@ -265,7 +265,7 @@ fn is_of(schema: &Value, value: &Value) -> bool {
         || found == "null" && is_on(schema, "nullable")
 }
 
-/// Whether a text has a format; unknown formats hold anything.
+/// Returns true if a text has a format; unknown formats hold anything.
 fn has_format(format: &str, text: &str) -> bool {
     let digits = |part: &str, length: usize| {
         part.len() == length && part.bytes().all(|c| c.is_ascii_hexdigit())

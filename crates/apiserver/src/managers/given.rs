@@ -44,7 +44,7 @@ impl ApiServer {
         }
     }
 
-    /// Whether managed fields are those of a text, or say nothing else; times do not count.
+    /// Returns true if managed fields are those of a text, or say nothing else; times do not count.
     pub fn are_managed_fields(&self, given: &Value, current: &str) -> bool {
         let current = serde_json::from_str(current)
             .ok()
@@ -97,7 +97,7 @@ impl ApiServer {
     }
 }
 
-/// Whether two lists name the same managers of the same fields.
+/// Returns true if two lists name the same managers of the same fields.
 fn is_same(left: &[Managed], right: &[Managed]) -> bool {
     let found = |one: &Managed| {
         right
@@ -107,7 +107,7 @@ fn is_same(left: &[Managed], right: &[Managed]) -> bool {
     left.len() == right.len() && left.iter().all(found)
 }
 
-/// Whether something is a set of fields, all the way down.
+/// Returns true if something is a set of fields, all the way down.
 fn is_set(fields: &FieldSet) -> bool {
     fields.iter().all(|(name, below)| {
         let named = name == "."

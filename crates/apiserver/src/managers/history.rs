@@ -150,7 +150,7 @@ impl Kept {
         }
     }
 
-    /// Whether a write may change which fields it manages: it wrote them itself, or some of the same part of the object.
+    /// Returns true if a write may change which fields it manages: it wrote them itself, or some of the same part of the object.
     fn is_affected(&self, write: &FieldWrite) -> bool {
         let shares = |part: &String| {
             self.fields

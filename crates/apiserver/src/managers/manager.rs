@@ -13,7 +13,7 @@ pub struct Manager {
     pub subresource: &'static str,
     /// The fields it applies, or those it set on creation.
     pub(crate) fields: Fields,
-    /// Whether it applies: fields it leaves out are removed.
+    /// True if it applies: fields it leaves out are removed.
     pub(crate) applies: bool,
     /// The version that its request has named, if it is known.
     pub(crate) api_version: Option<Str>,
@@ -23,7 +23,7 @@ pub struct Manager {
     pub(crate) repeated: Rc<[DuplicateField]>,
     /// The managers that it names in place of those of the object.
     pub(crate) given: Option<Rc<[Managed]>>,
-    /// Whether it ends client-side apply with what it applies.
+    /// True if it ends client-side apply with what it applies.
     pub(crate) migrates: bool,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Managed {
 }
 
 impl Managed {
-    /// Whether it is the one of a name, for a part of the object.
+    /// Returns true if it is the one of a name, for a part of the object.
     pub fn is(&self, name: &str, subresource: &str, applies: bool) -> bool {
         self.manager == name && self.subresource == subresource && self.applies == applies
     }

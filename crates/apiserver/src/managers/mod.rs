@@ -88,7 +88,7 @@ struct FieldWrite<'a> {
     changes: fields::Changes,
     /// What is changed or removed.
     touched: FieldSet,
-    /// Whether it ends client-side apply: the object before had its annotation.
+    /// True if it ends client-side apply: the object before had its annotation.
     migrates: bool,
 }
 

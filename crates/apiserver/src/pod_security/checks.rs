@@ -102,7 +102,7 @@ impl Subject<'_> {
         self.minor >= 25 && self.spec["os"]["name"] == "windows"
     }
 
-    /// Whether a Pod has its own user namespace, which relaxes some checks.
+    /// Returns true if a Pod has its own user namespace, which relaxes some checks.
     fn has_own_users(&self) -> bool {
         self.minor >= 34 && self.spec["hostUsers"] == false
     }

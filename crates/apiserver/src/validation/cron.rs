@@ -134,7 +134,7 @@ fn has(bits: u64, value: i64) -> bool {
     bits >> value & 1 == 1
 }
 
-/// Whether a day matches: if both days of month and days of week are restricted, either is enough.
+/// Returns true if a day matches: if both days of month and days of week are restricted, either is enough.
 fn names_day(fields: &[u64; 5], day: i64) -> bool {
     let (_, month, of_month) = civil(day);
     let (by_month, by_week) = (

@@ -58,7 +58,7 @@ pub fn containers<'s>(
     }
 }
 
-/// Whether a field has more than an empty value.
+/// Returns true if a field has more than an empty value.
 fn is_set(value: &Value) -> bool {
     match value {
         Value::Null => false,

@@ -223,7 +223,7 @@ pub fn selector(errors: &mut Errors, selector: &Value, field: &str) {
     }
 }
 
-/// Whether a selector selects everything (or, absent, nothing can be said).
+/// Returns true if a selector selects everything (or, absent, nothing can be said).
 pub fn is_empty_selector(selector: &Value) -> bool {
     selector["matchLabels"]
         .as_object()
@@ -231,7 +231,7 @@ pub fn is_empty_selector(selector: &Value) -> bool {
         && list(selector, "matchExpressions").is_empty()
 }
 
-/// Whether labels satisfy a selector.
+/// Returns true if labels satisfy a selector.
 pub fn matches(selector: &Value, labels: &Value) -> bool {
     let all = selector["matchLabels"]
         .as_object()

@@ -589,7 +589,7 @@ pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
     }
 }
 
-/// Whether a resource is extended, as offered by device plugins: only whole units, not overcommitted.
+/// Returns true if a resource is extended, as offered by device plugins: only whole units, not overcommitted.
 fn is_extended(name: &str) -> bool {
     name.contains('/') && !name.contains("kubernetes.io/")
 }

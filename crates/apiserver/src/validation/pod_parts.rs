@@ -71,7 +71,7 @@ fn config_key(errors: &mut Errors, key: &str, field: &str) {
     }
 }
 
-/// Whether a Pod field is available through the downward API.
+/// Returns true if a Pod field is available through the downward API.
 fn is_downward(path: &str) -> bool {
     let known = [
         "metadata.name",

@@ -119,7 +119,7 @@ pub fn routes_of(
     routes
 }
 
-/// Whether a listener of a Gateway is served at a port.
+/// Returns true if a listener of a Gateway is served at a port.
 pub(super) fn listens_at(server: &ApiServer, gateway: &Object, port: i32) -> bool {
     let spec = GatewaySpec::of(gateway);
     spec.listeners.iter().any(|listener| {
@@ -324,7 +324,7 @@ fn prefix_rest<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
         .filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a pattern matches; one that cannot be read matches nothing.
+/// Returns true if a pattern matches; one that cannot be read matches nothing.
 fn is_match(pattern: &str, text: &str) -> bool {
     GoRegex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
 }

@@ -136,7 +136,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether it is denied.
+    /// Returns true if it is denied.
     pub fn is_denied(&self) -> bool {
         matches!(self, Verdict::Denied { .. })
     }
@@ -218,7 +218,7 @@ pub fn verdict(
     }
 }
 
-/// Whether the rules of a policy of a namespace name peers, and no Pod is one of them.
+/// Returns true if the rules of a policy of a namespace name peers, and no Pod is one of them.
 pub fn allows_no_pod(server: &ApiServer, namespace: &str, spec: &NetworkPolicySpec) -> bool {
     let of = |kind: &Str| {
         if kind == Direction::Ingress.name() {

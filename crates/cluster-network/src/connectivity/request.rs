@@ -353,7 +353,7 @@ const KNOWN_PORTS: [(&str, i32); 9] = [
     ("wordpress", 80),
 ];
 
-/// Whether a container of the Pod listens on a port: one that it declares or that its image is known for. Of a Pod about which neither
+/// Returns true if a container of the Pod listens on a port: one that it declares or that its image is known for. Of a Pod about which neither
 /// is known, every port is taken to be meant.
 pub fn listens(pod: &Pod, port: i32) -> bool {
     // One that waits to be restarted listens nowhere.
@@ -398,7 +398,7 @@ pub fn unanswered_port<'a>(
     })
 }
 
-/// Whether a container of a Pod would listen on a port, once it runs.
+/// Returns true if a container of a Pod would listen on a port, once it runs.
 pub fn would_listen(containers: &[Container], port: i32) -> bool {
     is_among(&ports_of(containers), port)
 }

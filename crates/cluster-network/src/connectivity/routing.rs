@@ -50,7 +50,7 @@ pub fn class_of<'a>(server: &'a ApiServer, ingress: &Object) -> Option<&'a Rc<Ob
         .filter(|_| !class.is_empty())
 }
 
-/// Whether an ingress controller serves at an address.
+/// Returns true if an ingress controller serves at an address.
 pub fn serves_ingresses(server: &ApiServer, at: &str) -> bool {
     server
         .list(Kind::Ingress)

@@ -78,7 +78,7 @@ pub fn attach(
     Ok(left.into_iter().cloned().collect())
 }
 
-/// Whether a listener takes routes from the namespace of this one.
+/// Returns true if a listener takes routes from the namespace of this one.
 fn allows(objects: &dyn Objects, gateway: &Object, listener: &Listener, route: &Object) -> bool {
     let namespaces = &listener.allowed_routes.namespaces;
     let own = &route.meta.namespace;

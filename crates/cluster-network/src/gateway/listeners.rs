@@ -96,7 +96,7 @@ pub fn supported_kinds(listener: &Listener) -> (bool, bool) {
     )
 }
 
-/// Whether the modelled controller serves a Gateway: its class is one of its own.
+/// Returns true if the modelled controller serves a Gateway: its class is one of its own.
 pub fn is_served(objects: &dyn Objects, gateway: &Object) -> bool {
     !gateway.meta.is_deleting()
         && class_served(objects, &GatewaySpec::of(gateway).gateway_class_name).is_some()

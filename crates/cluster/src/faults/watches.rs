@@ -63,12 +63,12 @@ pub struct InLine {
     pub before: usize,
     /// Elapsed and total time of the pass in progress.
     pub pass: (Duration, Duration),
-    /// Whether its pass would write anything now.
+    /// True if its pass would write anything now.
     pub works: bool,
 }
 
 impl Sim {
-    /// Whether components relist after a lost event. Otherwise they depend on events alone.
+    /// Returns true if components relist after a lost event. Otherwise they depend on events alone.
     pub fn relists(&self) -> bool {
         self.relist.is_some()
     }
@@ -175,7 +175,7 @@ impl Sim {
         false
     }
 
-    /// Whether a loop has seen its own writes for a key while events are delayed.
+    /// Returns true if a loop has seen its own writes for a key while events are delayed.
     pub fn sees_own_late(&self, name: &'static str, key: &ObjectRef) -> bool {
         self.informers[MANAGER]
             .trouble
@@ -280,7 +280,7 @@ impl Sim {
         })
     }
 
-    /// Whether any loop is slow, or any watch has lost or delayed events.
+    /// Returns true if any loop is slow, or any watch has lost or delayed events.
     pub fn is_held_up(&self) -> bool {
         let slow = self.scheduler.slowed().is_some()
             || self.queues.iter().any(|queue| queue.slowed().is_some());
@@ -331,7 +331,7 @@ impl Sim {
         found
     }
 
-    /// Whether a pass over a key would write anything now, found by running it on a copy.
+    /// Returns true if a pass over a key would write anything now, found by running it on a copy.
     fn has_work(&self, i: usize, key: &ObjectRef) -> bool {
         let mut copy = self.clone();
         copy.server.now = copy.now();
@@ -360,7 +360,7 @@ impl Sim {
         })
     }
 
-    /// Whether a fault delays events for the loops about an object, or about any of a kind if the name is empty.
+    /// Returns true if a fault delays events for the loops about an object, or about any of a kind if the name is empty.
     pub fn is_delayed(&self, kind: Kind, name: &Str) -> bool {
         let meant = FaultTarget {
             kind,
@@ -458,7 +458,7 @@ impl Sim {
     }
 }
 
-/// Whether a loop is responsible for the object; other loops only read it on behalf of another object.
+/// Returns true if a loop is responsible for the object; other loops only read it on behalf of another object.
 fn serves(name: &str, object: &Object) -> bool {
     match object.kind {
         Kind::Service => name.starts_with("endpoint"),

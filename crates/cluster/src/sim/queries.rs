@@ -109,12 +109,12 @@ impl Sim {
         self.scheduler.places_on(node)
     }
 
-    /// Whether a node matches the Pod's node selector and required affinity.
+    /// Returns true if a node matches the Pod's node selector and required affinity.
     pub fn suits(spec: &PodSpec, node: &Object) -> bool {
         scheduler::fits_affinity(spec, node)
     }
 
-    /// Whether a Pod is in the scheduler's active queue.
+    /// Returns true if a Pod is in the scheduler's active queue.
     pub fn scheduler_busy(&self) -> bool {
         self.scheduler.queued() > 0
     }
@@ -225,12 +225,12 @@ impl Sim {
         )
     }
 
-    /// Whether a fault makes this probe of the Pod fail.
+    /// Returns true if a fault makes this probe of the Pod fail.
     pub fn is_probe_forced(&self, uid: Uid, probe: &str) -> bool {
         self.kubelets.is_forced(uid, probe)
     }
 
-    /// Whether a load fault sets the usage of Pods with these labels.
+    /// Returns true if a load fault sets the usage of Pods with these labels.
     pub fn is_load_said(&self, what: &'static str, selector: &str) -> bool {
         load::is_said(&self.kubelets.loads, what, selector)
     }

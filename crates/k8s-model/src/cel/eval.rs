@@ -252,7 +252,7 @@ pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
     }
 }
 
-/// Whether two values are the same; 1 and 1.0 are.
+/// Returns true if two values are the same; 1 and 1.0 are.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(_), Value::Number(_)) => order(left, right) == Some(Ordering::Equal),

@@ -39,7 +39,7 @@ const KNOWN: [(&str, bool, usize, usize); 29] = [
     ("reverse", true, 0, 0),
 ];
 
-/// Whether there is such a function.
+/// Returns true if there is such a function.
 pub(super) fn is_known(name: &str, method: bool, arguments: usize) -> bool {
     KNOWN.iter().any(|(known, of, least, most)| {
         *known == name && *of == method && (*least..=*most).contains(&arguments)

@@ -25,7 +25,7 @@ impl Program {
         })
     }
 
-    /// Whether it asks for the value before the change.
+    /// Returns true if it asks for the value before the change.
     pub fn asks_old(&self) -> bool {
         self.root.names("oldSelf")
     }

@@ -50,7 +50,7 @@ impl CelExpr {
         }
     }
 
-    /// Whether a name is in it.
+    /// Returns true if a name is in it.
     pub fn names(&self, name: &str) -> bool {
         matches!(self, CelExpr::Name(here) if here == name)
             || self.parts().into_iter().any(|part| part.names(name))

@@ -108,7 +108,7 @@ impl Debug {
         self.text("image")
     }
 
-    /// Whether it stays with the container: with `-i`, unless `--attach=false`.
+    /// Returns true if it stays with the container: with `-i`, unless `--attach=false`.
     fn attaches(&self) -> bool {
         self.args
             .get("attach")

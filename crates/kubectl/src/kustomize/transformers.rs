@@ -53,7 +53,7 @@ pub(super) fn run(of: &Kustomization, all: &mut [Resource]) {
         .for_each(|entry| all.iter_mut().for_each(|resource| image(resource, entry)));
 }
 
-/// Whether objects of a kind are in a namespace; those of kinds that are not known are.
+/// Returns true if objects of a kind are in a namespace; those of kinds that are not known are.
 fn is_namespaced(resource: &Resource) -> bool {
     let version = resource.object["apiVersion"].as_str().unwrap_or("");
     Kind::from_api(version, resource.kind()).is_none_or(|kind| kind.info().namespaced)

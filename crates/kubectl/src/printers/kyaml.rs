@@ -99,7 +99,7 @@ fn text(out: &mut String, text: &str, indent: Option<usize>) {
     out.push('"');
 }
 
-/// Whether a key is read as text without quotes.
+/// Returns true if a key is read as text without quotes.
 fn is_plain(key: &str) -> bool {
     const WORDS: [&str; 13] = [
         "null", "~", "true", "t", "y", "yes", "on", "false", "f", "n", "no", "off", "nan",

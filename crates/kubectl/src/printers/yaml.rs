@@ -84,7 +84,7 @@ fn scalar(out: &mut String, text: &str, indent: usize, key: bool) {
     }
 }
 
-/// Whether plain text would be read back as a boolean, a number, a time or nothing.
+/// Returns true if plain text would be read back as a boolean, a number, a time or nothing.
 fn looks_like_something_else(text: &str) -> bool {
     let known = [
         "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE",

@@ -16,12 +16,12 @@ thread_local! {
     static FILES: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
-/// Whether a line may name one of the files.
+/// Returns true if a line may name one of the files.
 pub fn is_in(line: &str) -> bool {
     line.contains(GATEWAY_RELEASES)
 }
 
-/// Whether an address is that of a file here, there or still to be loaded.
+/// Returns true if an address is that of a file here, there or still to be loaded.
 pub fn is_known(address: &str) -> bool {
     let version = address
         .strip_prefix(GATEWAY_RELEASES)
@@ -43,7 +43,7 @@ pub fn text(address: &str) -> Option<&'static str> {
         .filter(|text| !text.is_empty() && is_known(address))
 }
 
-/// Whether the files are there, or known not to be had.
+/// Returns true if the files are there, or known not to be had.
 pub fn is_settled() -> bool {
     FILES.get().or_else(own).is_some()
 }

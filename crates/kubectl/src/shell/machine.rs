@@ -205,7 +205,7 @@ impl Machine {
         true
     }
 
-    /// Whether it waits for a line.
+    /// Returns true if it waits for a line.
     pub fn takes_input(&self) -> bool {
         self.interactive && !self.ended && self.frames.is_empty()
     }
@@ -230,12 +230,12 @@ impl Machine {
         text + &complaints
     }
 
-    /// Whether it has been rehearsed up to some time.
+    /// Returns true if it has been rehearsed up to some time.
     pub fn is_rehearsed(&self) -> bool {
         self.rehearsed.is_some()
     }
 
-    /// Whether a rehearsal has stopped within a command whose place is not kept.
+    /// Returns true if a rehearsal has stopped within a command whose place is not kept.
     pub fn is_lost(&self) -> bool {
         self.lost
     }
@@ -261,7 +261,7 @@ impl Machine {
         })
     }
 
-    /// Whether it goes on without anything that happens.
+    /// Returns true if it goes on without anything that happens.
     pub fn goes_on(&self) -> bool {
         self.waits
             .as_ref()

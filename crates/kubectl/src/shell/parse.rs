@@ -50,7 +50,7 @@ fn unexpected(token: &ShellToken) -> String {
 /// An open loop.
 struct Loop {
     begin: usize,
-    /// Whether it is one over words.
+    /// True if it is one over words.
     words: bool,
     /// The jumps that leave it.
     leaves: Vec<usize>,

@@ -28,7 +28,7 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Whether anything but itself fits a text.
+/// Returns true if anything but itself fits a text.
 pub fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
@@ -62,7 +62,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it fits all of a text.
+    /// Returns true if it fits all of a text.
     pub fn fits(&mut self, text: &[char]) -> bool {
         let (mut at, mut part) = (0, 0);
         // Where the last star stands, and how much of the text it has taken.

@@ -9,7 +9,7 @@ use super::tools;
 /// Whether kubectl's words only look.
 type KubectlReads = fn(&[String]) -> bool;
 
-/// Whether a line only looks: no command of it writes, to the cluster or to a file.
+/// Returns true if a line only looks: no command of it writes, to the cluster or to a file.
 pub fn only_reads(line: &str, kubectl: KubectlReads) -> bool {
     match parse::parse(line) {
         Ok(script) => !script.steps.is_empty() && reads(&script, kubectl),

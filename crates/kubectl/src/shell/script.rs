@@ -127,7 +127,7 @@ pub fn literal(word: &[Piece]) -> Option<String> {
         .collect()
 }
 
-/// Whether it may name a variable.
+/// Returns true if it may name a variable.
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

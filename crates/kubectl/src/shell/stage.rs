@@ -173,7 +173,7 @@ impl Machine {
     }
 }
 
-/// Whether a command makes each line of its output from one line of its input.
+/// Returns true if a command makes each line of its output from one line of its input.
 fn by_line(simple: &Simple) -> bool {
     let words: Vec<String> = simple
         .words

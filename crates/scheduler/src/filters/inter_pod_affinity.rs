@@ -20,7 +20,7 @@ pub(super) const FILTER: Filter = Filter {
     requeue_on: POD_GONE | POD_PLACED | NODE_LABELS,
 };
 
-/// Whether the Pods of all nodes in the node's domain include one that the test accepts.
+/// Returns true if the Pods of all nodes in the node's domain include one that the test accepts.
 fn any_in_domain(
     cycle: &Cycle<'_>,
     node: &Object,

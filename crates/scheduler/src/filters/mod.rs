@@ -46,7 +46,7 @@ pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<(usize, &'static Filter)> {
     asked
 }
 
-/// Whether a filter applies that not every Pod has to pass: such filters depend on more than the template and the node's totals.
+/// Returns true if a filter applies that not every Pod has to pass: such filters depend on more than the template and the node's totals.
 pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
     ALL.iter()
         .filter_map(|filter| filter.asks)

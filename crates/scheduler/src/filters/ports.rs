@@ -33,7 +33,7 @@ fn host_ports(pod: &Pod) -> impl Iterator<Item = &ContainerPort> {
         .filter(|p| p.host_port > 0)
 }
 
-/// Whether two host addresses overlap; an empty one means all.
+/// Returns true if two host addresses overlap; an empty one means all.
 fn overlap(a: &str, b: &str) -> bool {
     let all = |ip: &str| ip.is_empty() || ip == "0.0.0.0";
     a == b || all(a) || all(b)

@@ -22,7 +22,7 @@ pub(super) const SCORE: Score = Score {
 /// A Pod's node, a topology key, and the weight of sharing that domain.
 type Worth<'c> = (&'c Object, &'c str, i64);
 
-/// Whether the Pod has preferences of its own.
+/// Returns true if the Pod has preferences of its own.
 fn prefers(cycle: &Cycle<'_>) -> bool {
     let own = &cycle.pod.spec.affinity;
     !own.pod_affinity

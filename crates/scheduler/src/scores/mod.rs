@@ -33,7 +33,7 @@ pub(super) fn alone(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
     ALL.iter().map(of).sum()
 }
 
-/// Whether one of the scores that compare nodes with each other tells nodes apart for this Pod.
+/// Returns true if one of the scores that compare nodes with each other tells nodes apart for this Pod.
 pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
     ALL.iter()
         .any(|score| matches!(score.score, Scoring::Among { asks, .. } if asks(cycle)))

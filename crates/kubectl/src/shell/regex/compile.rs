@@ -246,7 +246,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Whether a basic pattern, or its group or alternative, ends behind this letter.
+    /// Returns true if a basic pattern, or its group or alternative, ends behind this letter.
     fn ends_here(&self) -> bool {
         let rest = &self.chars[self.at + 1..];
         matches!(rest, [] | ['\n', ..] | ['\\', ')' | '|', ..])

@@ -37,7 +37,7 @@ impl Regex {
         })
     }
 
-    /// Whether it is in a text.
+    /// Returns true if it is in a text.
     pub fn is_in(&self, text: &str) -> bool {
         self.find(&text.chars().collect::<Vec<_>>(), 0).is_some()
     }

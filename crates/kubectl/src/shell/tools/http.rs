@@ -29,7 +29,7 @@ struct Request {
     port: i32,
     address: String,
     outcome: RequestOutcome,
-    /// Whether a time limit was given.
+    /// True if a time limit was given.
     limited: bool,
     status: u16,
     body: String,

@@ -240,7 +240,7 @@ impl Program {
 }
 
 impl Command {
-    /// Whether its addresses choose the line.
+    /// Returns true if its addresses choose the line.
     fn applies(&self, line: &str, number: usize, count: usize, range: &mut Option<usize>) -> bool {
         let fits = |address: &Address| match address {
             Address::Line(wanted) => *wanted == number,

@@ -126,7 +126,7 @@ impl<'a> ToolCall<'a, '_, '_> {
             .filter(|word| !word.starts_with('-') || *word == "-")
     }
 
-    /// Whether one of the short flags is given, alone or among others.
+    /// Returns true if one of the short flags is given, alone or among others.
     pub fn has(&self, letter: char) -> bool {
         self.words
             .iter()
