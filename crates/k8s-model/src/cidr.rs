@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// The network and the number of fixed bits of `10.0.0.0/8`.
+/// Parses `10.0.0.0/8` into the address and the prefix length.
 pub fn network(text: &str) -> Option<(IpAddr, u8)> {
     let (address, bits) = text.split_once('/')?;
     let (address, bits) = (address.parse::<IpAddr>().ok()?, bits.parse::<u8>().ok()?);

@@ -67,7 +67,7 @@ impl Controller for NodeLifecycle {
         &[Watch::For(Kind::Node), Watch::Maps(Kind::Node)]
     }
 
-    /// Wakes all nodes when one becomes ready or not ready: with none ready no Pod is evicted.
+    /// Wakes the nodes that are not ready when a node becomes ready or not ready: with none ready no Pod is evicted.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let ready = |object: &Object| object.body::<Node>().is_ready();
         if event
