@@ -1,4 +1,4 @@
-//! Injected conflicts: writes of loops that are refused once.
+//! Injected conflicts: writes of controllers that are refused once.
 
 use super::ApiServer;
 use k8s_model::Object;
