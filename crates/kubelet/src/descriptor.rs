@@ -1,4 +1,4 @@
-//! How the page shows the kubelets.
+//! UI presentation of the kubelets.
 
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 
@@ -17,7 +17,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// UI descriptor of the controller.
+/// UI descriptor of the kubelets.
 pub static DESCRIPTOR: Descriptor = Descriptor {
     name: "kubelet",
     aliases: &[],
