@@ -233,7 +233,7 @@ fn is_tag(name: &str, tag: &str) -> bool {
 }
 
 /// Returns true if a tag of nginx may exist: all versions are 1.x, well below 1.60, with at most fifteen patch releases and no letters.
-/// `nginx:2` is accepted, since tutorials use it for another image.
+/// `nginx:2` is accepted, since people write it to get another image.
 fn may_be_nginx(tag: &str) -> bool {
     let version = tag.split('-').next().unwrap_or(tag);
     let numbers: Vec<Option<u64>> = version.split('.').map(|part| part.parse().ok()).collect();
