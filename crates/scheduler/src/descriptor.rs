@@ -1,4 +1,4 @@
-//! How the page shows the scheduler.
+//! UI presentation of the scheduler.
 
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 
@@ -19,7 +19,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// UI descriptor of the controller.
+/// UI descriptor of the scheduler.
 pub static DESCRIPTOR: Descriptor = Descriptor {
     name: "default-scheduler",
     aliases: &[],

@@ -9,7 +9,7 @@ use k8s_model::selector::contains_all;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Returns true if one of the terms holds; a term without requirements never does.
+/// Returns true if one of the terms matches; a term without requirements never does.
 pub(super) fn selects(selector: &NodeSelector, node: &Object) -> bool {
     selector
         .node_selector_terms

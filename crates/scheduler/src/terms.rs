@@ -31,7 +31,7 @@ pub(super) fn selects(
             .is_some_and(|s| s.matches(&other.meta.labels))
 }
 
-/// Returns true if two nodes are in one domain of a key.
+/// Returns true if two nodes are in the same domain of a key.
 pub(super) fn same_domain(a: &Object, b: &Object, key: &str) -> bool {
     a.meta
         .label(key)

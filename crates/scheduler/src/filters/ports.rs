@@ -1,4 +1,4 @@
-//! A host port can be used once per node.
+//! Filter for host ports, which can be used once per node.
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeports`.
 
@@ -10,7 +10,7 @@ use k8s_model::node::Node;
 use k8s_model::pod::{ContainerPort, Pod};
 use std::rc::Rc;
 
-/// The filter.
+/// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "NodePorts",
     asks: Some(asks),
