@@ -1,9 +1,9 @@
-//! Faults in watches and loops: lost and delayed events, slow loops, and the relist that repairs them.
+//! Faults in watches and controllers: lost and delayed events, slow controllers, and the relist that repairs them.
 //!
-//! A program that only reacts to events stays wrong forever when one is lost. A control loop recovers with the next
-//! relist. Both can be tried out with these faults:
+//! A program that only reacts to events stays wrong forever when one is lost. A controller recovers with the next relist. Both can be
+//! demonstrated with these faults:
 //!
-//! | fault | what happens |
+//! | fault | effect |
 //! |---|---|
 //! | `lose pod/web-0`, `lose pod` | the next watch event for this object (namespace `default`) or this kind does not reach the loops |
 //! | `lose pod/web-0 kube-scheduler` | it does not reach this component: `kube-controller-manager`, `kube-scheduler` or `kubelet` |
@@ -34,36 +34,36 @@ use std::rc::Rc;
 
 const SCHEDULER_NAME: &str = "kube-scheduler";
 
-/// The scheduler has two names: the component's, and the one in a Pod's `schedulerName`.
+/// Returns true for the scheduler's names: the component's, and the one in a Pod's `schedulerName`.
 fn is_scheduler(name: &str) -> bool {
     name == SCHEDULER_NAME || name == "default-scheduler"
 }
 
-/// A loop slowed by a fault.
+/// Controller slowed by a fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slowed {
     /// Its name.
     pub name: &'static str,
-    /// What each of its passes takes.
+    /// Duration of each pass.
     pub span: Duration,
-    /// When the fault was injected.
+    /// Time at which the fault was injected.
     pub asked: Time,
-    /// Number of keys that wait for it.
+    /// Number of waiting keys.
     pub waiting: usize,
-    /// The key of the pass in progress, and when the pass ends.
+    /// Key of the pass in progress, and the end of the pass.
     pub pass: Option<(ObjectRef, Time)>,
 }
 
-/// An object's place in the queue of a slowed loop.
+/// Position of an object in the queue of a slowed controller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InLine {
-    /// The loop.
+    /// Slowed controller.
     pub slowed: Slowed,
-    /// Number of keys before it; 0 if the pass in progress is its own.
+    /// Number of keys before the object; 0 if the pass in progress is its own.
     pub before: usize,
     /// Elapsed and total time of the pass in progress.
     pub pass: (Duration, Duration),
-    /// True if its pass would write anything now.
+    /// True if the object's pass would write anything now.
     pub works: bool,
 }
 
@@ -73,7 +73,7 @@ impl Sim {
         self.relist.is_some()
     }
 
-    /// The component whose watch is affected: the controllers, if none is named.
+    /// Returns the index of the component whose watch is affected, kube-controller-manager by default.
     fn watch_of(&self, component: Option<&Str>) -> Result<usize, FaultError> {
         component.map_or(Ok(MANAGER), |name| self.component(name))
     }
@@ -148,7 +148,7 @@ impl Sim {
         }
     }
 
-    /// Delivers the delayed events that are due; `false` if more are left.
+    /// Delivers the delayed events that are due; returns false if more are left.
     pub fn release(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERY_BATCH {
             let now = self.now();
@@ -175,7 +175,7 @@ impl Sim {
         false
     }
 
-    /// Returns true if a loop has seen its own writes for a key while events are delayed.
+    /// Returns true if a controller has seen its own writes for a key while events are delayed.
     pub fn sees_own_late(&self, name: &'static str, key: &ObjectRef) -> bool {
         self.informers[MANAGER]
             .trouble
@@ -183,12 +183,12 @@ impl Sim {
             .is_none_or(|trouble| !trouble.awaits(name, key))
     }
 
-    /// The delays caused by faults.
+    /// Returns the delays caused by faults.
     pub fn delays(&self) -> &DelayLog {
         &self.delays
     }
 
-    /// Sets how long each pass of a loop takes, or restores its normal speed.
+    /// Sets the duration of a controller's passes, or restores its normal speed.
     pub(super) fn slow(
         &mut self,
         name: &Str,
@@ -216,7 +216,7 @@ impl Sim {
         Ok(())
     }
 
-    /// Queues a key of a slowed loop behind the others; if the loop is no longer slow, runs the pass and records how long it had to wait.
+    /// Queues a key of a slowed controller; if the controller is no longer slow, runs the pass and records the wait.
     pub fn line_up(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let now = self.now();
         if self.queues[i].slowed().is_some() {
@@ -242,7 +242,7 @@ impl Sim {
         }
     }
 
-    /// Runs the pass of a slowed loop for the first key in line.
+    /// Runs the pass of a slowed controller for the first key in line.
     pub fn slow_pass(&mut self, i: usize) {
         let now = self.now();
         if let Some((key, waited)) = self.queues[i].take_first(now) {
@@ -258,7 +258,7 @@ impl Sim {
         }
     }
 
-    /// The slowdown of a loop, if any.
+    /// Returns the slowdown of a controller, if any.
     pub fn slowed(&self, name: &str) -> Option<Slowed> {
         if is_scheduler(name) {
             let (span, asked) = self.scheduler.slowed()?;
@@ -280,7 +280,7 @@ impl Sim {
         })
     }
 
-    /// Returns true if any loop is slow, or any watch has lost or delayed events.
+    /// Returns true if any controller is slow, or any watch has lost or delayed events.
     pub fn is_held_up(&self) -> bool {
         let slow = self.scheduler.slowed().is_some()
             || self.queues.iter().any(|queue| queue.slowed().is_some());
@@ -290,7 +290,7 @@ impl Sim {
             .any(|informer| informer.trouble.is_some())
     }
 
-    /// The slowed loop that an object waits for: one that has work for it is preferred.
+    /// Returns the slowed controller that an object waits for; one that has work for it is preferred.
     pub fn waits_for_slow(&self, object: &Object) -> Option<InLine> {
         let turn = |name: &str, (before, due): (usize, Option<(Time, Time)>), works: bool| {
             let slowed = self.slowed(name)?;
@@ -339,7 +339,7 @@ impl Sim {
         copy.journal().len() > self.journal().len()
     }
 
-    /// The first delayed or lost watch event about a matching object.
+    /// Returns the first delayed or lost watch event about a matching object.
     pub fn late(&self, about: &dyn Fn(&'static str, &Object) -> bool) -> Option<Late> {
         self.informers.iter().find_map(|informer| {
             let trouble = informer.trouble.as_ref()?;
@@ -349,7 +349,7 @@ impl Sim {
         })
     }
 
-    /// Whether the watch event of one entry is delayed or lost, and for which component.
+    /// Returns the delay or loss of the watch event of one entry, with its component, if any.
     pub fn late_event(&self, id: EntryId) -> Option<Late> {
         let journal = self.server.journal();
         self.informers.iter().find_map(|informer| {
@@ -360,7 +360,7 @@ impl Sim {
         })
     }
 
-    /// Returns true if a fault delays events for the loops about an object, or about any of a kind if the name is empty.
+    /// Returns true if a fault delays events to the controllers about an object, or about any of a kind if the name is empty.
     pub fn is_delayed(&self, kind: Kind, name: &Str) -> bool {
         let meant = FaultTarget {
             kind,
@@ -388,7 +388,7 @@ impl Sim {
         }
         self.relist(i);
         if i == MANAGER {
-            // Endpoints whose Service was deleted in the meantime have no owner reference: the loop checks all of them once.
+            // Endpoints whose Service was deleted in the meantime have no owner reference: the controller checks all of them once.
             let left: Vec<ObjectRef> = self
                 .list(Kind::Endpoints)
                 .map(|o| ObjectRef {
@@ -428,7 +428,7 @@ impl Sim {
     fn differences(&self, i: usize) -> Vec<Difference> {
         let informer = &self.informers[i];
         let mut found = Vec::new();
-        // Nodes come before Pods, owners before what they own.
+        // Nodes come before Pods, owners before their dependents.
         for kind in kind::all().filter(|kind| (informer.watches)(*kind)) {
             let gone = |o: &&Rc<Object>| {
                 self.server
@@ -458,7 +458,7 @@ impl Sim {
     }
 }
 
-/// Returns true if a loop is responsible for the object; other loops only read it on behalf of another object.
+/// Returns true if a controller is responsible for the object; others only read it on behalf of another object.
 fn serves(name: &str, object: &Object) -> bool {
     match object.kind {
         Kind::Service => name.starts_with("endpoint"),
@@ -476,7 +476,7 @@ fn serves(name: &str, object: &Object) -> bool {
     }
 }
 
-/// The entry that wrote this version of the object.
+/// Returns the entry that wrote this version of the object.
 fn written_by(journal: Journal<'_>, object: &Object) -> EntryId {
     let version = object.meta.resource_version;
     let at = journal.iter().rposition(|e| {
