@@ -426,13 +426,13 @@ pub struct Staying {
     pub typed: bool,
     /// `--rm`.
     pub removes: bool,
-    /// True if it waits until the Pod has ended.
+    /// True if the attachment lasts until the Pod has ended.
     pub waits: bool,
     /// `-t`.
     pub tty: bool,
     /// `-q`.
     pub quiet: bool,
-    /// True if it waits for the container without a limit, and reports the reason.
+    /// True for a wait for the container without a limit, with its reason reported.
     pub patient: bool,
     /// True if the initial messages have been printed.
     pub told: bool,

@@ -4,7 +4,7 @@ use super::client::{Client, NAMESPACE};
 use cluster::disk::{CONSOLE, absolute};
 
 impl Client<'_> {
-    /// Returns a file of the terminal's session.
+    /// Returns the text of a file of the terminal's session, or else of the host.
     pub fn file(&self, path: &str) -> Option<String> {
         let disks = &self.sim().disks;
         let own = disks.read(
@@ -23,7 +23,8 @@ impl Client<'_> {
             .map(|namespace| namespace.to_string())
     }
 
-    /// Returns the files in a folder and its subfolders, by relative path, in order; `None` if the folder does not exist.
+    /// Returns the files in a folder of the terminal, or else of the host, and its subfolders, by relative path, in order; `None` if the folder
+    /// does not exist.
     pub fn files(&self, path: &str) -> Option<Vec<String>> {
         let (disks, folder) = (&self.sim().disks, absolute(&self.folder, path));
         let within = |file: &str| {

@@ -226,7 +226,7 @@ impl Table {
     }
 
     /// Sorts up to `most` of the objects added since the last list, if there are very many, so that the next list is fast.
-    /// Returns true if it did.
+    /// Returns true if any were sorted.
     pub fn settle(&mut self, most: usize) -> bool {
         let recent = self.recent.all().from(self.ahead);
         if self.order.get().is_some() || recent.len() <= most {

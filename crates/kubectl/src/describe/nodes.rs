@@ -1,4 +1,4 @@
-//! Descriptions of nodes, and sums of their Pods' resources.
+//! Descriptions of nodes and PodDisruptionBudgets.
 
 use super::{DescribePage, long, name, show};
 use crate::printers::{age, or_none, selector};
