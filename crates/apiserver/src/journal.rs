@@ -13,9 +13,9 @@ pub type EntryId = u32;
 
 /// Entries per chunk shared between checkpoints.
 const CHUNK_ENTRIES: usize = 256;
-/// The journal as stored.
+/// Journal as stored.
 pub type Entries = Chunks<Entry, CHUNK_ENTRIES>;
-/// A view of the journal or of a part of it.
+/// View of the journal or of a part of it.
 pub type Journal<'a> = ChunkRange<'a, Entry, CHUNK_ENTRIES>;
 
 /// Component or person that acts.
@@ -94,7 +94,7 @@ pub enum Record {
     Refused(Box<RefusedWrite>),
 }
 
-/// A refused write.
+/// Refused write.
 #[derive(Clone, Debug)]
 pub struct RefusedWrite {
     /// Key of the object that was to be written.

@@ -116,28 +116,28 @@ pub enum Why {
 
     /// statefulset: this ordinal has no Pod.
     MissingOrdinal {
-        /// The ordinal.
+        /// Ordinal.
         ordinal: i32,
         /// `minReadySeconds` for which the preceding Pod had to be Ready; 0 if none.
         ready_s: i64,
     },
     /// statefulset: the claim of an ordinal does not exist yet.
     MissingClaim {
-        /// The ordinal.
+        /// Ordinal.
         ordinal: i32,
     },
     /// statefulset: the ordinal is beyond `replicas`.
     CondemnedOrdinal {
-        /// The ordinal.
+        /// Ordinal.
         ordinal: i32,
         /// Replicas wanted.
         replicas: i32,
     },
     /// statefulset: the Pod runs an outdated revision.
     OldRevision {
-        /// The revision of the Pod.
+        /// Revision of the Pod.
         have: Phrase,
-        /// The revision wanted.
+        /// Revision wanted.
         want: Phrase,
     },
     /// statefulset: a Pod that has ended is replaced.
@@ -171,7 +171,7 @@ pub enum Why {
     },
     /// scheduler: no node fits.
     NoNode {
-        /// The scheduler's message.
+        /// Scheduler's message.
         message: Str,
     },
 
@@ -218,7 +218,7 @@ pub enum Why {
     },
     /// kubelet: a container is restarted because its Pod has another image now.
     NewImage {
-        /// The image.
+        /// Image.
         image: Str,
     },
     /// kubelet: the node is short of memory.
@@ -251,26 +251,26 @@ pub enum Why {
 
     /// volume binder: the smallest volume that fits the claim.
     SmallestFit {
-        /// The volume.
+        /// Volume.
         volume: Str,
     },
     /// volume binder: one of the writes that complete a binding.
     Binding,
     /// volume binder: a claim without a class gets the one that has become the default.
     DefaultClass {
-        /// The class.
+        /// Class.
         class: Str,
     },
     /// volume binder: the class has a provisioner, which creates the volume.
     NeedsProvisioning {
-        /// The class.
+        /// Class.
         class: Str,
     },
     /// resizer: the claim requests more than its volume has.
     Expanding,
     /// provisioner: a volume is created for a claim.
     Provisioned {
-        /// The claim.
+        /// Claim.
         claim: Str,
     },
     /// volume binder: the claim of this volume is gone.
@@ -285,34 +285,34 @@ pub enum Why {
 
     /// ingress: the class of the Ingress exists, so its controller serves it.
     IngressServed {
-        /// The class.
+        /// Class.
         class: Str,
     },
     /// ingress: the class of the Ingress does not exist any more.
     IngressUnserved {
-        /// The class.
+        /// Class.
         class: Str,
     },
 
     /// gateway: the class of the Gateway names this controller, so it serves it.
     GatewayServed {
-        /// The class.
+        /// Class.
         class: Str,
     },
     /// gateway: the class of the Gateway does not exist any more.
     GatewayUnserved {
-        /// The class.
+        /// Class.
         class: Str,
     },
 
     /// gateway: a listener of the Gateway accepts the route.
     RouteTaken {
-        /// The Gateway.
+        /// Gateway.
         gateway: Str,
     },
     /// gateway: no listener of the Gateway accepts the route.
     RouteRefused {
-        /// The Gateway.
+        /// Gateway.
         gateway: Str,
     },
 
@@ -324,19 +324,19 @@ pub enum Why {
     CertificateSigned,
     /// garbage collector: the owner is gone.
     OwnerGone {
-        /// The owner's kind and name.
+        /// Owner's kind and name.
         owner: Str,
     },
     /// garbage collector: the owner waits for this object's deletion.
     OwnerWaits {
-        /// The owner's kind and name.
+        /// Owner's kind and name.
         owner: Str,
     },
     /// garbage collector: nothing blocks the deletion any more.
     DependentsGone,
     /// garbage collector: the owner was deleted without its dependents.
     Orphaned {
-        /// The owner's kind and name.
+        /// Owner's kind and name.
         owner: Str,
     },
 
@@ -381,12 +381,12 @@ pub enum Why {
     // ---- Nodes: DaemonSets, node lifecycle, disruption, preemption.
     /// daemonset: this node should run a Pod and has none.
     NodeWithoutPod {
-        /// The node.
+        /// Node.
         node: Str,
     },
     /// daemonset: this node may not run the Pod any more.
     NodeUnfit {
-        /// The node.
+        /// Node.
         node: Str,
     },
     /// daemonset: a Pod that has ended is removed, so that the node gets a new one.
@@ -396,12 +396,12 @@ pub enum Why {
     },
     /// daemonset: the node has another Pod of the set that stays.
     NodeHasPod {
-        /// The node.
+        /// Node.
         node: Str,
     },
     /// daemonset: an update may add a Pod beside the old one.
     Surge {
-        /// The node.
+        /// Node.
         node: Str,
         /// Pods that may be added at once.
         at_most: i64,
@@ -426,12 +426,12 @@ pub enum Why {
     Conditions,
     /// node-lifecycle: the Pod's node is not ready.
     OnSilentNode {
-        /// The node.
+        /// Node.
         node: Str,
     },
     /// taint-eviction: the Pod does not tolerate a NoExecute taint of its node, or not any longer.
     NotTolerated {
-        /// The node.
+        /// Node.
         node: Str,
         /// Seconds for which the taint was tolerated.
         seconds: i64,
@@ -450,7 +450,7 @@ pub enum Why {
     },
     /// pod-garbage-collector: the Pod's node does not exist.
     NodeGone {
-        /// The node.
+        /// Node.
         node: Str,
     },
     /// pod-garbage-collector: more terminated Pods than the threshold.
@@ -469,7 +469,7 @@ pub struct Retry {
     pub have: i32,
     /// Pods wanted.
     pub want: i32,
-    /// The Pod that failed last.
+    /// Pod that failed last.
     pub pod: Str,
     /// Cause of the failure: `exit code 1`, or the reason of the Pod's status.
     pub how: Str,

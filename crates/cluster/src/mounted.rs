@@ -83,7 +83,7 @@ fn begin(server: &ApiServer, pod: &Object) -> Time {
 /// Returns the time of the last sync of a Pod: by its own timer, or because the Pod or one of its containers has changed.
 fn last_sync(server: &ApiServer, pod: &Object) -> Time {
     let begin = begin(server, pod);
-    // Real kubelets draw each interval anew.
+    // Real kubelets draw a new interval each time.
     let interval = SYNC_US + (pod.meta.uid.0 % u128::from(SYNC_US / 2)) as u64;
     let by_timer = begin.after((server.now.0 - begin.0) / interval * interval);
     let entries = server.journal();

@@ -261,7 +261,7 @@ pub type Held = Option<Rc<Object>>;
 pub struct Informer {
     /// Name of the component.
     pub name: &'static str,
-    /// The cache.
+    /// Cache.
     pub cache: Cache,
     /// Latency of a watch event.
     pub lag: Duration,

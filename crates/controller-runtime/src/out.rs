@@ -65,7 +65,7 @@ pub enum Action {
 
 /// Output of a reconcile pass: the client of a controller.
 pub struct Out<'a> {
-    /// The API server.
+    /// API server.
     pub server: &'a mut ApiServer,
     /// Events already recorded, for counting repeats.
     pub recorder: &'a mut EventRecorder,

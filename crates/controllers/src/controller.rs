@@ -20,7 +20,7 @@ pub enum Watch {
 
 /// Controller: reconciles a key against a view of the cache, and writes through `Out` with a reason for each write.
 ///
-/// It never sleeps, never reads a clock and never calls another loop.
+/// Controllers never sleep, never read a clock and never call each other.
 pub trait Controller {
     /// Name and UI presentation.
     fn descriptor(&self) -> &'static Descriptor;

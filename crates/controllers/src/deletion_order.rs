@@ -11,7 +11,7 @@ use sim_core::rank_cache::{PodRank, RankCache};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// The criteria, in order of precedence.
+/// Criteria, in order of precedence.
 const RANKS: [DeletionRank; 8] = [
     DeletionRank::Unassigned,
     DeletionRank::Pending,
@@ -23,7 +23,7 @@ const RANKS: [DeletionRank; 8] = [
     DeletionRank::Younger,
 ];
 
-/// A Pod with its ranks.
+/// Pod with its ranks.
 pub struct Ranked<'p> {
     /// Ranked Pod.
     pub pod: &'p Rc<Object>,

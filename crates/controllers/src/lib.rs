@@ -4,7 +4,7 @@
 //!
 //! (2 files: its own and `src/lib.rs`).
 //!
-//! 1. `src/<name>.rs` (or a folder). Its header says what it guarantees and which upstream source it
+//! 1. `src/<name>.rs` (or a folder). Its header states the guarantees and the upstream source that it
 //!    models. A `static DESCRIPTOR: Descriptor` has its name, title, icon (of `static/icons.svg`), lane of the timeline and the pseudo-code of a
 //!    pass, or `GENERIC`. `impl Controller` returns that descriptor and its watches, and has `reconcile`, which writes through `Out`, each
 //!    write with a `Why`.

@@ -19,7 +19,7 @@ impl Json for Rc<PodTemplate> {
     }
 }
 
-/// A Job.
+/// Job.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Job {
     pub spec: Rc<Spec<JobSpec>>,
@@ -110,7 +110,7 @@ record! {
         pub succeeded: Vec<Uid> = "succeeded" omitempty,
     }
 
-    /// A condition of a Job.
+    /// Condition of a Job.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct JobCondition {
         pub last_probe_time: Option<Timestamp> = "lastProbeTime",

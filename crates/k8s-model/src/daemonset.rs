@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// Annotation with the number of templates that a DaemonSet has had.
 pub const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
-/// A DaemonSet's `spec` and `status`.
+/// DaemonSet's `spec` and `status`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DaemonSet {
     /// Whole spec, including the template.

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 record! {
-    /// A `v1` Event.
+    /// `v1` Event.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct Event {
         pub action: Phrase = "action" omitempty,

@@ -172,7 +172,7 @@ record! {
         pub name: Str = "name",
     }
 
-    /// A condition of a status.
+    /// Condition of a status.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct GatewayCondition {
         pub kind: Str = "type",

@@ -18,7 +18,7 @@ const MAX_SIZE: usize = 1 << 20;
 /// Maximum of states times bytes of a search: a longer one would block the page for seconds, and finds nothing.
 const MAX_STEPS: usize = 1 << 27;
 
-/// A compiled pattern.
+/// Compiled pattern.
 #[derive(Debug)]
 pub struct GoRegex(pikevm::PikeVM);
 
@@ -75,7 +75,7 @@ pub enum GoRegexFault {
     NamedCapture,
     /// `(?` with an extension that Go does not support, such as a look-ahead.
     PerlOp,
-    /// A repetition of a repetition.
+    /// Repetition of a repetition.
     RepeatOp,
     /// Count over 1000, or a range that runs backwards.
     RepeatSize,

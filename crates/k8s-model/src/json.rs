@@ -46,7 +46,7 @@ pub enum Rule {
     nullempty,
 }
 
-/// A field of a struct.
+/// Field of a struct.
 pub struct JsonField {
     /// Name in JSON.
     pub key: &'static str,

@@ -29,7 +29,7 @@ pub fn api_group(api_version: &str) -> &str {
 
 macro_rules! kinds {
     ($($name:ident $group:literal $version:literal $plural:literal $short:literal $ns:literal $animated:literal;)*) => {
-        /// A kind of API object.
+        /// Kind of API object.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)]
         pub enum Kind {

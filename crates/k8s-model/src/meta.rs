@@ -59,11 +59,11 @@ impl Json for Uid {
 /// Key of an object: kind, namespace (empty for cluster-scoped kinds) and name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ObjectRef {
-    /// The kind.
+    /// Kind.
     pub kind: Kind,
     /// Namespace, empty for cluster-scoped kinds.
     pub namespace: Str,
-    /// The name.
+    /// Name.
     pub name: Str,
 }
 

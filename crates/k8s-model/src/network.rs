@@ -95,7 +95,7 @@ record! {
         pub hostname: Str = "hostname" omitempty,
         pub node_name: Str = "nodeName" omitempty,
         pub target_ref: Option<TargetRef> = "targetRef" omitempty,
-        /// The zone of the node.
+        /// Zone of the node.
         pub zone: Str = "zone" omitempty,
     }
 

@@ -37,14 +37,14 @@ record! {
         pub ip_block: Option<IpBlock> = "ipBlock",
     }
 
-    /// A range of addresses.
+    /// Range of addresses.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct IpBlock {
         pub cidr: Str = "cidr",
         pub except: Vec<Str> = "except",
     }
 
-    /// A port or a range of ports.
+    /// Port or a range of ports.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct PolicyPort {
         pub protocol: Str = "protocol",

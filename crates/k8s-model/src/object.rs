@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// Object: metadata common to all kinds, and a body by kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Object {
-    /// The kind.
+    /// Kind.
     pub kind: Kind,
     /// `metadata`.
     pub meta: ObjectMeta,

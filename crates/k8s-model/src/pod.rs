@@ -88,7 +88,7 @@ impl ProbeKind {
     }
 }
 
-/// A Pod's `spec` and `status`.
+/// Pod's `spec` and `status`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Pod {
     /// Spec, shared with every Pod of the same template.
@@ -409,7 +409,7 @@ record! {
         pub ip: Str = "ip",
     }
 
-    /// A condition of a Pod.
+    /// Condition of a Pod.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct PodCondition {
         pub last_probe_time: () = "lastProbeTime",

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A Pod template: metadata and a spec, shared by all Pods made from it.
+/// Pod template: metadata and a spec, shared by all Pods made from it.
 #[derive(Clone, Debug, Default)]
 pub struct PodTemplate {
     /// `metadata` as JSON.

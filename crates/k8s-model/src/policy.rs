@@ -31,7 +31,7 @@ record! {
         pub observed_generation: i64 = "observedGeneration" omitempty,
     }
 
-    /// A condition of a PodDisruptionBudget.
+    /// Condition of a PodDisruptionBudget.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct BudgetCondition {
         pub last_transition_time: Option<Timestamp> = "lastTransitionTime",

@@ -60,7 +60,7 @@ pub enum Omit {
     Zero,
 }
 
-/// The parsed table.
+/// Parsed table.
 pub struct Schema {
     structs: BTreeMap<&'static str, Vec<Field>>,
     scalars: BTreeMap<&'static str, &'static str>,

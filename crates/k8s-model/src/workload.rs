@@ -9,7 +9,7 @@ use crate::json;
 use serde_json::{Map, Value};
 use std::rc::Rc;
 
-/// A number, or a percentage of another number.
+/// Number, or a percentage of another number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum IntOrPercent {
     /// Absolute number.
@@ -106,7 +106,7 @@ impl<T> WorkloadSpec<T> {
 }
 
 record! {
-    /// A condition of a workload.
+    /// Condition of a workload.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct Condition {
         pub last_transition_time: Option<Timestamp> = "lastTransitionTime" omitempty,

@@ -8,7 +8,7 @@ use k8s_model::time::duration;
 pub const GLOBAL: &str = "help/h namespace/n= ~kubeconfig= ~context= ~cluster= user= ~server/s= ~v/v= ~request-timeout= field-manager= as= as-group= as-uid= \
     show-managed-fields template= ~allow-missing-template-keys !warnings-as-errors";
 
-/// A parsed command line.
+/// Parsed command line.
 #[derive(Clone, Debug, Default)]
 pub struct Args {
     /// Verb.
@@ -37,7 +37,7 @@ struct Flag {
 /// Effect of a flag here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagEffect {
-    /// The same effect as in kubectl.
+    /// Same effect as in kubectl.
     Same,
     /// The same effect as in kubectl; the flag names objects by a file.
     Names,

@@ -26,7 +26,7 @@ pub enum RemoteAct {
 pub struct RemoteStart {
     /// Namespace of the Pod.
     pub namespace: String,
-    /// The Pod.
+    /// Pod.
     pub pod: String,
     /// Index of the container among all of the Pod's.
     pub container: usize,

@@ -98,7 +98,7 @@ pub struct Lesson {
     pub cluster: ClusterConfig,
     /// Seed of names and uids.
     pub seed: u64,
-    /// The steps.
+    /// Steps.
     pub steps: Vec<LessonStep>,
 }
 

@@ -16,9 +16,9 @@ use std::rc::Rc;
 pub enum Value {
     /// Missing value: the object does not exist.
     Nothing,
-    /// A number.
+    /// Number.
     Number(i64),
-    /// A text.
+    /// Text.
     Text(Str),
     /// Boolean.
     Truth(bool),
@@ -60,7 +60,7 @@ pub struct ObservedHistory {
     pub created: Vec<Rc<Object>>,
     /// Objects deleted since the step began, in their last version.
     pub deleted: Vec<Rc<Object>>,
-    /// A person's commands in the journal since the step, or its task, began.
+    /// Person's commands in the journal since the step, or its task, began.
     pub commands: Vec<Str>,
     /// Console input since then, including commands that only read.
     pub entered: Vec<Str>,

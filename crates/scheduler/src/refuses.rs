@@ -31,14 +31,14 @@ pub enum Refuses {
     Affinity,
     /// A host port is taken.
     Port {
-        /// The port.
+        /// Port.
         port: i32,
         /// Pod that uses the port.
         by: Str,
     },
     /// The node has reached its Pod limit.
     Pods {
-        /// The limit.
+        /// Limit.
         most: i64,
     },
     /// Too little of a resource is free.
@@ -62,9 +62,9 @@ pub enum Refuses {
     ClaimTaken,
     /// A spread constraint is exceeded: too many Pods in this domain already.
     Spread {
-        /// The topology key.
+        /// Topology key.
         key: Str,
-        /// The node's domain.
+        /// Node's domain.
         domain: Str,
         /// Number of matching Pods in the domain, not counting this one.
         here: i64,
@@ -75,17 +75,17 @@ pub enum Refuses {
     },
     /// A spread constraint requires a label that the node lacks.
     NoDomain {
-        /// The topology key.
+        /// Topology key.
         key: Str,
     },
     /// Pod affinity finds no matching Pod in the domain.
     Alone {
-        /// The topology key.
+        /// Topology key.
         key: Str,
     },
     /// Pod anti-affinity, its own or another Pod's, is violated in the domain.
     Apart {
-        /// The topology key.
+        /// Topology key.
         key: Str,
         /// Other Pod.
         from: Str,

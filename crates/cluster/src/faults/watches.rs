@@ -5,19 +5,19 @@
 //!
 //! | fault | effect |
 //! |---|---|
-//! | `lose pod/web-0`, `lose pod` | the next watch event for this object (namespace `default`) or this kind does not reach the loops |
-//! | `lose pod/web-0 kube-scheduler` | it does not reach this component: `kube-controller-manager`, `kube-scheduler` or `kubelet` |
-//! | `delay pod/web-0 10s`, `delay pod 10s` | that event reaches the loops that much later, and later events of this kind wait behind it |
-//! | `delay pod/web-0 10s kube-scheduler` | the same for this component; `none` instead of a time ends the delay |
-//! | `slow replicaset-controller 2s` | each pass of this loop takes this long, one key after another; `none` ends it |
-//! | `slow kube-scheduler 1s` | the same for each cycle of the scheduler; `slow kube-controller-manager 1s`: for each loop in it |
+//! | `lose pod/web-0`, `lose pod` | the next watch event for this object (namespace `default`) or this kind does not reach the controllers |
+//! | `lose pod/web-0 kube-scheduler` | that event does not reach this component: `kube-controller-manager`, `kube-scheduler` or `kubelet` |
+//! | `delay pod/web-0 10s`, `delay pod 10s` | that event reaches the controllers after this delay, and later events of this kind wait behind it |
+//! | `delay pod/web-0 10s kube-scheduler` | delay for this component only; `none` instead of a time ends the delay |
+//! | `slow replicaset-controller 2s` | each pass of this controller takes this long, one key after another; `none` ends it |
+//! | `slow kube-scheduler 1s` | each cycle of the scheduler takes this long; `slow kube-controller-manager 1s`: each pass of all its controllers |
 //! | `relist 30s` | delay from a lost event to the component's relist (default: 10 s) |
 //! | `relist never` | components never relist and depend on events alone |
 //! | `restart kube-scheduler` | the component loses its state and relists everything |
-//! | `conflict replicaset/web` | the next update of this object by a loop is refused, as if another client had written first |
+//! | `conflict replicaset/web` | the next update of this object by a controller is refused, as if another client had written first |
 //!
 //! A slow pass reads and writes at its end, at one instant, as all passes here do: it sees changes made in the meantime, where a real one
-//! would get a conflict and start again. Kubelets take as long as their containers do, and cannot be slowed.
+//! would get a conflict and be retried. Kubelets take as long as their containers, and cannot be slowed.
 //!
 //! Models `client-go/tools/cache/reflector.go` and `delta_fifo.go`.
 

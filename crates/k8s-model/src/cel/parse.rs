@@ -10,7 +10,7 @@ const DEEPEST: usize = 64;
 /// Maximum number of characters of an expression.
 const LONGEST: usize = 20_000;
 
-/// An expression.
+/// Expression.
 #[derive(Clone, Debug)]
 pub(super) enum CelExpr {
     Literal(Value),
