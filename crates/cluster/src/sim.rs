@@ -1,4 +1,4 @@
-//! The simulation: a queue of tasks in virtual time, run one by one.
+//! Simulation: a queue of tasks in virtual time, run one by one.
 //!
 //! Guarantees: the history depends on the cluster, the seed and the commands alone, never on how
 //! `advance` was sliced; no task reads a wall clock.

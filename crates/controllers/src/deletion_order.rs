@@ -1,4 +1,4 @@
-//! The order in which surplus Pods are deleted.
+//! Deletion order of surplus Pods.
 //!
 //! Guarantees: the same Pods give the same order. A Pod is ranked once per version: of twenty thousand, a pass ranks only
 //! those that have changed since the last one.

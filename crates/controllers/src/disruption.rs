@@ -1,4 +1,4 @@
-//! Counts how many Pods of each PodDisruptionBudget may be disrupted.
+//! Computes the number of Pods of each PodDisruptionBudget that may be disrupted.
 //!
 //! Guarantees: an evicted Pod does not count as healthy, even before its deletion is observed; after a failure nothing
 //! may be disrupted.

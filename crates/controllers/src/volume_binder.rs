@@ -1,7 +1,7 @@
 //! Binds claims to volumes, with two writes on each side, and releases volumes whose claim is gone.
 //!
 //! Guarantees: a bound claim's volume never changes; the smallest volume that fits is taken; a new volume does not
-//! wake a pending claim, the resync does, every 15 s.
+//! wake a pending claim, but the resync does, every 15 s.
 //! Models `pkg/controller/volume/persistentvolume/pv_controller.go`.
 
 use super::{Controller, Event, Watch};

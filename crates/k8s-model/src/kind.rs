@@ -253,7 +253,7 @@ impl Kind {
     }
 
     /// Returns true if a component acts on objects of this kind: a controller, a kubelet, which reads ConfigMaps and Secrets, or the
-    /// API server, which asks roles, RuntimeClasses and CustomResourceDefinitions.
+    /// API server, which evaluates roles, RuntimeClasses and CustomResourceDefinitions.
     pub fn is_simulated(self) -> bool {
         use Kind::{
             ClusterRole, ClusterRoleBinding, ConfigMap, CustomResourceDefinition, Role,

@@ -11,10 +11,10 @@
 //! 1. `src/filters/<name>.rs` with a `const FILTER: Filter`: upstream's name of the plugin; `asks`, whether it applies to a
 //!    Pod (leave it out only if the verdict depends on the Pod's template and the node alone: `memo.rs` relies on that); `filter`, the refusal
 //!    with kube-scheduler's message, `Refusal::for_now` if removing other Pods could help and `Refusal::final_` if not; `explain`, the values
-//!    behind a refusal (empty: the message is shown); `requeue_on`, the changes after which Pods it refused are retried.
+//!    behind a refusal (empty: the message is shown); `requeue_on`, the changes after which refused Pods are retried.
 //! 2. In `filters/mod.rs`: `mod <name>;` and a line in `ALL`, in upstream's order.
 //!
-//! **A score** is the same with `const SCORE: Score` in `src/scores/`: name, weight, and `Scoring::Node` if it scores one node
+//! **A score** is added likewise, as `const SCORE: Score` in `src/scores/`: name, weight, and `Scoring::Node` if it scores one node
 //! at a time, `Scoring::Among` if it compares nodes.
 
 mod ask;

@@ -1,4 +1,4 @@
-//! The rolling update: one step per pass, up or down.
+//! Rolling update: one step per pass, up or down.
 //!
 //! Models `pkg/controller/deployment/rolling.go`.
 

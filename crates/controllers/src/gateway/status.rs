@@ -1,4 +1,4 @@
-//! The conditions of GatewayClasses, Gateways, listeners and routes: types, reasons and messages.
+//! Conditions of GatewayClasses, Gateways, listeners and routes: types, reasons and messages.
 //!
 //! Types and reasons are those of `sigs.k8s.io/gateway-api/apis/v1`, messages those of NGINX Gateway Fabric
 //! (`internal/controller/state/conditions/conditions.go`).

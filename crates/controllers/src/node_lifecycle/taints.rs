@@ -1,4 +1,4 @@
-//! The taints that follow from a node's conditions.
+//! Taints that follow from a node's conditions.
 //!
 //! Models `doNoScheduleTaintingPass`, `processTaintBaseEviction` and `handleDisruption` of
 //! `pkg/controller/nodelifecycle/node_lifecycle_controller.go`.
