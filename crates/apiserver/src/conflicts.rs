@@ -1,10 +1,10 @@
-//! Injected conflicts: writes of loops that are refused once.
+//! Injected conflicts: writes of controllers that are refused once.
 
 use super::ApiServer;
 use k8s_model::Object;
 
 impl ApiServer {
-    /// Whether a fault makes this write fail with a conflict.
+    /// Returns true if a fault makes this write fail with a conflict.
     pub fn is_disturbed(&mut self, actor: &'static str, object: &Object) -> bool {
         if self.conflicts.is_empty() || actor == "user" || actor == "kubelet" {
             return false;

@@ -1,4 +1,4 @@
-//! The API server: the single source of truth, and the only component that can refuse a write.
+//! API server: the single source of truth, and the only component that can refuse a write.
 
 mod addresses;
 pub mod admission;

@@ -1,4 +1,4 @@
-//! What control loops are made of: informers, work queues, and a client whose writes carry their reasons.
+//! Building blocks of controllers: informers, work queues, and a client whose writes carry their reasons.
 
 pub mod cluster;
 pub mod component;

@@ -8,12 +8,12 @@ use k8s_model::{Kind, Object, Str};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Whether a load is set for these labels.
+/// Returns true if a load is set for these labels.
 pub fn is_said(loads: &[Load], what: &'static str, selector: &str) -> bool {
     Load::parse(what, selector, "0").is_ok_and(|load| loads.iter().any(|old| load.replaces(old)))
 }
 
-/// The total usage that is set for these labels, in thousandths.
+/// Returns the total usage set for these labels, in thousandths.
 pub fn amount(loads: &[Load], what: &'static str, selector: &str) -> Option<i64> {
     let load = Load::parse(what, selector, "0").ok()?;
     loads
@@ -29,7 +29,7 @@ fn is_running(object: &Object) -> bool {
         .is_some_and(|pod: &Pod| pod.status.phase == "Running")
 }
 
-/// The load that applies to a Pod; the last one set wins.
+/// Returns the load that applies to a Pod; the last one set wins.
 fn of<'l>(loads: &'l [Load], what: &str, pod: &Object) -> Option<&'l Load> {
     loads
         .iter()
@@ -37,20 +37,20 @@ fn of<'l>(loads: &'l [Load], what: &str, pod: &Object) -> Option<&'l Load> {
         .find(|load| load.resource() == what && is_running(pod) && load.is_for(&pod.meta.labels))
 }
 
-/// Whether the resource metrics API has data for a Pod.
+/// Returns true if the resource metrics API has data for a Pod.
 pub fn is_known(loads: &[Load], pod: &Object) -> bool {
     ["cpu", "memory"]
         .into_iter()
         .any(|what| of(loads, what, pod).is_some())
 }
 
-/// Usage of a Pod in thousandths; `None` if it does not run or no load is set.
+/// Returns the usage of a Pod in thousandths, from the cache; `None` if the Pod does not run or no load is set.
 pub fn usage(loads: &[Load], what: &str, pod: &Object, cache: &Cache) -> Option<i64> {
     let load = of(loads, what, pod)?;
     Some(share(load, cache.list_in(Kind::Pod, &pod.meta.namespace)))
 }
 
-/// Usage of a Pod in thousandths as the server knows it, if a load is set.
+/// Returns the usage of a Pod in thousandths, from the server; `None` if the Pod does not run or no load is set.
 pub fn used(server: &ApiServer, loads: &[Load], what: &str, pod: &Object) -> Option<i64> {
     let load = of(loads, what, pod)?;
     Some(share(
@@ -78,7 +78,7 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// What [`used`] says, and nothing where no load is set.
+    /// Returns the usage of a Pod as [`used`] does, and 0 where no load is set.
     pub fn of(&mut self, what: &str, pod: &Object) -> i64 {
         let Some(load) = of(self.loads, what, pod) else {
             return 0;
@@ -104,12 +104,12 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// Memory usage of a Pod in bytes, if a load is set.
+/// Returns the memory usage of a Pod in bytes, if a load is set.
 pub fn memory(loads: &[Load], pod: &Object, server: &ApiServer) -> Option<i64> {
     Some(used(server, loads, "memory", pod)? / 1000)
 }
 
-/// Share of each running Pod that matches.
+/// Returns the share of each running Pod that matches.
 fn share<'a>(load: &Load, pods: impl Iterator<Item = &'a Rc<Object>>) -> i64 {
     load.amount().as_millis()
         / pods

@@ -10,7 +10,7 @@ use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::{Body, Kind, Object, ObjectRef, base64};
 use serde_json::Value;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "certificatesigningrequest-signing-controller",
     aliases: &["csrsigning"],
@@ -21,7 +21,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The signers that kube-controller-manager is.
+/// Signers implemented by kube-controller-manager.
 const SIGNERS: [&str; 4] = [
     "kubernetes.io/kube-apiserver-client",
     "kubernetes.io/kube-apiserver-client-kubelet",
@@ -31,7 +31,7 @@ const SIGNERS: [&str; 4] = [
 
 const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";
 
-/// The loop that signs certificates.
+/// Controller that signs certificates.
 pub struct CertificateSigner;
 
 fn field<'o>(object: &'o Object, name: &str) -> &'o Value {

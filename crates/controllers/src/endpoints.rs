@@ -20,7 +20,7 @@ use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "endpoint-controller",
     aliases: &[],
@@ -31,7 +31,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: super::backends::CODE,
 };
 
-/// The endpoints loop.
+/// Endpoints controller.
 pub struct EndpointsController;
 
 impl Controller for EndpointsController {
@@ -48,7 +48,7 @@ impl Controller for EndpointsController {
         WATCHES
     }
 
-    /// A Pod wakes its Services; Endpoints that someone deletes are made anew.
+    /// Wakes the Services of a changed Pod, and the Service of deleted Endpoints, which are then recreated.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.object.kind == Kind::Pod {
             backends::services_of(event, cache, wake);
@@ -139,7 +139,7 @@ fn sync(
     Ok(Action::AwaitChange)
 }
 
-/// Addresses grouped by the ports they have.
+/// Groups addresses into subsets by their ports.
 fn subsets(object: &Object, service: &Service, pods: &[&Rc<Object>]) -> Vec<Subset> {
     let mut by_ports: BTreeMap<Vec<EndpointPort>, Subset> = BTreeMap::new();
     let unready_too = service.spec.publish_not_ready_addresses;

@@ -10,12 +10,13 @@ use k8s_model::workload::ControllerRevision;
 use k8s_model::{Body, Kind, Object, ObjectMeta, Str};
 use std::rc::Rc;
 
-/// The position of a revision in its owner's history.
+/// Returns the revision number in its owner's history.
 pub(super) fn number(revision: &Object) -> i64 {
     revision.body::<ControllerRevision>().revision
 }
 
-/// A revision of a template, with the owner's annotations; the suffix of its name is also the value of the label with the given key.
+/// Builds a revision of a template with the owner's annotations; the suffix of its name is also the value of the label with the given
+/// key.
 pub(super) fn new_revision(
     owner: &Object,
     template: &PodTemplate,
@@ -45,7 +46,7 @@ pub(super) fn new_revision(
     }
 }
 
-/// Makes a revision the newest one.
+/// Gives a revision the newest number.
 pub(super) fn renumber(
     revision: &Object,
     number: i64,

@@ -10,10 +10,10 @@ use k8s_model::selector::LabelSelector;
 use k8s_model::{Kind, Labels, Object, Str};
 use std::rc::Rc;
 
-/// Holds a Pod of a Job until the Job has counted it.
+/// Finalizer that holds a Pod of a Job until the Job has counted it.
 pub const JOB_TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
-/// The objects of a kind that belong to the owner, after adopting orphans that match and releasing others.
+/// Returns the objects of a kind that belong to the owner, after adopting orphans that match and releasing others.
 pub fn claim(
     owner: &Object,
     selector: &LabelSelector,

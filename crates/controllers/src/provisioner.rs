@@ -1,4 +1,4 @@
-//! Creates a volume for every claim of its classes, and deletes it again.
+//! Provisions a volume for every claim of its StorageClasses, and deletes it again.
 //!
 //! Stands in for an external provisioner such as those built with `sig-storage-lib-external-provisioner`.
 
@@ -19,13 +19,13 @@ use serde_json::json;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// Its name in StorageClasses.
+/// Provisioner name in StorageClasses.
 pub(super) const NAME: &str = "loopscope.dev/provisioner";
-/// Memory key: when work in progress completes.
+/// Memory key: completion time of the work in progress.
 const DUE: Str = Str::new_static("due");
 const DELETE_AFTER_US: u64 = 200 * MS;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: NAME,
     aliases: &[],
@@ -36,7 +36,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The provisioner's loop.
+/// External provisioner.
 pub struct Provisioner;
 
 impl Controller for Provisioner {
@@ -67,7 +67,7 @@ impl Controller for Provisioner {
     }
 }
 
-/// Whether a claim waits for a volume to be created, or a volume to be deleted.
+/// Returns true if a claim waits for a volume to be created, or a volume to be deleted.
 pub(super) fn works_on(object: &Object) -> bool {
     match &object.body {
         Body::PersistentVolumeClaim(claim) => {
@@ -88,7 +88,7 @@ pub(super) fn works_on(object: &Object) -> bool {
     }
 }
 
-/// Whether the wait of `span` that began with the first call is over; the error is the time remaining.
+/// Returns `Ok` if `span` has elapsed since the first call; the error is the time remaining.
 pub(super) fn waited(span: u64, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), u64> {
     let now = view.now.0 as i64;
     let due = *out.memory.entry(DUE).or_insert(now + span as i64);
@@ -174,7 +174,7 @@ fn new_volume(
     )
 }
 
-/// Deletes one of its volumes whose claim is gone, if the reclaim policy says so.
+/// Deletes a provisioned volume whose claim is gone, if the reclaim policy says so.
 fn reclaim(
     object: &Rc<Object>,
     volume: &PersistentVolume,

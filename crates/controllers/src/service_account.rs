@@ -9,7 +9,7 @@ use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef};
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "service-account-controller",
     aliases: &[],
@@ -20,7 +20,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The service account loop.
+/// ServiceAccount controller.
 pub struct ServiceAccountController;
 
 impl Controller for ServiceAccountController {
@@ -35,7 +35,7 @@ impl Controller for ServiceAccountController {
         ]
     }
 
-    /// A deleted service account wakes its namespace.
+    /// Wakes the namespace of a deleted service account.
     fn also_wakes(
         &self,
         event: &super::Event<'_>,

@@ -10,7 +10,7 @@ use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::batch::Job;
 use k8s_model::{Kind, ObjectRef};
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "ttl-after-finished-controller",
     aliases: &[],
@@ -21,7 +21,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The ttl-after-finished loop.
+/// TTL-after-finished controller.
 pub struct TtlAfterFinished;
 
 impl Controller for TtlAfterFinished {

@@ -1,12 +1,12 @@
-//! Faults that a person or a scenario injects, as data, and the line that each is written as.
+//! Faults injected by a person or a scenario, as data, with their text form, one line each.
 //!
-//! What a fault does is `crates/cluster/src/faults`.
+//! Their effects are implemented in `crates/cluster/src/faults`.
 //!
 //! # Adding a fault
 //!
 //! A variant of [`Fault`] with its line in `from_str`, `Display` and `KNOWN`; a variant of [`FaultError`] for each way in which it can be
-//! refused; an arm of `Sim::inject` (`crates/cluster/src/faults/inject.rs`; what it does to watches and loops goes to `watches.rs`); a row in
-//! `docs/native.md`.
+//! refused; an arm of `Sim::inject` (`crates/cluster/src/faults/inject.rs`; effects on watches and controllers go to `watches.rs`); a row
+//! in `docs/native.md`.
 
 mod load;
 
@@ -20,7 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// Longest delay that can be set.
+/// Longest configurable delay, in microseconds.
 const MAX_DELAY_US: u64 = 1_000_000_000 * SECOND;
 
 /// Forms of all faults, for usage messages.
@@ -28,77 +28,77 @@ const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-
                      node-notready NODE, add-node NODE [RESOURCE=AMOUNT ...], remove-node NODE, cpu-load LABEL=VALUE AMOUNT|none, memory-load LABEL=VALUE AMOUNT|none, memory-pressure NODE [AMOUNT], \
                      lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME]";
 
-/// Form of each fault's line.
+/// Returns the form of each fault's line.
 pub fn usage() -> impl Iterator<Item = &'static str> {
     KNOWN.split(", ")
 }
 
-/// A fault, or the end of one. Pods are those of the namespace `default`.
+/// Fault, or the end of one. Pods are in the namespace `default`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// The first container of a Pod exits with this code.
+    /// Exit of a Pod's first container with this code.
     Exit {
         /// Pod.
         pod: Str,
         /// Exit code.
         code: u8,
     },
-    /// The first container of a Pod becomes ready or unready.
+    /// Readiness of a Pod's first container, set by hand.
     Ready {
         /// Pod.
         pod: Str,
         /// New readiness.
         ready: bool,
     },
-    /// A probe of a Pod fails from now on.
+    /// Failure of a probe of a Pod from now on.
     FailProbe {
         /// Pod.
         pod: Str,
         /// Kind of the probe.
         probe: ProbeKind,
-        /// By timeout.
+        /// True for a timeout.
         timeout: bool,
     },
-    /// A probe of a Pod succeeds again.
+    /// Renewed success of a probe of a Pod.
     PassProbe {
         /// Pod.
         pod: Str,
         /// Kind of the probe.
         probe: ProbeKind,
     },
-    /// A Pod is evicted, if its budgets allow it.
+    /// Eviction of a Pod, if its budgets allow it.
     Evict {
         /// Pod.
         pod: Str,
     },
-    /// A change of a node.
+    /// Change of a node.
     Node(NodeFault, Str),
-    /// A node joins the cluster.
+    /// Addition of a node to the cluster.
     AddNode {
         /// Name.
         name: Str,
         /// Allocatable resources that differ from those of other nodes.
         allocatable: Vec<(Str, Str)>,
     },
-    /// Pods use this much of a resource.
+    /// Usage of a resource by Pods.
     Load(Load),
-    /// A load ends; its amount is without meaning.
+    /// End of a load; its amount is ignored.
     EndLoad(Load),
-    /// Memory that a node lacks: 0 ends it, without an amount enough to evict one Pod.
+    /// Memory pressure on a node: 0 ends it; without an amount, enough is missing to evict one Pod.
     MemoryPressure {
         /// Node.
         node: Str,
         /// Amount.
         missing: Option<Quantity>,
     },
-    /// The next watch event about the target does not reach a component (default: kube-controller-manager).
+    /// Loss of the next watch event about the target on its way to a component (default: kube-controller-manager).
     Lose {
         /// Objects.
         target: FaultTarget,
         /// Component.
         component: Option<Str>,
     },
-    /// The next watch event about the target reaches a component late; without a time, delayed events arrive now.
+    /// Delay of the next watch event about the target; without a time, delayed events arrive now.
     Delay {
         /// Objects.
         target: FaultTarget,
@@ -107,34 +107,34 @@ pub enum Fault {
         /// Component.
         component: Option<Str>,
     },
-    /// Each pass of a loop takes this long, in microseconds; no time ends it.
+    /// Slowdown of a controller: duration of each pass in microseconds, `None` to end it.
     Slow {
-        /// Loop, kube-scheduler or kube-controller-manager.
+        /// Controller, kube-scheduler or kube-controller-manager.
         name: Str,
         /// Duration of a pass.
         pass: Option<Duration>,
     },
-    /// Delay in microseconds from a lost event to the relist that repairs it; `None`: never.
+    /// Delay in microseconds from a lost event to the relist that repairs it; `None` for no relist.
     Relist(Option<Duration>),
-    /// A component loses its state and lists everything again.
+    /// Restart of a component, which loses its state and relists.
     Restart {
         /// Component.
         component: Str,
     },
-    /// The next update of the target by a loop is refused.
+    /// Refusal of the next update of the target by a controller.
     Conflict(FaultTarget),
 }
 
-/// A change of a node.
+/// Change of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeFault {
-    /// Its kubelet stops responding.
+    /// The kubelet stops responding.
     Down,
-    /// Its kubelet reports that it is healthy.
+    /// The kubelet reports that it is healthy.
     Up,
-    /// Its kubelet reports that its container runtime is down.
+    /// The kubelet reports that its container runtime is down.
     NotReady,
-    /// It leaves the cluster.
+    /// The node leaves the cluster.
     Remove,
 }
 
@@ -148,7 +148,7 @@ pub struct FaultTarget {
 }
 
 impl FaultTarget {
-    /// All objects of a kind.
+    /// Returns the target for all objects of a kind.
     pub fn every(kind: Kind) -> FaultTarget {
         FaultTarget {
             kind,
@@ -156,14 +156,14 @@ impl FaultTarget {
         }
     }
 
-    /// True for a target.
+    /// Returns true if an object is a target.
     pub fn is(&self, object: &Object) -> bool {
         let here = || matches!(object.meta.namespace.as_str(), "" | "default");
         self.kind == object.kind
             && (self.name.is_empty() || self.name == object.meta.name && here())
     }
 
-    /// True if every target of `other` is a target of this.
+    /// Returns true if every target of `other` is a target of this.
     pub fn covers(&self, other: &FaultTarget) -> bool {
         self.kind == other.kind && (self.name.is_empty() || self.name == other.name)
     }
@@ -180,46 +180,46 @@ impl fmt::Display for FaultTarget {
     }
 }
 
-/// Why a fault was not injected.
+/// Reason why a fault was not injected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FaultError {
-    /// The line is none of the faults.
+    /// Line that is not a fault.
     Unknown(String),
-    /// Something else than `pod/NAME` is named.
+    /// Target that is not of the form `pod/NAME`.
     NoPod(String),
-    /// No object of a resource has this name.
+    /// Missing object of a resource.
     NotFound(&'static str, Str),
-    /// A node of this name is there.
+    /// Node name that is already in use.
     NodeExists(Str),
-    /// The Pod has no probe of this kind.
+    /// Missing probe of this kind on the Pod.
     ProbeMissing(Str, ProbeKind),
-    /// No kind of probe.
+    /// Unknown kind of probe.
     NoProbe(String),
-    /// No number that a process can end with.
+    /// Invalid exit code.
     NoExitCode(String),
-    /// No kind of object.
+    /// Unknown kind of object.
     NoKind(String),
-    /// No component of the control plane.
+    /// Unknown component of the control plane.
     NoComponent(Str),
-    /// No loop that can be slowed.
+    /// Unknown controller, or one that cannot be slowed.
     NoLoop(Str),
-    /// No time: the fault, the word that may stand there instead, and what does.
+    /// Invalid time: the fault, the word allowed in its place, and the word found.
     NoTime(&'static str, &'static str, String),
-    /// No quantity: of what, and why.
+    /// Invalid quantity: of what, and why.
     NoAmount(String, QuantityError),
-    /// No load.
+    /// Invalid load.
     NoLoad(LoadError),
-    /// No `RESOURCE=AMOUNT`.
+    /// Argument that is not of the form `RESOURCE=AMOUNT`.
     NoPair(String),
-    /// No resource of nodes.
+    /// Unknown resource of nodes.
     NoResource(String),
-    /// A number of Pods that is not whole.
+    /// Number of Pods that is not whole.
     NotWhole(String),
-    /// A node that would have nothing of a resource.
+    /// Node resource whose amount is not positive.
     NotPositive(String),
-    /// A resource that is named twice.
+    /// Duplicate resource.
     Twice(String),
-    /// The API server refused what the fault asked of it.
+    /// Refusal by the API server of a write of the fault.
     Refused(String),
 }
 
@@ -267,7 +267,7 @@ impl fmt::Display for FaultError {
 impl std::error::Error for FaultError {}
 
 impl Fault {
-    /// Fault that sets the readiness of a Pod.
+    /// Builds a fault that sets the readiness of a Pod.
     pub fn ready(pod: &Str, ready: bool) -> Fault {
         Fault::Ready {
             pod: pod.clone(),
@@ -275,7 +275,7 @@ impl Fault {
         }
     }
 
-    /// Fault that adds a node like the others.
+    /// Builds a fault that adds a node like the others.
     pub fn add_node(name: &str) -> Fault {
         Fault::AddNode {
             name: name.into(),
@@ -283,14 +283,14 @@ impl Fault {
         }
     }
 
-    /// Fault that powers a node on.
+    /// Builds a fault that powers a node on.
     pub fn node_up(name: &str) -> Fault {
         Fault::Node(NodeFault::Up, name.into())
     }
 }
 
 impl fmt::Display for Fault {
-    /// Line of the fault, as `from_str` reads it.
+    /// Formats the fault as the line that `from_str` parses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or = |span: &Option<Duration>, none: &str| span.map_or(none.to_owned(), duration_text);
         let of = |component: &Option<Str>| {
@@ -361,7 +361,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A fault is its line in links, records and traces.
+/// Serializes a fault as its line, for links, records and traces.
 impl Serialize for Fault {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -379,7 +379,7 @@ impl<'de> Deserialize<'de> for Fault {
 impl FromStr for Fault {
     type Err = FaultError;
 
-    /// Reads a line such as `exit pod/web-0 1`, `node-down node-1` or `cpu-load app=web 700m`.
+    /// Parses a line such as `exit pod/web-0 1`, `node-down node-1` or `cpu-load app=web 700m`.
     fn from_str(line: &str) -> Result<Fault, FaultError> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let node = |what, name: &str| Ok(Fault::Node(what, name.into()));
@@ -489,7 +489,7 @@ fn probe(word: &str) -> Result<ProbeKind, FaultError> {
     ProbeKind::from_name(word).ok_or_else(|| FaultError::NoProbe(word.to_owned()))
 }
 
-/// `pod/web-0`, or `pod` for any Pod.
+/// Parses a target: `pod/web-0`, or `pod` for any Pod.
 fn target(word: &str) -> Result<FaultTarget, FaultError> {
     let (kind, name) = word.split_once('/').unwrap_or((word, ""));
     let kind = Kind::from_word(kind).ok_or_else(|| FaultError::NoKind(kind.to_owned()))?;
@@ -503,7 +503,7 @@ fn time(word: &str) -> Option<Duration> {
     duration(word).filter(|span| *span < MAX_DELAY_US)
 }
 
-/// A duration; nothing for `none` and `0s`.
+/// Parses a duration; `None` for `none` and `0s`.
 fn span(fault: &'static str, word: &str) -> Result<Option<Duration>, FaultError> {
     match time(word) {
         _ if word == "none" => Ok(None),
@@ -516,7 +516,7 @@ fn quantity(of: String, text: &str) -> Result<Quantity, FaultError> {
     Quantity::parse(text).map_err(|error| FaultError::NoAmount(of, error))
 }
 
-/// `none` ends a load.
+/// Parses a load, which `none` ends.
 fn load(resource: &'static str, selector: &str, total: &str) -> Result<Fault, FaultError> {
     let read = |total| Load::parse(resource, selector, total).map_err(FaultError::NoLoad);
     match total {
@@ -525,7 +525,7 @@ fn load(resource: &'static str, selector: &str, total: &str) -> Result<Fault, Fa
     }
 }
 
-/// What a node has, where it is not what the others have: `cpu=8`.
+/// Parses the allocatable resources that differ from those of other nodes: `cpu=8`.
 fn allocatable(pairs: &[&str]) -> Result<Vec<(Str, Str)>, FaultError> {
     let mut found: Vec<(Str, Str)> = Vec::new();
     for pair in pairs {
@@ -557,7 +557,7 @@ mod tests {
     #[test]
     fn every_fault_that_is_told_is_read() {
         for pattern in KNOWN.split(", ") {
-            // Every alternative, and both with and without what may be left out.
+            // Covers every alternative, with and without the optional parts.
             let filled = |word: &str| match word.trim_matches(['[', ']']) {
                 "pod/NAME" => "pod/web-0".to_owned(),
                 "KIND" if pattern.contains("probe") => "liveness".to_owned(),
@@ -589,7 +589,7 @@ mod tests {
                     let fault = line
                         .parse::<Fault>()
                         .unwrap_or_else(|error| panic!("{line}: {error}"));
-                    // Its own line is read as the fault again; where nothing can be left out it is the line that was read.
+                    // The formatted line parses to the fault again; without optional parts it equals the parsed line.
                     assert_eq!(
                         fault.to_string().parse::<Fault>(),
                         Ok(fault.clone()),

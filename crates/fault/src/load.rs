@@ -13,10 +13,10 @@ pub struct Load {
     amount: Quantity,
 }
 
-/// Why words are no load.
+/// Reason why a load does not parse.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LoadError {
-    /// No quantity: the resource, the word, and why.
+    /// Invalid quantity: the resource, the word, and the error.
     Amount(&'static str, String, QuantityError),
     /// Labels that are not `KEY=VALUE`: the resource and the word.
     Label(&'static str, String),
@@ -34,7 +34,7 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 impl Load {
-    /// Reads `app=web,tier=front` and `700m`.
+    /// Parses labels and amount, as `app=web,tier=front` and `700m`.
     pub fn parse(resource: &'static str, selector: &str, total: &str) -> Result<Load, LoadError> {
         let amount = Quantity::parse(total)
             .map_err(|error| LoadError::Amount(resource, total.to_owned(), error))?;
@@ -54,7 +54,7 @@ impl Load {
         ))
     }
 
-    /// Usage of all running Pods with these labels together.
+    /// Builds a load from labels and the total usage of all running Pods with them.
     pub fn new<'l>(
         resource: &'static str,
         labels: impl Iterator<Item = (&'l Str, &'l Str)>,
@@ -76,17 +76,17 @@ impl Load {
         }
     }
 
-    /// `cpu` or `memory`.
+    /// Returns the resource, `cpu` or `memory`.
     pub fn resource(&self) -> &'static str {
         self.resource
     }
 
-    /// Usage that the Pods share.
+    /// Returns the total usage that the Pods share.
     pub fn amount(&self) -> Quantity {
         self.amount
     }
 
-    /// `app=web,tier=front`
+    /// Formats the labels, as `app=web,tier=front`.
     pub fn labels(&self) -> String {
         let pair = |one: &Requirement| format!("{}={}", one.key, one.values.join(","));
         self.selector
@@ -97,12 +97,12 @@ impl Load {
             .join(",")
     }
 
-    /// True for labels of Pods that share the load.
+    /// Returns true if Pods with these labels share the load.
     pub fn is_for(&self, labels: &Labels) -> bool {
         self.selector.matches(labels)
     }
 
-    /// True for a load of the same resource and selector, which this one replaces.
+    /// Returns true if this load replaces the other, which is of the same resource and selector.
     pub fn replaces(&self, other: &Load) -> bool {
         self.resource == other.resource && self.selector == other.selector
     }

@@ -1,8 +1,7 @@
-//! Kubernetes objects as this engine needs them, with the field names of v1.36.
+//! Kubernetes objects of v1.36, typed as far as this engine acts on them.
 //!
-//! What the engine acts on is typed; everything else an object carries stays in its `raw` JSON
-//! and survives verbatim. Specs are shared behind `Rc`: Pods of one template share that template's
-//! spec, and a write makes one new object.
+//! Fields that the engine acts on are typed; all other fields of an object stay in its `raw` JSON and survive verbatim. Specs are shared
+//! behind `Rc`: Pods of one template share that template's spec, and a write makes one new object.
 
 pub mod base64;
 pub mod batch;

@@ -1,8 +1,8 @@
-//! Texts that many objects have in common: phases, reasons, images, the components that speak.
+//! Interned texts that many objects share: phases, reasons, images, event sources.
 //!
-//! Guarantees: reads like a text, equal to another of the same letters; takes eight bytes (four in the page) and, if it is empty, no more.
-//! Copies share one text. Equal phrases made one after the other mostly do too: whether they do cannot be observed, so that one table
-//! for the whole thread is as good as one for each cluster.
+//! Guarantees: derefs to `str` and compares by content; takes eight bytes (four in the page), and no allocation if it is empty. Clones
+//! share one text. Equal phrases made in succession mostly do too: this is not observable, so one table for the whole thread serves all
+//! clusters.
 
 use super::Str;
 use super::json::Json;
@@ -11,30 +11,30 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// A text in shared memory; nothing if it is empty.
+/// Shared text; `None` if it is empty.
 #[derive(Clone, Default, Eq)]
 pub struct Phrase(Option<Rc<Str>>);
 
-/// Phrases remembered: a power of two, several times the reasons and phases that a cluster has in use.
+/// Size of the table: a power of two, several times the reasons and phases that a cluster has in use.
 const KNOWN: usize = 128;
 
 thread_local! {
-    /// The last phrase made of each hash.
+    /// Last phrase of each hash.
     static LAST: RefCell<[Phrase; KNOWN]> = const { RefCell::new([const { Phrase(None) }; KNOWN]) };
 }
 
 impl Phrase {
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         self
     }
 
-    /// The text as one that stands alone.
+    /// Returns the text as a `Str`.
     pub fn to_str(&self) -> Str {
         self.0.as_deref().cloned().unwrap_or_default()
     }
 
-    /// The phrase of a text, which `make` gives a place of its own if it was not met lately.
+    /// Returns the phrase of a text; `make` allocates it if it is not in the table.
     fn of(text: &str, make: impl FnOnce() -> Str) -> Phrase {
         if text.is_empty() {
             return Phrase(None);
@@ -156,7 +156,7 @@ mod tests {
                 .is_some_and(|(a, b)| Rc::ptr_eq(a, b)),
             "they share one text"
         );
-        // Many others, some of them of the same hash.
+        // Many other phrases evict it, some of them with the same hash.
         let many: Vec<(String, Phrase)> = (0..2_000)
             .map(|n| {
                 (

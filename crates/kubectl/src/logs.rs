@@ -1,5 +1,5 @@
-//! `kubectl logs`: what a container would have printed. A command given to a shell is rehearsed up to the present; images known to
-//! teach with print how they start; of others nothing is known.
+//! `kubectl logs`: simulated output of containers. A script of a shell is replayed up to the present; well-known tutorial images print
+//! their startup messages; the output of others is unknown.
 //!
 //! Models `kubectl/pkg/cmd/logs` and `polymorphichelpers/logsforobject.go`, and for the `log` subresource `LogLocation` in
 //! `pkg/registry/core/pod/strategy.go`.
@@ -97,9 +97,9 @@ struct Source {
     pod: ObjectRef,
     container: String,
     previous: bool,
-    /// What stands before each line.
+    /// Prefix of each line.
     prefix: String,
-    /// Bytes that may still be shown, if they are limited.
+    /// Remaining bytes, if they are limited.
     room: Option<usize>,
     place: Option<Place>,
 }
@@ -138,7 +138,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     let tail = match (args.number("tail")?, args.get("selector")) {
         (Some(lines), _) => usize::try_from(lines).ok(),
-        // Of many Pods only the last lines are shown.
+        // With a selector only the last lines are shown.
         (None, Some(_)) => Some(10),
         _ => None,
     };
@@ -156,7 +156,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     logs.begin(client).map_err(|error| server_error(&error))
 }
 
-/// The second since which lines are shown, if one is asked for.
+/// Returns the second since which lines are shown, if one is given.
 fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
     let span = args.duration("since")?.filter(|span| *span > 0);
     match (span, args.get("since-time").filter(|time| !time.is_empty())) {
@@ -176,7 +176,7 @@ fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
     }
 }
 
-/// The Pod that a word names.
+/// Returns the key of the object for a word.
 fn named(client: &mut Client<'_>, word: &str, all: bool) -> Result<ObjectRef, Failure> {
     let (kind, name) = targets::kind_and_name(client, word)?;
     let key = client.key(kind, name);
@@ -197,7 +197,7 @@ fn named(client: &mut Client<'_>, word: &str, all: bool) -> Result<ObjectRef, Fa
     Ok(pod.key())
 }
 
-/// The containers of a Pod that are asked for.
+/// Selects the containers of a Pod.
 fn choose(
     client: &mut Client<'_>,
     args: &Args,
@@ -288,10 +288,10 @@ fn choose(
     Ok(())
 }
 
-/// Exit codes of a container that was ended by a signal.
+/// Exit codes of a container ended by a signal.
 const KILLED: [i64; 2] = [137, 143];
 
-/// Logs that are shown, and followed.
+/// Logs to show, and to follow.
 #[derive(Clone, Debug)]
 pub(super) struct Logs {
     sources: Vec<Source>,
@@ -300,14 +300,14 @@ pub(super) struct Logs {
     follow: bool,
 }
 
-/// How much of a container's log has been shown.
+/// Position in a container's log.
 #[derive(Clone, Debug, Default)]
 struct Place {
-    /// When the container was started.
+    /// Start time of the container.
     began: i64,
-    /// Lines that have been shown.
+    /// Number of lines shown.
     lines: usize,
-    /// The command that goes on, if its place is kept.
+    /// Suspended command, if it can be continued.
     machine: Option<Machine>,
 }
 
@@ -349,7 +349,7 @@ impl Logs {
                 .max(early);
             for line in text.lines().skip(skipped) {
                 match source.room.filter(|room| *room <= line.len()) {
-                    // The last line may be shown in part.
+                    // The last line may be truncated.
                     Some(room) => {
                         let at = (0..=room)
                             .rev()
@@ -383,8 +383,8 @@ impl PendingCommand for Logs {
     }
 }
 
-/// What a container has printed before a second that has not been shown, and whether it still runs; nothing if that is not known, which is
-/// told.
+/// Returns the output of a container before a second that has not been shown, and whether the container still runs; `None`, after a
+/// message, if it is unknown.
 fn printed(
     client: &mut Client<'_>,
     source: &mut Source,
@@ -426,7 +426,7 @@ fn printed(
                 "previous terminated container {container:?} in pod {pod:?} not found"
             )),
             (_, None, _) => refused(format!("pod {pod} does not have a host assigned")),
-            // A container that waits to be restarted has printed what its last run did.
+            // A container that waits to be restarted shows the output of its last run.
             (_, _, "CrashLoopBackOff") => {
                 let mut last = Source {
                     previous: true,
@@ -455,7 +455,7 @@ fn printed(
     if before <= began {
         return Ok(Some((String::new(), state["running"].is_object())));
     }
-    // A command that has ended by itself has also printed what comes after its last sleep; one that was killed has not.
+    // A command that ended by itself has also printed the output after its last sleep; a killed one has not.
     let by_itself = life["exitCode"]
         .as_i64()
         .is_some_and(|code| !KILLED.contains(&code));
@@ -497,7 +497,7 @@ fn printed(
             }
         },
     };
-    // What was rehearsed from the start again begins with what has been shown.
+    // A replay from the start begins with the lines already shown.
     let new: String = if kept {
         text
     } else {
@@ -511,7 +511,7 @@ fn printed(
     Ok(Some((new, state["running"].is_object())))
 }
 
-/// The container's command, if it is one that the shell knows.
+/// Returns the container's command, if the shell can model it.
 fn command(pod: &Object, index: usize, spec: &Value) -> Option<Machine> {
     let words = ["command", "args"]
         .iter()
@@ -536,7 +536,7 @@ fn command(pod: &Object, index: usize, spec: &Value) -> Option<Machine> {
     }
 }
 
-/// How images that are taught with begin.
+/// Returns the startup messages of well-known tutorial images.
 fn known(image: &str, began: i64) -> Option<String> {
     let name = image.rsplit('/').next()?.split([':', '@']).next()?;
     let time = Timestamp::new(began).rfc3339();

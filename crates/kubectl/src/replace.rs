@@ -1,4 +1,4 @@
-//! `kubectl replace`: puts whole objects in the place of those that are there; with `--force` it deletes them first.
+//! `kubectl replace`: replaces whole objects; with `--force` it deletes them first.
 
 use super::client::Client;
 use super::delete::{Deletion, delete_one};
@@ -93,7 +93,7 @@ fn replace(
     client.report(kind, &replaced, "replaced")
 }
 
-/// Objects that are created anew when the old ones are gone.
+/// Objects that are recreated when the old ones are gone.
 #[derive(Clone, Debug)]
 struct Forced {
     old: Deletion,

@@ -1,8 +1,8 @@
 //! Startup, readiness and liveness probes.
 //!
-//! Guarantees: a probe that succeeds costs nothing, so that a quiet cluster stays quiet. Its result is known in advance
-//! (from an annotation, a fault or a predictable command); it runs, period by period, only while it fails.
-//! Models `pkg/kubelet/prober/{worker,prober}.go` and how `kuberuntime_manager.go` handles the results.
+//! Guarantees: a succeeding probe costs nothing, so that a quiet cluster stays quiet. Its result is known in advance (from an annotation,
+//! a fault or a predictable command); it is run, period by period, only while it fails.
+//! Models `pkg/kubelet/prober/{worker,prober}.go` and the handling of the results in `kuberuntime_manager.go`.
 
 use super::behaviour::Behaviour;
 use super::containers;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use smol_str::format_smolstr;
 use std::borrow::Cow;
 
-/// A probe's parameters; times in microseconds.
+/// Parameters of a probe; times in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProbePlan {
     delay: u64,
@@ -47,19 +47,19 @@ impl ProbePlan {
         }
     }
 
-    /// From the container's start to the probe's success, if it never fails.
+    /// Returns the time from the container's start to the probe's success, if it never fails.
     fn first_success(self) -> u64 {
         self.delay + self.period * (self.successes as u64 - 1)
     }
 
-    /// The first time after `since` at which the probe runs; both counted from the container's start.
+    /// Returns the next time at or after `since` at which the probe runs; both from the container's start.
     fn next(self, since: u64) -> u64 {
         let past = since.saturating_sub(self.delay);
         self.delay + past.div_ceil(self.period) * self.period
     }
 }
 
-/// The raw JSON of a container.
+/// Returns the raw JSON of a container.
 fn raw(pod: &Pod, i: u32) -> &Value {
     let (list, at) = containers::place(&pod.spec, i);
     &pod.spec.raw[list][at]
@@ -70,7 +70,7 @@ pub(super) fn plan(pod: &Pod, i: u32, kind: ProbeKind) -> Option<ProbePlan> {
     probe.is_object().then(|| ProbePlan::of(probe))
 }
 
-/// From a container's start until it counts as started, and until it is ready, as far as its probes decide.
+/// Returns the times from a container's start until its probes count it as started, and as ready.
 pub(super) fn delays(container: &Container, pod: &Pod, i: u32) -> (u64, u64) {
     let of = |probe: bool, kind: ProbeKind| {
         if probe {
@@ -86,8 +86,8 @@ pub(super) fn delays(container: &Container, pod: &Pod, i: u32) -> (u64, u64) {
     )
 }
 
-/// When a probe fails, by annotation or predictable command: times from the container's start, each with whether it fails
-/// from then on.
+/// Returns the results of a probe by annotation or predictable command: times from the container's start, each with whether it fails from
+/// then on.
 fn answers(
     container: &Container,
     pod: &Pod,
@@ -124,7 +124,7 @@ fn answers(
     }
 }
 
-/// The port that a probe asks, if nothing listens there: a port that no container declares and no image is known for.
+/// Returns the port of a probe if nothing listens there: a port that no container declares and no image is known for.
 fn dead_port(pod: &Pod, i: u32, kind: ProbeKind) -> Option<i32> {
     let container = raw(pod, i);
     let asked = asked_port(&container[kind.field()], container)?;
@@ -143,7 +143,7 @@ fn dead_port(pod: &Pod, i: u32, kind: ProbeKind) -> Option<i32> {
     (!would_listen(&all, asked)).then_some(asked)
 }
 
-/// The first probe of a Pod's containers that asks a port where nothing listens: the container, the probe, the port.
+/// Returns the first probe of a Pod's containers with a port on which nothing listens: container, probe and port.
 pub fn misdirected(pod: &Pod) -> Option<(Str, &'static str, i32)> {
     let all = pod.spec.containers.iter().enumerate();
     let kinds = [
@@ -161,7 +161,7 @@ pub fn misdirected(pod: &Pod) -> Option<(Str, &'static str, i32)> {
         })
 }
 
-/// The number of the port that a probe asks of its own Pod.
+/// Returns the port number of a probe of its own Pod.
 fn asked_port(probe: &Value, container: &Value) -> Option<i32> {
     let of = ["httpGet", "tcpSocket", "grpc"]
         .into_iter()
@@ -190,7 +190,7 @@ fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
         .is_some_and(|(_, fails)| *fails)
 }
 
-/// `GET /healthz → 200`: a readiness probe's request, and its successful response.
+/// Formats a readiness probe's request and its successful response, as `GET /healthz → 200`.
 fn answer(pod: &Pod, i: u32) -> Str {
     let probe = &raw(pod, i)[ProbeKind::Readiness.field()];
     let port = |of: &Value| match &of["port"] {
@@ -219,7 +219,7 @@ fn answer(pod: &Pod, i: u32) -> Str {
 }
 
 impl super::Kubelets {
-    /// Whether a fault makes this probe of a Pod fail.
+    /// Returns true if a fault makes this probe of a Pod fail.
     pub fn is_forced(&self, uid: k8s_model::Uid, probe: &str) -> bool {
         let standing = self
             .course(uid)
@@ -242,7 +242,7 @@ impl PodPass<'_, '_> {
         )
     }
 
-    /// Whether a probe fails now, and if so, whether by timeout.
+    /// Returns `Some` if a probe fails now; `true` if by timeout.
     fn failing(&mut self, i: u32, kind: ProbeKind) -> Option<bool> {
         if let Some(slow) = self.standing(i, kind)?.forced {
             return Some(slow);
@@ -252,7 +252,7 @@ impl PodPass<'_, '_> {
         fails_at(&answers, self.age(i).unwrap_or(0)).then_some(false)
     }
 
-    /// The annotations that apply to a container: those of a Pod do not apply to its sidecars and ephemeral containers.
+    /// Returns the metadata whose annotations apply to a container: those of a Pod do not apply to its sidecars and ephemeral containers.
     fn meta_for(&self, i: u32) -> Cow<'_, ObjectMeta> {
         let main = containers::number(i).is_none() && !containers::is_ephemeral(i);
         if main {
@@ -262,7 +262,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    /// Behaviour of a container, with its probes taken into account.
+    /// Returns the behaviour of a container, with its probes taken into account.
     pub(super) fn behaviour(&mut self, container: &Container, i: u32) -> Behaviour {
         if !containers::has_probe(container) {
             return Behaviour::of(container, &self.meta_for(i), (0, 0));
@@ -295,7 +295,7 @@ impl PodPass<'_, '_> {
         plan
     }
 
-    /// The reason for starting containers: if they are ready at once, with the response of their first probe.
+    /// Returns the reason for starting containers: with the response of the first probe, if they are ready at once.
     pub(super) fn why_started(&self, containers: &[Container], plans: &[Behaviour]) -> Why {
         let probed = containers
             .iter()
@@ -315,7 +315,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    /// The reason for becoming ready: the response of its probe, if it has one.
+    /// Returns the reason for becoming ready, with the response of the readiness probe, if there is one.
     fn why_ready(&self, i: u32) -> Why {
         let probed = containers::container(self.pod(), i)
             .is_some_and(|(_, container)| container.readiness_probe.is_some());
@@ -328,7 +328,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    /// How long a container has run.
+    /// Returns the time since a container's start, in microseconds.
     fn age(&self, i: u32) -> Option<u64> {
         let started = self.kubelets.course(self.job.uid)?.started.get(&i)?;
         Some(self.now.0.saturating_sub(started.0))
@@ -456,7 +456,7 @@ impl PodPass<'_, '_> {
         self.watch(i, kind)
     }
 
-    /// The startup probe has succeeded: the others start.
+    /// Handles the success of the startup probe: the other probes start.
     pub(super) fn has_started(&mut self, i: u32) -> Jobs {
         if self.failing(i, ProbeKind::Startup).is_some() {
             return Vec::new();
@@ -506,7 +506,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    /// Forces a probe to fail or succeed; this takes effect when the probe next runs.
+    /// Forces a probe to fail or succeed, from its next run on.
     pub(super) fn force_probe(&mut self, kind: ProbeKind, fails: Option<bool>) -> Jobs {
         let count = |list: &[Container]| list.len() as u32;
         let all = 0..count(&self.pod().spec.containers);
@@ -528,7 +528,7 @@ impl PodPass<'_, '_> {
         let (Some(plan), Some(age)) = (plan(self.pod(), i, kind), self.age(i)) else {
             return Vec::new();
         };
-        // Only a result that changes something is scheduled; before startup only the startup probe runs.
+        // Only a result with an effect is scheduled; before startup only the startup probe runs.
         let matters = match (kind, fails.is_some()) {
             (ProbeKind::Startup, _) => !started,
             (ProbeKind::Readiness, false) => started && !ready,
@@ -567,8 +567,8 @@ impl PodPass<'_, '_> {
         );
     }
 
-    /// Stops one container, possibly because of a probe; `{}` in the message is its name. It is restarted
-    /// unless the policy is Never.
+    /// Stops one container, possibly because of a probe; `{}` in the message stands for its name. The container is restarted unless the
+    /// policy is Never.
     pub(super) fn kill_container(
         &mut self,
         i: u32,
@@ -604,7 +604,7 @@ impl PodPass<'_, '_> {
             .unwrap_or(30)
             .clamp(0, 1_000_000) as u64
             * SECOND;
-        // A shell does not forward the signal: it is killed when the grace period is over.
+        // A shell does not forward the signal, so the container is killed after the grace period.
         let (after, code) = match behaviour::ignores_signals(container) {
             _ if at_once => (MS, 137),
             true => (grace, 137),
@@ -614,7 +614,7 @@ impl PodPass<'_, '_> {
     }
 }
 
-/// Output of a failing probe.
+/// Returns the output of a failing probe.
 fn output((probe, dead): (&Value, bool), container: &Value, ip: &str, slow: Option<u64>) -> String {
     let port = |port: &Value| -> String {
         let named = container["ports"]

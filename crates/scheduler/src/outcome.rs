@@ -16,7 +16,7 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 impl Scheduler {
-    /// Why a Pod is unschedulable, and whether preemption would help.
+    /// Returns the reason why a Pod is unschedulable, and a preemption candidate if one helps.
     pub(super) fn preempt(
         &self,
         cycle: &Cycle<'_>,
@@ -142,7 +142,7 @@ impl Scheduler {
             .retain(|(_, o)| o.meta.uid != object.meta.uid);
         match bound {
             Ok(bound) => {
-                // Counted at once, not when the watch delivers it: the next cycle must see it.
+                // Assumed immediately, not when the watch delivers the binding: the next cycle must see it.
                 self.nodes.change(node, |info| info.add(&bound));
                 self.assumed.insert(object.meta.uid, ());
                 out.event(
@@ -160,7 +160,7 @@ impl Scheduler {
         }
     }
 
-    /// Records why a Pod is unschedulable, and which filters refused it.
+    /// Records the reason why a Pod is unschedulable, and the filters that refused it.
     pub(super) fn fail(
         &mut self,
         object: &Rc<Object>,

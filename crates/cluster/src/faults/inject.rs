@@ -1,4 +1,4 @@
-//! Carries out faults: of Pods and nodes here, of watches and loops in `watches.rs`.
+//! Injection of faults: for Pods and nodes here, for watches and controllers in `watches.rs`.
 
 use crate::sim::{Sim, Task};
 use apiserver::journal::{Actor, EntryId, Op, Record};
@@ -15,13 +15,12 @@ use serde_json::json;
 use std::rc::Rc;
 
 impl Sim {
-    /// What Pods use, where it is set.
+    /// Returns the loads set by faults.
     pub fn loads(&self) -> &[Load] {
         &self.kubelets.loads
     }
 
-    /// Ends the first process of a container of this very Pod, not of one that took its name, as a client that was attached to it does when it
-    /// leaves.
+    /// Ends the first process of a container of exactly this Pod, not of a later Pod of the same name, as when an attached client leaves.
     pub fn end_process(
         &mut self,
         (pod, uid): (&ObjectRef, Uid),
@@ -38,19 +37,19 @@ impl Sim {
         }
     }
 
-    /// The CPU load that a fault has set for a selector, in thousandths of a core.
+    /// Returns the CPU load that a fault has set for a selector, in thousandths of a core.
     pub fn cpu_load(&self, selector: &str) -> Option<i64> {
         load::amount(&self.kubelets.loads, "cpu", selector)
     }
 
-    /// Injects a fault given as its line.
+    /// Injects a fault given as a line.
     pub fn fault(&mut self, line: &str) -> Result<(), FaultError> {
         self.inject(&line.parse()?)
     }
 
-    /// Injects a fault; it becomes an entry of the journal, unless what it names is missing.
+    /// Injects a fault and records it in the journal, unless an object it names is missing.
     pub fn inject(&mut self, fault: &Fault) -> Result<(), FaultError> {
-        // The entry of the fault, where that is written last.
+        // Id of the fault's entry, for faults that are recorded last.
         let id = self.journal().len() as EntryId;
         match fault {
             Fault::Exit { pod, code } => {
@@ -95,7 +94,7 @@ impl Sim {
         Ok(())
     }
 
-    /// Writes a fault to the journal.
+    /// Records a fault in the journal.
     fn record_fault(&mut self, fault: &Fault) -> Origin {
         self.begin(Record::Fault(Rc::new(fault.clone())))
     }
@@ -132,7 +131,7 @@ impl Sim {
             .map_err(|error| FaultError::Refused(error.message))
     }
 
-    /// Sets what Pods use, or ends that. Whoever has more memory than its limit now is killed.
+    /// Sets or ends a load. Containers that exceed their memory limit now are killed.
     fn set_load(&mut self, fault: &Fault, load: &Load, set: bool) -> Result<(), FaultError> {
         let cause = self.record_fault(fault).cause;
         let memory = load.resource() == "memory";
@@ -205,7 +204,7 @@ impl Sim {
         Ok(())
     }
 
-    /// Writes the node's conditions as its kubelet reports them: healthy, or not ready and why.
+    /// Writes the node's conditions as its kubelet reports them: healthy, or not ready with the reason.
     fn report(
         &mut self,
         key: &ObjectRef,
@@ -236,7 +235,7 @@ impl Sim {
             (condition.status, condition.reason, condition.message) =
                 (status.into(), reason.into(), message.into());
         }
-        // The node existed a moment ago, and no other write comes in between.
+        // The node was read just now, and no other write can come in between.
         let _ = self.request(|server| server.update_status(origin, object, Why::NodeReport));
     }
 
@@ -268,7 +267,7 @@ impl Sim {
         if let Ok(object) = Object::from_value(Kind::Node, value) {
             let _ = self.request(|server| server.create(origin, object, Why::NodeReport));
         }
-        // Pods that were bound to an earlier node of this name are now this kubelet's.
+        // Pods bound to an earlier node of this name now belong to this kubelet.
         let stranded: Vec<_> = self
             .list(Kind::Pod)
             .filter(|o| o.pod().is_some_and(|pod| pod.node_name == *name))

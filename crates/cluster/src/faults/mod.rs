@@ -1,4 +1,4 @@
-//! What injected faults do: to Pods and nodes in `inject.rs`, to watches and loops in `watches.rs`.
+//! Effects of injected faults: on Pods and nodes in `inject.rs`, on watches and controllers in `watches.rs`.
 
 mod inject;
 mod watches;

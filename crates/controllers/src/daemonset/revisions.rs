@@ -64,7 +64,7 @@ fn create(
     let new = new_revision(object, &set.template, (&name, HASH_LABEL), next);
     match out.create(new, Why::NewRevision { revision: next }) {
         Err(error) if error.reason == StatusReason::AlreadyExists => {
-            // Another template has the same hash: the collision count leads to a new one.
+            // Another template has the same hash: a higher collision count leads to a new one.
             out.update_status(object, Why::Observed, |o| {
                 if let Body::DaemonSet(set) = &mut o.body {
                     set.status.collision_count = Some(set.status.collision_count.unwrap_or(0) + 1);

@@ -21,7 +21,7 @@ use k8s_model::workload::{Deployment, ReplicaSet};
 use k8s_model::{Kind, Object, ObjectRef, Timestamp};
 use std::rc::Rc;
 
-/// The pseudo-code of a pass.
+/// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
     ("for key := range queue {", "", ""),
     ("    d     := cache.Get(key)", "", "desired"),
@@ -39,7 +39,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "deployment-controller",
     aliases: &[],
@@ -50,7 +50,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: CODE,
 };
 
-/// The deployment loop.
+/// Deployment controller.
 pub struct DeploymentController;
 
 impl Controller for DeploymentController {
@@ -67,7 +67,7 @@ impl Controller for DeploymentController {
         ]
     }
 
-    /// Orphaned ReplicaSets wake the Deployments that could adopt them; the last old Pod's end wakes a Recreate.
+    /// Wakes the Deployments that could adopt an orphaned ReplicaSet; the end of the last old Pod wakes a Recreate Deployment.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if object.kind == Kind::ReplicaSet && object.meta.controller().is_none() {
@@ -149,7 +149,7 @@ fn wake_recreate(pod: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
     }
 }
 
-/// One pass over one Deployment; it works on its own copy, which its writes update.
+/// Reconcile pass over one Deployment; works on its own copy, which its writes update.
 struct DeploymentPass<'p, 'v, 'o> {
     object: Rc<Object>,
     wall: Timestamp,
@@ -157,7 +157,7 @@ struct DeploymentPass<'p, 'v, 'o> {
     out: &'p mut Out<'o>,
 }
 
-/// The ReplicaSets of a Deployment: the one of its current template, and the others.
+/// ReplicaSets of a Deployment: that of its current template, and the others.
 struct Sets {
     new: Option<Rc<Object>>,
     old: Vec<Rc<Object>>,
@@ -169,7 +169,7 @@ impl Sets {
     }
 }
 
-/// The body of a ReplicaSet; the lists hold nothing else.
+/// Returns the body of a ReplicaSet; the lists hold no other kind.
 fn set_of(object: &Object) -> &ReplicaSet {
     object.body()
 }

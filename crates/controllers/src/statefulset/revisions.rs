@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 const HASH_LABEL: &str = "controller.kubernetes.io/hash";
 
-/// The current and the update revision; equal when no update is in progress.
+/// Current and update revision; equal when no update is in progress.
 pub(super) struct Revisions {
     pub current: Str,
     pub update: Str,
@@ -22,7 +22,7 @@ pub(super) struct Revisions {
 }
 
 impl Revisions {
-    /// The template of the current revision.
+    /// Returns the template of the current revision.
     pub(super) fn current_template(&self, set: &StatefulSet) -> Rc<PodTemplate> {
         let data = self.current_data.as_ref().and_then(|r| {
             r.body::<ControllerRevision>()
@@ -60,7 +60,7 @@ pub(super) fn sync(
     .into();
     let update = match sorted.iter().rev().find(|r| r.meta.name == name) {
         Some(equal) if number(equal) + 1 == next => equal.clone(),
-        // An older template is restored: its revision becomes the newest.
+        // An older template is restored, so its revision becomes the newest.
         Some(equal) => renumber(equal, next, out)?,
         None => {
             let new = new_revision(object, &set.spec.template, (&name, HASH_LABEL), next);

@@ -1,4 +1,4 @@
-//! Tests of this crate together with those below it.
+//! Integration tests of this crate together with those below it.
 
 mod apiserver_services;
 mod autoscaler;
