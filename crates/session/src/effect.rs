@@ -1,4 +1,4 @@
-//! What one sub-state asks of the others.
+//! Requests of one sub-state to the others.
 
 use actions::{Action, OutputLine};
 use fault::Fault;

@@ -3,10 +3,10 @@
 use super::permalink::Link;
 use crate::permalink;
 
-/// What the file opens with before it is filled.
+/// Placeholder in the file for the link that it opens with.
 const EMPTY: &str = r#"window.loopscopeFile={"hash":"","query":""}"#;
 
-/// The file with a link that it opens with; nothing if it is another kind of file.
+/// Fills the file with the link that it opens with; `None` if the placeholder is missing.
 pub fn fill(page: &str, link: &Link, title: &str) -> Option<String> {
     let hash = permalink::encode(link);
     let (before, after) = page.split_once(EMPTY)?;
