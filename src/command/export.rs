@@ -12,9 +12,9 @@ use session::run::Run;
 use session::{Recorded, single};
 use std::path::Path;
 
-/// The file that a build of the page leaves.
+/// Path of the single file that a build of the page leaves.
 const PAGE: &str = "dist/single.html";
-/// A scenario is exported as it runs with this seed, as `loopscope run` does.
+/// Seed of an exported scenario, the same as that of `loopscope run`.
 const SEED: u64 = 1;
 
 pub(super) fn export(args: &[String]) -> Result<u8, String> {
@@ -22,7 +22,7 @@ pub(super) fn export(args: &[String]) -> Result<u8, String> {
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         match arg.as_str() {
-            // The only form there is.
+            // The only format.
             "--html" => {}
             "--page" => page = rest.next().ok_or("--page needs a file")?,
             flag if flag.starts_with("--") => {
@@ -71,7 +71,7 @@ fn of_text(text: &str) -> Link {
     }
 }
 
-/// Whether a text is a scenario: it has steps, and is neither an object nor a lesson.
+/// Returns true if a text is a scenario: it has steps, and is neither an object nor a lesson.
 fn is_scenario(text: &str) -> bool {
     let read = manifest::parse(text.as_bytes());
     read.documents.first().is_some_and(|document| {
@@ -79,11 +79,11 @@ fn is_scenario(text: &str) -> bool {
     })
 }
 
-/// What a scenario does to its cluster.
+/// Commands that a scenario runs.
 #[derive(Default)]
 struct Done {
     commands: Vec<Recorded>,
-    /// The steps that apply a manifest, each of which is one command.
+    /// Ids of the steps that apply a manifest, each of which is one command.
     applied: Vec<u32>,
 }
 
@@ -94,7 +94,7 @@ impl Observer for Done {
 
     fn did(&mut self, tasks: u64, at: Time, act: Act) {
         let command = match act {
-            // The page shows in its editor what was applied.
+            // The page shows the applied text in its editor.
             Act::Command(id, BesideAct::Start(words, text)) if words == ["apply", "-f", "-"] => {
                 self.applied.push(id);
                 Action::Apply(text.into())
@@ -106,7 +106,7 @@ impl Observer for Done {
     }
 }
 
-/// The whole history of a scenario, shown from its beginning: the page plays it.
+/// Builds a link with the whole history of a scenario, shown from its beginning: the page plays it.
 fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     let mut done = Done::default();
     let sim = scenario::run(scenario, SEED, usize::MAX, &mut done);
@@ -122,11 +122,11 @@ fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     if run.newest().server().version() != sim.server().version() {
         return Err("the page would repeat the scenario in another way".to_owned());
     }
-    // What was done first is there, and nothing has come of it yet.
+    // At this instant the first commands have run, without any consequence yet.
     let (commands, end) = run.record_of();
     let began = commands.first().map_or(0, |(_, at, _)| at.0.div_ceil(1000));
     let mut link = Link::of_scenario(scenario, SEED, commands, end, Some(began));
-    // Without one the page would open with its own.
+    // Without a manifest the page would open with its own.
     link.manifest.get_or_insert_default();
     let fits = commands.len() <= permalink::MAX_COMMANDS && permalink::holds_history(&link);
     if fits {

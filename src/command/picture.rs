@@ -14,26 +14,26 @@ use views::svg::film::Film;
 use views::svg::{self, Style};
 
 pub(super) const CHINESE: &str = include_str!("../../crates/i18n/src/zh.txt");
-/// Tasks of the engine between two looks at the clock.
+/// Tasks of the engine between two readings of the clock.
 const SLICE: usize = 100_000;
 
-/// What is asked for.
+/// Options of the command line.
 struct Options {
     file: String,
     view: Option<&'static views::view::View>,
-    /// Virtual time of the picture; without one the cluster is settled.
+    /// Virtual time of the picture; `None` once the cluster has settled.
     at: Option<Time>,
-    /// Of the stage, in CSS pixels.
+    /// Size of the stage, in CSS pixels.
     size: (f64, f64),
     dark: bool,
     chinese: bool,
-    /// Where an animation begins; without one it is a single picture.
+    /// Start of an animation; `None` for a single picture.
     from: Option<Time>,
     /// Virtual time between two frames, in microseconds.
     step: u64,
-    /// Virtual seconds a second.
+    /// Virtual seconds per second.
     speed: f64,
-    /// Each frame in a file of its own, in this folder.
+    /// Folder for the frames, each in a file of its own.
     stills: Option<PathBuf>,
 }
 
@@ -161,7 +161,7 @@ fn size(text: &str) -> Result<(f64, f64), String> {
     })
 }
 
-/// The page with a manifest, or what a link holds.
+/// Opens the page with a manifest, or with the contents of a link.
 fn open(options: &Options) -> Result<State, String> {
     let text = read(&options.file)?;
     let mut state = match text.trim().split_once("#pako:") {
@@ -170,7 +170,7 @@ fn open(options: &Options) -> Result<State, String> {
                 .map_err(|problem| format!("{}: {}", options.file, problem.english()))?;
             let mut state = State::from_link(link.as_ref());
             link.iter().for_each(|link| state.recall(link));
-            // The instant that is asked for is shown, wherever its clock was to stop.
+            // The requested instant is shown, wherever the link's breakpoints would stop.
             state.timeline.breakpoints.clear();
             state
         }
