@@ -1,5 +1,5 @@
-//! The diagrams, one folder each, with model and layout. Pure geometry, no DOM, no randomness: the same state draws the same
-//! picture, and an item that stays keeps its key.
+//! The diagrams, one folder each, with model and layout. Pure geometry, no DOM, no randomness: the same state draws the same picture, and
+//! an item that stays keeps its key.
 //!
 //! # Adding a diagram
 //!
@@ -55,7 +55,7 @@ pub mod viewport;
 
 use view::View;
 
-/// All diagrams, in the order of their tabs; the first is shown first.
+/// All diagrams, in the order of their tabs; the page opens with the first.
 pub static ALL: &[&View] = &[
     &ownership::VIEW,
     &nodes::VIEW,
@@ -65,12 +65,12 @@ pub static ALL: &[&View] = &[
     &loops::VIEW,
 ];
 
-/// The diagram that a link names.
+/// Returns the diagram with this id, as in links.
 pub fn by_id(id: &str) -> Option<&'static View> {
     ALL.iter().find(|view| view.id == id).copied()
 }
 
-/// The diagram that is shown first.
+/// The diagram with which the page opens.
 impl Default for &'static View {
     fn default() -> Self {
         ALL[0]
