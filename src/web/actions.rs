@@ -20,13 +20,13 @@ use yew::prelude::*;
 /// Properties of the actions.
 #[derive(Properties, PartialEq)]
 pub struct ActionProps {
-    /// The object.
+    /// Object.
     pub object: Rc<Object>,
     /// Faults that can be injected.
     pub offers: Vec<ActionOffer>,
     /// Revision to roll back to, if there is one.
     pub undoes: Option<Rc<Object>>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Runs an action on the cluster.
     pub on_command: Callback<Action>,
@@ -57,9 +57,9 @@ fn namespace_flag(object: &Object) -> String {
 /// Properties of the replica control.
 #[derive(Properties, PartialEq)]
 pub struct ReplicasProps {
-    /// The workload.
+    /// Workload.
     pub object: Rc<Object>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Runs an action on the cluster.
     pub on_command: Callback<Action>,

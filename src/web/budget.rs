@@ -11,11 +11,11 @@ use yew::prelude::*;
 pub struct StripProps {
     /// Rollout budget.
     pub budget: Rc<projection::budget::Budget>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
 }
 
-/// The strip.
+/// Draws the strip.
 #[component]
 pub fn Strip(props: &StripProps) -> Html {
     super::dom::renders("Strip");

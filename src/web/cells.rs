@@ -161,7 +161,7 @@ pub struct SheetProps {
     pub origin: (f64, f64),
     /// Shapes whose cells are on it.
     pub items: Vec<Rc<Item>>,
-    /// The theme.
+    /// Theme.
     pub dark: bool,
 }
 

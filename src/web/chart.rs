@@ -11,15 +11,15 @@ use yew::prelude::*;
 /// Properties of the chart.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// The chart.
+    /// Chart.
     pub of: Rc<Chart>,
     /// Size in pixels.
     pub size: (f64, f64),
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
 }
 
-/// The chart.
+/// Draws the chart.
 #[component]
 pub fn ChartView(props: &Props) -> Html {
     // Instant of the probe; `None` for the instant shown.

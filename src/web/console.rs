@@ -17,7 +17,7 @@ use yew::prelude::*;
 /// Properties of the console.
 #[derive(Clone, Properties, PartialEq)]
 pub struct Props {
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Output, with the lines entered.
     pub lines: Rc<Vec<OutputLine>>,
@@ -49,7 +49,7 @@ pub struct Props {
     pub on_select: Callback<Option<ObjectRef>>,
 }
 
-/// The console.
+/// Console.
 pub struct Console {
     input: NodeRef,
     output: NodeRef,

@@ -31,9 +31,9 @@ pub enum ImageFormat {
     Svg,
     /// PNG.
     Png,
-    /// The last seconds as an animated SVG.
+    /// Last seconds as an animated SVG.
     Film,
-    /// The last seconds as a video.
+    /// Last seconds as a video.
     Video,
     /// The last seconds as a document with a picture per page.
     Stills,

@@ -16,11 +16,11 @@ pub struct FaultsProps {
     pub title: Message,
     /// Heading of the faults of the object or loop itself.
     pub own: Message,
-    /// The faults.
+    /// Faults.
     pub offers: Vec<ActionOffer>,
     /// Enters a line.
     pub on_command: Callback<Action>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
 }
 

@@ -50,13 +50,13 @@ pub struct Explanation {
 pub struct Props {
     /// Key of the selected object.
     pub key_of: Option<ObjectRef>,
-    /// The object, while it exists.
+    /// Object, while it exists.
     pub object: Option<Rc<Object>>,
     /// Lag of its status.
     pub late: Option<Message>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// The wall clock at time 0.
+    /// Wall clock at time 0.
     pub epoch: Timestamp,
     /// Open tab.
     pub tab: Tab,
@@ -84,7 +84,7 @@ pub struct Props {
     pub on_close: Callback<()>,
 }
 
-/// The inspector.
+/// Draws the inspector.
 #[component]
 pub fn Inspector(props: &Props) -> Html {
     dom::renders("Inspector");

@@ -14,7 +14,7 @@ use yew::prelude::*;
 pub struct Props {
     /// Contents.
     pub card: LessonCard,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Handles a message.
     pub on: Callback<LessonMsg>,
@@ -30,7 +30,7 @@ pub struct Props {
     pub on_save: Option<Callback<()>>,
     /// Tools of a task if the page has no panels.
     pub tools: Html,
-    /// The link to the full page, in a frame.
+    /// Link to the full page, in a frame.
     pub full: Html,
 }
 
@@ -54,7 +54,7 @@ fn glyph(result: Result) -> Option<&'static str> {
     }
 }
 
-/// The panel.
+/// Draws the panel.
 #[component]
 pub fn LessonPanel(props: &Props) -> Html {
     super::dom::renders("LessonPanel");

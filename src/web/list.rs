@@ -21,11 +21,11 @@ const ROWS_PER_PAGE: usize = 100;
 /// Properties of the list.
 #[derive(Properties)]
 pub struct ListProps {
-    /// The diagram.
+    /// Diagram.
     pub scene: Rc<Scene>,
     /// States of objects with a problem.
     pub standings: Rc<Standings>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// An object was selected, or a group is folded or unfolded.
     pub on_pick: Callback<SelectionMsg>,

@@ -19,17 +19,17 @@ pub struct Props {
     pub of: Loop,
     /// Pseudo-code of its last pass, if the panel in the diagram has no room for all of it.
     pub code: Vec<Code>,
-    /// The faults.
+    /// Faults.
     pub offers: Vec<ActionOffer>,
     /// Enters a line.
     pub on_command: Callback<Action>,
     /// Button that folds the inspector away or closes it.
     pub fold: Html,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
 }
 
-/// The inspector.
+/// Draws the inspector.
 #[component]
 pub fn LoopInspector(props: &Props) -> Html {
     dom::renders("LoopInspector");

@@ -11,7 +11,7 @@ use yew::prelude::*;
 /// Properties of the map.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// The diagram.
+    /// Diagram.
     pub scene: Rc<Scene>,
     /// Position of the map in the stage.
     pub at: (f64, f64),
@@ -25,7 +25,7 @@ pub struct Props {
     pub on_centre: Callback<(f64, f64)>,
 }
 
-/// The map.
+/// Draws the map.
 #[component]
 pub fn Minimap(props: &Props) -> Html {
     super::dom::renders("Minimap");

@@ -9,7 +9,7 @@ use yew::prelude::*;
 /// Keywords of the pseudo-code.
 const WORDS: [&str; 7] = ["for", "range", "if", "else", "nil", "continue", "break"];
 
-/// The panel.
+/// Draws the panel.
 pub fn view(pass: &Pass) -> Html {
     let steps = pass.steps.iter().enumerate().map(|(i, step)| {
         html! {

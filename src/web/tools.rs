@@ -33,7 +33,7 @@ pub enum Tool {
 pub struct Props {
     /// Open panel.
     pub tool: Tool,
-    /// The breakpoints.
+    /// Breakpoints.
     pub breakpoints: Vec<Breakpoint>,
     /// Error of the last condition entered.
     pub misread: Message,
@@ -43,7 +43,7 @@ pub struct Props {
     pub instants: [Option<Rc<ComparedState>>; 2],
     /// Differences between them.
     pub difference: Option<Rc<Vec<Change>>>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Handles the message of a button.
     pub on: Callback<Do>,
@@ -54,7 +54,7 @@ pub struct Props {
 /// Maximum number of objects listed; the rest are counted.
 const MAX_LISTED_CHANGES: usize = 100;
 
-/// The panel.
+/// Draws the panel.
 #[component]
 pub fn Tools(props: &Props) -> Html {
     super::dom::renders("Tools");

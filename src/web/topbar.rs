@@ -14,7 +14,7 @@ use yew::prelude::*;
 /// Properties of the bar.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// The diagram shown.
+    /// Diagram shown.
     pub view: &'static View,
     /// True if the theme is dark.
     pub dark: bool,
@@ -32,7 +32,7 @@ pub struct Props {
     pub lesson: Option<String>,
     /// A lesson was chosen.
     pub on_lesson: Callback<&'static str>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Another language was chosen.
     pub on_language: Callback<Lang>,
@@ -94,7 +94,7 @@ pub fn tabs(
     html! { <div class={class} role="tablist" aria-label={say(msg::tabs_diagrams())} onkeydown={onkeydown}>{ for all }</div> }
 }
 
-/// The bar.
+/// Draws the bar.
 #[component]
 pub fn Topbar(props: &Props) -> Html {
     super::dom::renders("Topbar");
@@ -173,7 +173,7 @@ pub struct LessonsProps {
     /// Title of the lesson in progress.
     #[prop_or_default]
     pub title: Option<String>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// A lesson was chosen.
     pub on_lesson: Callback<&'static str>,

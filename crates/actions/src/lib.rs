@@ -36,7 +36,7 @@ pub struct ApplyDiagnostic {
 /// Line of output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutputLine {
-    /// The text.
+    /// Text.
     pub text: String,
     /// True if printed to stderr.
     pub error: bool,
@@ -171,7 +171,7 @@ fn apply(sim: &mut Sim, text: &Rc<str>) -> ActionResult {
 /// Apply of a text, one document after another: the clock is paused in between, so that the result does not depend on how it is divided.
 #[derive(Clone, Debug)]
 pub struct ApplyJob {
-    /// The text.
+    /// Text.
     pub text: Rc<str>,
     /// Number of journal entries before it.
     pub begun: usize,

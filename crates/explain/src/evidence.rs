@@ -16,9 +16,9 @@ use serde_json::Value;
 /// Fact about an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
-    /// Its name.
+    /// Name of the fact.
     pub name: Message,
-    /// Its value.
+    /// Value of the fact.
     pub value: Message,
     /// True if the value is a name or a number, shown monospaced.
     pub mono: bool,

@@ -9,9 +9,9 @@ pub enum GatewayFault {
     ClassMissing(Str),
     /// The class names a controller that is not running here.
     ForeignController {
-        /// The class.
+        /// Class.
         class: Str,
-        /// The controller.
+        /// Controller.
         controller: Str,
     },
     /// The controller does not serve a Gateway, as its condition says.
@@ -23,7 +23,7 @@ pub enum GatewayFault {
     },
     /// A listener is not served.
     Listener {
-        /// The listener.
+        /// Listener.
         listener: Str,
         /// Message of the condition.
         message: Str,
@@ -36,7 +36,7 @@ pub enum GatewayFault {
     ParentNotServed(Str),
     /// The Gateway does not accept a route.
     Refused {
-        /// The Gateway.
+        /// Gateway.
         gateway: Str,
         /// Message of the condition.
         message: Str,
@@ -45,23 +45,23 @@ pub enum GatewayFault {
     BackendMissing {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
     },
     /// A route has a backend port that its Service does not have.
     BackendPort {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
-        /// The port.
+        /// Port.
         port: Str,
     },
     /// A route has a backend Service in another namespace, without a ReferenceGrant there.
     BackendForbidden {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
         /// Namespace of the Service.
         namespace: Str,

@@ -16,10 +16,10 @@ const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 /// Maximum number of entries searched: some seconds of a very large cluster.
 const MAX_SCANNED_ENTRIES: usize = 20_000;
 
-/// The other Pod of a replacement.
+/// Other Pod of a replacement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Other {
-    /// The Pod.
+    /// Pod.
     pub pod: ObjectRef,
     /// Time of its creation or loss, in milliseconds.
     pub at: u64,

@@ -33,11 +33,11 @@ const MAX_SERVICES_ASKED: usize = 8;
 /// State of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// The object.
+    /// Object.
     pub object: ObjectRef,
     /// Health of the object.
     pub health: Health,
-    /// The sentence.
+    /// Sentence.
     pub sentence: Message,
     /// Object with the root cause, if it is another one and exists.
     pub root: Option<ObjectRef>,

@@ -44,7 +44,7 @@ pub enum Unfit {
     Selector,
     /// The volume is bound to or reserved for another claim.
     Taken {
-        /// The other claim.
+        /// Other claim.
         by: Str,
         /// Phase of the volume.
         phase: Str,
@@ -97,7 +97,7 @@ pub enum Waits {
     ClaimUnbound(Str),
     /// The kubelet of its node does not report.
     NodeSilent(Str),
-    /// Its node does not exist.
+    /// The node of a Pod does not exist.
     NodeMissing(Str),
     /// A ConfigMap or Secret that it references does not exist.
     SourceMissing(Str),
@@ -105,32 +105,32 @@ pub enum Waits {
     KeyMissing {
         /// `ConfigMap settings`
         of: Str,
-        /// The key.
+        /// Key.
         key: Str,
     },
     /// The image cannot be pulled.
     Image(Str),
     /// A container is in a crash loop.
     Crashes {
-        /// The container.
+        /// Container.
         container: Str,
         /// Exit code.
         code: i32,
     },
     /// A container uses more memory than its limit.
     OutOfMemory {
-        /// The container.
+        /// Container.
         container: Str,
         /// Memory limit.
         limit: Str,
     },
     /// A probe uses a port on which nothing listens.
     ProbePort {
-        /// The container.
+        /// Container.
         container: Str,
         /// `liveness`
         probe: Str,
-        /// The port.
+        /// Port.
         port: i32,
     },
     /// A container is running and not ready.
@@ -145,14 +145,14 @@ pub enum Waits {
     // Faults.
     /// A fault has slowed the loop that it waits for, and other keys are queued before it.
     SlowLoop {
-        /// The loop.
+        /// Loop.
         name: Str,
         /// Duration of each pass.
         each: Str,
     },
     /// A fault has slowed the loop that is processing it.
     SlowPass {
-        /// The loop.
+        /// Loop.
         name: Str,
         /// Duration of each pass.
         each: Str,
@@ -194,7 +194,7 @@ pub enum Waits {
     RefusedBefore,
     /// A quota has no room for more Pods.
     Quota {
-        /// The quota.
+        /// Quota.
         name: Str,
         /// Resource that is exceeded.
         resource: Str,
@@ -203,7 +203,7 @@ pub enum Waits {
         /// Hard limit.
         hard: Str,
     },
-    /// No progress for this many seconds.
+    /// A rollout has made no progress for this many seconds.
     Deadline(i64),
     /// A rollout waits for its new Pods.
     Rollout {
@@ -221,7 +221,7 @@ pub enum Waits {
     },
     /// A StatefulSet pauses until this Pod is ready.
     Ordinal {
-        /// The Pod.
+        /// Pod.
         pod: Str,
         /// Next Pod.
         then: Str,
@@ -273,9 +273,9 @@ pub enum Waits {
     NoDisruption,
     /// A person drains a node, and a budget refuses the eviction of a Pod.
     EvictionRefused {
-        /// The Pod.
+        /// Pod.
         pod: Str,
-        /// The budget.
+        /// Budget.
         budget: Str,
     },
 
@@ -310,7 +310,7 @@ pub enum Waits {
     VolumeFailed,
 
     // Configuration.
-    /// This many Pods have an outdated version of it, until they are restarted.
+    /// Number of Pods with an outdated version of a ConfigMap or Secret, until they are restarted.
     OldConfig(usize),
     /// The role of a binding does not exist.
     RoleMissing(k8s_model::Kind, Str),
@@ -318,12 +318,12 @@ pub enum Waits {
     // Services.
     /// There is no Service of this name here, but one in another namespace.
     ServiceElsewhere {
-        /// The Service.
+        /// Service.
         service: Str,
         /// Namespace of the Service.
         namespace: Str,
     },
-    /// The Service has no selector: its addresses have to be written by somebody else.
+    /// The Service has no selector: its endpoints have to be written by hand.
     NoSelector,
     /// The namespace has no Pods.
     NoPods,
@@ -359,23 +359,23 @@ pub enum Waits {
     BackendMissing {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
     },
     /// A path has a backend port that its Service does not have.
     BackendPort {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
-        /// The port.
+        /// Port.
         port: Str,
     },
     /// A path has a backend Service without a ready endpoint.
     BackendNotReady {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
     },
 
@@ -394,7 +394,7 @@ pub enum Waits {
 /// State of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// As it should be.
+    /// Healthy.
     Well,
     /// Worth knowing, but nothing is wrong.
     Note,

@@ -26,7 +26,7 @@ pub struct Reason {
     pub at: u64,
     /// Actor: `deployment-controller`, `kubelet node-2`, `you`.
     pub actor: Message,
-    /// The icon of the actor.
+    /// Icon of the actor.
     pub icon: &'static str,
     /// True if a person did it.
     pub user: bool,

@@ -11,7 +11,7 @@ use k8s_model::time::{MS, SECOND};
 use kubectl::parse::split;
 use kubectl::{Beside, BesideAct, Progress, Session};
 
-/// Time from entering a command line to its first request, and from its end to the prompt.
+/// Start-up time of a command line, until it reaches the API server.
 const COMMAND: u64 = 100 * MS;
 /// Time that injecting a fault takes.
 const FAULT: u64 = 5 * MS;

@@ -101,7 +101,7 @@ pub(super) type Starter =
 
 /// Simulated cluster to which requests are sent.
 pub struct Cluster {
-    /// The simulation.
+    /// Simulation.
     pub sim: Sim,
     /// Managed fields of its objects, as far as requested.
     managed: ManagedHistory,
@@ -201,7 +201,7 @@ impl Cluster {
         }
     }
 
-    /// Restores a snapshot; watches end or start again.
+    /// Restores a snapshot; open watches expire, and subscribers of the record start again.
     pub(super) fn restore(&mut self, kept: Snapshot) {
         self.managed = ManagedHistory::default();
         (self.sim, self.waiting, self.log) = (kept.sim, kept.waiting, kept.log);

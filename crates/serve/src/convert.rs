@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 /// Version of a kind that is served and not stored.
 pub struct Alias {
-    /// Its group.
+    /// Group of the alias.
     pub group: &'static str,
-    /// Its version.
+    /// Version of the alias.
     pub version: &'static str,
     /// Stored kind.
     pub kind: Kind,

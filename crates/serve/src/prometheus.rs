@@ -72,7 +72,7 @@ pub fn labels(
 pub struct Labelled {
     /// Metric labels.
     pub labels: RequestLabels,
-    /// The request.
+    /// Request.
     pub inner: Box<dyn OpenRequest>,
 }
 

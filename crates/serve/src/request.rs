@@ -368,7 +368,7 @@ impl Request {
 /// Representation of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Accepts {
-    /// The object itself.
+    /// Object itself.
     Object,
     /// Table, as kubectl prints it.
     Table,

@@ -14,7 +14,7 @@ pub struct Answer {
     pub code: u16,
     /// Media type of the body.
     pub content_type: &'static str,
-    /// The body.
+    /// Body.
     pub body: Vec<u8>,
     /// Warnings to the client.
     pub warnings: Vec<String>,

@@ -22,7 +22,7 @@ struct Announced {
 /// The notice, and the position up to which news has been announced.
 #[derive(Default)]
 pub struct Announcer {
-    /// The latest notice.
+    /// Latest notice.
     notice: Message,
     /// True if the notice is about a failure.
     failed: bool,
@@ -30,7 +30,7 @@ pub struct Announcer {
 }
 
 impl Announcer {
-    /// The latest notice.
+    /// Latest notice.
     pub fn notice(&self) -> &Message {
         &self.notice
     }

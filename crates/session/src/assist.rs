@@ -7,9 +7,9 @@ use k8s_model::sort;
 /// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The name of a field, or a value.
+    /// Name of a field, or a value.
     pub name: String,
-    /// Its type.
+    /// Type of the field.
     pub detail: String,
     /// Text inserted after the name: a colon, and the beginning of the value.
     pub tail: &'static str,

@@ -22,11 +22,11 @@ pub type Recorded = (u64, Time, Action);
 /// Simulation with its position in the history. A clone shares unchanged data.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
-    /// The simulation.
+    /// Simulation.
     pub sim: Sim,
     /// Tasks run since time 0.
     pub steps: u64,
-    /// Commands carried out since time 0.
+    /// Commands run since time 0.
     pub done: usize,
     /// Commands that still wait.
     pub waiting: WaitingCommands,

@@ -26,9 +26,9 @@ pub struct ComparedState {
 
 /// Another branch at the same instant, shown beside the first.
 pub struct ComparedBranch {
-    /// Its run.
+    /// Run of the branch.
     pub run: Run,
-    /// Its selection: a copy of the first's.
+    /// Selection of the branch: a copy of the first's.
     pub selection: Selection,
     drawing: Drawing,
 }
@@ -59,7 +59,7 @@ pub enum CompareMsg {
 /// State of the comparison.
 #[derive(Default)]
 pub struct Compare {
-    /// The snapshots A and B.
+    /// Snapshots A and B.
     pub snapshots: [Option<Rc<ComparedState>>; 2],
     /// Differences between them.
     pub difference: Option<Rc<Vec<Change>>>,

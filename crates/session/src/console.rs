@@ -15,7 +15,7 @@ pub const OUTPUT_LINES: usize = 2_000;
 /// Entered lines kept.
 pub const HISTORY_LINES: usize = 200;
 
-/// The prompt of the console.
+/// Prompt of the console.
 pub const PROMPT: &str = "$";
 /// Prompt of a program in a container that reads input.
 pub const SHELL_PROMPT: &str = "/ #";
@@ -96,12 +96,12 @@ enum Descriptions {
     Loaded,
 }
 
-/// The console.
+/// Console.
 #[derive(Default)]
 pub struct Console {
-    /// The output.
+    /// Output.
     pub lines: Rc<Vec<OutputLine>>,
-    /// The lines that were entered.
+    /// Lines that were entered.
     pub history: Rc<Vec<String>>,
     descriptions: Descriptions,
     /// Lines held until they are loaded, each with the recalled command that it stands for, if any.
@@ -562,7 +562,7 @@ mod tests {
             Some(&*format!("kubectl delete pod {pod}"))
         );
         pass(&mut state, 60);
-        // The Pod's end and the start of its replacement are in the watch, which goes on.
+        // The watch shows the Pod's end and the start of its replacement, and continues.
         let text = printed(&state);
         let row = |state: &str| {
             text.lines()
@@ -595,7 +595,7 @@ mod tests {
         ] {
             enter(&mut state, line);
         }
-        // Ctrl+C ends the newest first.
+        // Ctrl+C ends the newest command first.
         let mut waiting = Vec::new();
         while let Some(line) = state.timeline.run.waiting().map(str::to_owned) {
             waiting.push(line);

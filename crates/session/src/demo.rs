@@ -7,7 +7,7 @@ use k8s_model::workload::Deployment;
 use k8s_model::{Kind, Object, ObjectRef, Time};
 use std::rc::Rc;
 
-/// Stands for the name of the oldest Pod in a line of a script.
+/// Placeholder for the name of the oldest Pod in a line of a script.
 const POD: &str = "POD";
 
 /// Script of an example, and the actions offered to try first.
@@ -134,7 +134,7 @@ impl Demo {
 pub struct Try {
     /// Label of the offer.
     pub words: Message,
-    /// The kubectl line that it runs.
+    /// `kubectl` line that it runs.
     pub line: String,
     /// The Pod concerned, if there is one.
     pub pod: Option<ObjectRef>,
@@ -329,7 +329,7 @@ mod tests {
             (all.len() - own.len(), own.len())
         };
         assert_eq!(told(&state), (2, 3));
-        // Nor is it where a link repeats it.
+        // The same holds where a link repeats the script's line.
         let link = state.shared();
         let mut again = State::from_link(Some(&link));
         again.recall(&link);

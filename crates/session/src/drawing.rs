@@ -20,7 +20,7 @@ use views::view::{Source, View, ViewMemory};
 /// State of the picture in a few words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pill {
-    /// The words.
+    /// Words.
     pub words: Message,
     /// CSS class of the state, and its glyph.
     pub class: &'static str,
@@ -33,17 +33,17 @@ pub struct Pill {
 /// Contents of the stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
-    /// The diagram.
+    /// Diagram.
     pub scene: Rc<Scene>,
-    /// The budget strip over it.
+    /// Budget strip over it.
     pub budget: Option<Rc<Budget>>,
-    /// The pill in its head.
+    /// Pill in its head.
     pub pill: Option<Pill>,
     /// Namespaces to choose from.
     pub namespaces: Rc<Vec<String>>,
     /// Number of objects hidden by the filter.
     pub hidden: usize,
-    /// Its diagram, and below its history: the page's may have changed while the picture was made.
+    /// Diagram of the picture: the page may have switched to another while it was made.
     pub view: Option<&'static View>,
     /// Changes with every rewind.
     pub epoch: u64,
@@ -84,7 +84,7 @@ struct Making {
     part: Part,
     /// Parts of the picture besides the scene.
     picture: Picture,
-    /// The Services, whose problems the pill reports.
+    /// Services, whose problems the pill reports.
     services: Vec<Rc<Service>>,
 }
 

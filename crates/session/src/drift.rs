@@ -19,7 +19,7 @@ const IGNORED_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 /// Drifted field of an object of the manifest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DriftedField {
-    /// The object.
+    /// Object.
     pub object: ObjectRef,
     /// The field, with its applied and its current value; `None` if the object is missing.
     pub field: Option<ChangedField>,

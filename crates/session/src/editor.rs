@@ -71,12 +71,12 @@ struct PendingApply {
     asked: (Rc<Vec<ObjectRef>>, bool),
 }
 
-/// The manifest.
+/// Manifest.
 #[derive(Default)]
 pub struct Editor {
-    /// The editor's text.
+    /// Text of the editor.
     pub text: Rc<str>,
-    /// The text applied last.
+    /// Text applied last.
     pub applied: Rc<str>,
     /// State shown beside the text.
     pub status: ApplyStatus,
@@ -578,7 +578,7 @@ mod tests {
         let mut state = settled((examples::ALL[0].text)());
         let text = state.editor.text.clone();
         for (from, to, helps) in [
-            // May not change; is nowhere valid; is no YAML; is not refused.
+            // An immutable field; an invalid field; invalid YAML; an accepted text.
             (
                 "matchLabels:\n      app: nginx",
                 "matchLabels:\n      app: other",

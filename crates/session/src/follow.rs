@@ -165,7 +165,7 @@ impl State {
         self.perform(vec![Effect::Print(lines)]);
     }
 
-    /// Sends a command to the cluster that is followed; false if none is.
+    /// Sends a command to the followed cluster; returns false if none is followed.
     pub(super) fn send(&mut self, command: &Action) -> bool {
         let Some(following) = &mut self.following else {
             return false;

@@ -18,7 +18,7 @@ pub(super) const APPLY: &str = "kubectl apply -f -";
 /// Command of the history shown, from its beginning to its newest instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
-    /// From 1; `!3` runs the third again.
+    /// Number from 1; `!3` runs the third again.
     pub number: usize,
     /// Time in milliseconds.
     pub at: u64,
@@ -335,7 +335,7 @@ mod tests {
         );
         state.update(TimelineMsg::Seconds(10));
         let (all, told) = (commands(&state.timeline.run), told(&state));
-        // A manifest of several documents, of which only some are for loops, as well.
+        // Also for a manifest of several documents, of which only some are for loops.
         let acted = "deployment-controller, replicaset-controller, default-scheduler, 1 more acted on it, the last after ";
         assert!(
             told[0].starts_with(acted) && told[1].starts_with(acted) && told[4].starts_with(acted),

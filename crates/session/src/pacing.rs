@@ -192,7 +192,7 @@ impl FramePacing {
             return true;
         }
         if !state.timeline.playing || self.is_hidden(now) {
-            // The branch beside may still be on its way to the instant shown.
+            // The branch beside may not have reached the instant shown yet.
             let mut went = false;
             while state.compare.branch.is_some() && left() {
                 let there = state.sync_branch(TASKS_PER_CHECK);
@@ -321,7 +321,7 @@ mod tests {
         pacing.run_slice(state, true, clock, &mut |_| {})
     }
 
-    /// Ticks until the state has no manifest left to apply.
+    /// Ticks until no part of the manifest is left to apply.
     fn playing() -> State {
         let mut state = State::new(WEB, 1);
         while state.timeline.run.goes_on() {
@@ -345,7 +345,7 @@ mod tests {
         slice(&mut pacing, &mut state, &|| now.get());
         assert_eq!(state.timeline.run.now() - from, 260);
         assert_eq!(pacing.reached(), None);
-        // A clock that is set back makes no time pass, and goes on from there.
+        // A clock that is set back makes no time pass, and continues from there.
         now.set(now.get() - 30_000.0);
         slice(&mut pacing, &mut state, &|| now.get());
         assert_eq!(state.timeline.run.now() - from, 260);
@@ -359,7 +359,7 @@ mod tests {
         let now = Cell::new(0.0);
         let (mut pacing, mut state) = (FramePacing::new(0.0), playing());
         state.update(TimelineMsg::Speed(1000.0));
-        // Each look at the clock takes 3 ms: after two the slice is over.
+        // Each reading of the clock takes 3 ms: after two the slice is over.
         let slow = || {
             now.set(now.get() + 3.0);
             now.get()

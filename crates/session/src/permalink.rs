@@ -1,5 +1,5 @@
-//! A link that holds everything: `#pako:` and the base64url of a zlib stream of versioned JSON, so that
-//! nothing is sent to a server. All fields but the version are optional; an unknown prefix is refused with words.
+//! Links that hold everything: `#pako:` and the base64url of a zlib stream of versioned JSON, so that nothing is sent to a server. All
+//! fields but the version are optional; an unknown prefix is rejected with a message.
 
 use super::checkpoint::Recorded;
 use super::record::{Beginning, SavedRecord};
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(decode(&text), Ok(Some(link)));
     }
 
-    /// Links as they were made by earlier pages, and by this one; a later one may have more fields.
+    /// Links created by earlier pages, and by this one; a later one may have more fields.
     #[test]
     fn links_of_each_form_open() {
         let plain = "eNqrVipTslIw1FFQyk3My0xLLS4BcpWyM_NSrBQC8lNi8pSAUsWpqSlAYXMgsywztRykorgkvygxPVWpFgBszBNQ";

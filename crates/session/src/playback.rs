@@ -33,7 +33,7 @@ pub struct Marker {
 /// Point that playback has reached.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reached {
-    /// The marker at this index.
+    /// Marker at this index.
     Marker(usize),
     /// The end, before looping: its time in milliseconds.
     End(u64),
@@ -47,7 +47,7 @@ pub type AdvanceClock = fn(&mut Timeline, Time, usize) -> (bool, Vec<Effect>);
 pub struct Playback {
     /// Runs the clock. The page opens without it: it is only called through this pointer, so that it is loaded after the first Pods.
     pub advance: Option<AdvanceClock>,
-    /// In order of time.
+    /// Markers in order of time.
     pub markers: Vec<Marker>,
     /// True if the clock pauses at markers.
     pub pauses: bool,

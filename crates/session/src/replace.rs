@@ -9,7 +9,7 @@ use super::timeline::Timeline;
 /// New contents of the page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replacement {
-    /// The current text.
+    /// Current text.
     StartOver,
     /// An example, by its place in the list.
     Example(usize),
@@ -44,11 +44,11 @@ pub enum ReplaceMsg {
 
 /// Previous state, kept for undo.
 pub struct Before {
-    /// The clock and the history.
+    /// Clock and history.
     pub timeline: Timeline,
-    /// The manifest.
+    /// Manifest.
     pub editor: Editor,
-    /// The selection.
+    /// Selection.
     pub selection: Selection,
     /// The lesson that was played.
     pub player: Option<Player>,

@@ -1,4 +1,4 @@
-//! A run: the simulation at its newest instant, the user's commands, and checkpoints to go back to.
+//! A run: the simulation at its newest instant, the user's commands, and checkpoints for going back.
 //!
 //! The history depends on the cluster, the seed and the commands alone, so an instant of the past is found by
 //! replaying the commands from the checkpoint before it.
@@ -148,7 +148,7 @@ impl Run {
         )
     }
 
-    /// The seed of the run.
+    /// Seed of the run.
     pub fn seed(&self) -> u64 {
         self.seed
     }

@@ -18,11 +18,11 @@ use views::view::View;
 pub enum Tab {
     /// Facts.
     Summary,
-    /// The object.
+    /// Object.
     Yaml,
     /// Kubernetes Events.
     Events,
-    /// The chain of causes.
+    /// Chain of causes.
     #[default]
     Why,
 }
@@ -88,11 +88,11 @@ pub enum SelectionMsg {
 /// Current selection.
 #[derive(Default)]
 pub struct Selection {
-    /// The diagram.
+    /// Diagram.
     pub view: &'static View,
-    /// The object that the inspector shows.
+    /// Object that the inspector shows.
     pub selected: Option<ObjectRef>,
-    /// The page of the inspector.
+    /// Page of the inspector.
     pub tab: Tab,
     /// Namespace shown; `None` for all.
     pub namespace: Option<String>,

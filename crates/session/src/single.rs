@@ -1,4 +1,4 @@
-//! The page as one file (`scripts/single.mjs`), filled with what it opens with. Native; the page does the same in `editor/single.mjs`.
+//! The page as one file (`scripts/single.mjs`), filled with the link that it opens. Native; the page does the same in `editor/single.mjs`.
 
 use super::permalink::Link;
 use crate::permalink;

@@ -2,9 +2,9 @@
 
 use i18n::format::Px;
 
-/// The slowest speed.
+/// Slowest speed.
 pub const SLOWEST: f64 = 0.1;
-/// The fastest speed.
+/// Fastest speed.
 pub const FASTEST: f64 = 1000.0;
 
 /// Position of a speed on the slider, from 0 to 1.
@@ -22,7 +22,7 @@ pub fn at(position: f64) -> f64 {
     ((10f64.powf(log) / base).round() * base).clamp(SLOWEST, FASTEST)
 }
 
-/// The stops.
+/// Stops.
 pub const STOPS: [f64; 13] = [
     0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0,
 ];
@@ -121,7 +121,7 @@ mod tests {
                 );
             }
         }
-        // A step of the slider itself comes back to the stop.
+        // A step of the slider itself snaps back to the stop.
         assert_eq!(at(position(1.0) + 0.01), 1.0);
         assert_eq!(by_key(1.0, "Home"), None);
     }

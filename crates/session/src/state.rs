@@ -1,4 +1,4 @@
-//! The state of the page and what each message does to it. No web crate, no wall clock.
+//! State of the page and its update by each message. No web crate, no wall clock.
 
 use super::announcer::Announcer;
 use super::compare::{Compare, CompareMsg};
@@ -38,11 +38,11 @@ const MAX_STANDINGS: usize = 20;
 
 /// State of the whole page.
 pub struct State {
-    /// The clock.
+    /// Clock.
     pub timeline: Timeline,
-    /// The manifest.
+    /// Manifest.
     pub editor: Editor,
-    /// The console.
+    /// Console.
     pub console: Console,
     /// Current selection.
     pub selection: Selection,
@@ -50,13 +50,13 @@ pub struct State {
     pub compare: Compare,
     /// Announcements for screen readers.
     pub announcer: Announcer,
-    /// The picture on the stage, and its caches.
+    /// Picture on the stage, and its caches.
     pub drawing: Drawing,
     /// Script of the example.
     pub demo: Demo,
     /// The pending question about starting over, and its undo.
     pub replacing: Replacing,
-    /// The lesson in progress.
+    /// Lesson in progress.
     pub player: Option<Player>,
     /// The cluster served elsewhere that the page follows.
     pub following: Option<Following>,

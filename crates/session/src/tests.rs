@@ -53,7 +53,7 @@ fn long() -> String {
             }
             29 => "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: r}\n".to_owned(),
             31 => "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"j\"}}\n{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"k\"}}\n".to_owned(),
-            // From here on nothing is applied.
+            // No document from here on is applied.
             35 => "kind: ConfigMap\nmetadata: {name: c}\n".to_owned(),
             36 => "a: [\n".to_owned(),
             37 => "b: 1\n c: 2\n".to_owned(),
@@ -401,7 +401,7 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
 
     state.timeline.run.seek(before, usize::MAX);
     assert_eq!(state.timeline.run.sim().list(Kind::Deployment).count(), 1);
-    // Forward over it, and to it from the nearest checkpoint, by the smallest steps.
+    // Forward across the apply, and to it from the nearest checkpoint, by the smallest steps.
     let mut parts = 0;
     while !state.timeline.run.advance(applied, 1) {
         parts += 1;
@@ -433,7 +433,7 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
         (end.clone(), history.clone())
     );
 
-    // A fork in the middle of it has all of it.
+    // A fork in the middle of the apply has all of it.
     state.timeline.run.seek(before, usize::MAX);
     while state.timeline.run.sim().list(Kind::Deployment).count() < 20 {
         assert!(!state.timeline.run.advance(applied, 1));

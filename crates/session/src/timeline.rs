@@ -77,9 +77,9 @@ pub enum TimelineMsg {
     Unbreak(usize),
 }
 
-/// The run and its clock.
+/// Run and its clock.
 pub struct Timeline {
-    /// The simulation.
+    /// Simulation.
     pub run: Run,
     /// True while the clock runs.
     pub playing: bool,

@@ -1,4 +1,4 @@
-//! Remedies of the selected object, tried on copies of the simulation one after another.
+//! Trial of the remedies of the selected object, one after another on copies of the simulation.
 
 use super::run::Run;
 use explain::diagnose::{self, Diagnosis};

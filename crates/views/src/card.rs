@@ -14,7 +14,7 @@ use k8s_model::{Body, Kind, Object, ObjectRef};
 pub struct Card {
     /// Kind and namespace.
     pub caption: Message,
-    /// The kind.
+    /// Kind.
     pub kind: Kind,
     /// Full name.
     pub name: String,
@@ -81,7 +81,7 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
     })
 }
 
-/// The message for a status that lags behind its Pods.
+/// Returns the message for a status that lags behind its Pods.
 pub fn lag(ready: usize, object: &Object) -> Option<Message> {
     let said = match &object.body {
         Body::Deployment(body) => body.status.ready_replicas,

@@ -5,7 +5,7 @@
 pub enum Token {
     /// White space, dashes, colons, brackets.
     Punct,
-    /// The key of a mapping.
+    /// Key of a mapping.
     Key,
     /// A plain or quoted string.
     Text,

@@ -15,7 +15,7 @@
 //! A new sentence is a line in `crates/i18n/src/en.txt` and in `zh.txt`. A new shape needs a variant of `CardBody` and a painter in `src/web/shapes/`; state that
 //! a diagram keeps from one picture to the next is a field of `ViewMemory` (`src/view.rs`). `storage/` is the simplest to copy.
 //!
-//! # What keeps a diagram still
+//! # Stability of a diagram
 //!
 //! Layouts are pure functions of objects, selection and stage size. A tree of Ownership reserves the space that it will need (`OwnershipTree::measure`):
 //! for its desired Pods from the beginning; during an update of up to 24 Pods, for the most Pods that can exist at one time: all of one
@@ -70,7 +70,7 @@ pub fn by_id(id: &str) -> Option<&'static View> {
     ALL.iter().find(|view| view.id == id).copied()
 }
 
-/// The diagram with which the page opens.
+/// Diagram with which the page opens.
 impl Default for &'static View {
     fn default() -> Self {
         ALL[0]

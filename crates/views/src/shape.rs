@@ -26,11 +26,11 @@ impl Rect {
     pub fn new(x: f64, y: f64, w: f64, h: f64) -> Self {
         Rect { x, y, w, h }
     }
-    /// The right edge.
+    /// Right edge.
     pub fn right(&self) -> f64 {
         self.x + self.w
     }
-    /// The bottom edge.
+    /// Bottom edge.
     pub fn bottom(&self) -> f64 {
         self.y + self.h
     }
@@ -47,7 +47,7 @@ impl Rect {
 /// Arrangement of Pods as cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cells {
-    /// The Pods, in order.
+    /// Pods, in order.
     pub pods: PodBlock,
     /// Cells per row.
     pub columns: usize,
@@ -310,7 +310,7 @@ pub enum Line {
     Uses,
     /// Mounted, bound.
     Bound,
-    /// To be mounted or bound.
+    /// Not mounted or bound yet.
     Waits,
     /// Owns, on the selected path.
     Chosen,
@@ -318,7 +318,7 @@ pub enum Line {
     Watches,
     /// A loop writes to the store.
     Writes,
-    /// From the chosen loop to its panel.
+    /// Connects the selected loop with its panel.
     Opens,
     /// Record derived from another.
     Derives,

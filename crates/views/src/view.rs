@@ -19,7 +19,7 @@ pub struct View {
     pub id: &'static str,
     /// Title of the tab.
     pub title: fn() -> Message,
-    /// Its icon.
+    /// Icon of the tab.
     pub icon: &'static str,
     /// Legend.
     pub legend: Legend,
@@ -27,7 +27,7 @@ pub struct View {
     pub empty: Empty,
     /// Scaling and placing on the stage.
     pub fit: Fit,
-    /// The pill in its head.
+    /// Pill in its head.
     pub status: Status,
     /// Supported filter.
     pub filter: ObjectFilter,
@@ -130,7 +130,7 @@ pub enum Workloads {
 pub enum Status {
     /// Fixed words.
     Fixed(fn() -> Message),
-    /// The summary of the scene.
+    /// Summary of the scene.
     Summary,
     /// State of workloads.
     Of(Workloads),
@@ -184,7 +184,7 @@ pub struct Source<'a> {
     pub history: Journal<'a>,
     /// Changes with every jump.
     pub epoch: u64,
-    /// The Pods.
+    /// Pods.
     pub pods: &'a Pods,
     /// True if they are read up to the instant shown.
     pub all_read: bool,

@@ -33,7 +33,7 @@ const MAX_MAP_SIZE: (f64, f64) = (152.0, 104.0);
 /// Picture shown by a viewport.
 #[derive(Clone, Copy)]
 pub struct ViewedScene<'a> {
-    /// The diagram.
+    /// Diagram.
     pub scene: &'a Scene,
     /// Scaling and placing of its diagram.
     pub fit: Fit,

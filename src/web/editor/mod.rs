@@ -28,7 +28,7 @@ use yew::prelude::*;
 /// Properties of the editor.
 #[derive(Properties)]
 pub struct Props {
-    /// The text.
+    /// Text.
     pub text: Rc<str>,
     /// The text last applied: lines that differ are marked.
     pub applied: Rc<str>,
@@ -50,7 +50,7 @@ pub struct Props {
     pub fresh: bool,
     /// Called with true if they are to be deleted.
     pub on_prune: Callback<bool>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Name of the text's file.
     pub file: String,
@@ -132,7 +132,7 @@ pub enum Msg {
     Own,
 }
 
-/// The editor.
+/// Editor.
 pub struct Editor {
     pub(super) area: NodeRef,
     pub(super) lines: NodeRef,

@@ -38,7 +38,7 @@ impl Page {
         }
     }
 
-    /// The link to the full page.
+    /// Draws the link to the full page.
     pub(super) fn full_page_link(&self, ctx: &Context<Self>) -> Html {
         let words = say(msg::link_open_full_page());
         html! { <a class="full" href={self.full_page()} target="_blank" rel="noopener" aria-label={words.clone()} title={words.clone()} onpointerenter={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onpointerdown={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onfocus={ctx.link().callback(|_: FocusEvent| Msg::FullPage)}><span>{ words }</span>{ icon("i-external", 14) }</a> }

@@ -303,7 +303,7 @@ impl Page {
         );
     }
 
-    /// The panel of the lesson.
+    /// Draws the panel of the lesson.
     pub(super) fn lesson(&self, ctx: &Context<Self>) -> Html {
         if !window::is_whole() {
             return Html::default();

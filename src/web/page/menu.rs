@@ -13,7 +13,7 @@ pub enum Menu {
     View,
     /// Breakpoints, comparison, branches and commands.
     History,
-    /// The speeds.
+    /// Speeds.
     Speed,
 }
 

@@ -97,13 +97,13 @@ pub enum Overlay {
     /// None.
     #[default]
     Nothing,
-    /// The snippet for other pages.
+    /// Snippet for other pages.
     Embed,
-    /// The help: the page's purpose, its keys and words.
+    /// Help: the page's purpose, its keys and words.
     Help,
-    /// The question whether to start over.
+    /// Question whether to start over.
     Ask,
-    /// The text of `kubectl edit`.
+    /// Text of `kubectl edit`.
     Edit,
     /// Small windows: the manifest.
     Manifest,

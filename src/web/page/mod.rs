@@ -59,7 +59,7 @@ use yew::prelude::*;
 
 /// Milliseconds after the last key until a dry run.
 const TYPING_DELAY_MS: u32 = 350;
-/// The page.
+/// Page.
 pub struct Page {
     calls: OnceCell<parts::Calls>,
     state: Rc<RefCell<State>>,
@@ -84,7 +84,7 @@ struct Drawing {
     picture: Rc<Picture>,
     marks: Rc<Vec<Mark>>,
     left_branch: Option<Rc<AbandonedBranch>>,
-    /// The branch beside this one.
+    /// Branch beside this one.
     beside: Option<Rc<Picture>>,
     /// The selected object and the lag of its status at that time: the inspector shows the same numbers as the picture.
     selected: Option<(Rc<Object>, Option<Message>)>,

@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// State with which the page opens.
 pub(super) struct Opening {
     pub state: State,
-    /// The first picture.
+    /// First picture.
     pub picture: Rc<Picture>,
     /// Error in the address.
     pub error: Option<PageFault>,

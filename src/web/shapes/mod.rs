@@ -87,7 +87,7 @@ pub fn over(scene: &Scene, hidden: f64, sees: impl Fn(f64, f64) -> bool) -> Html
 /// Properties of an item of the scene.
 #[derive(Properties, PartialEq)]
 pub struct ShapeProps {
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Item.
     pub item: Rc<Item>,

@@ -45,7 +45,7 @@ struct Later {
     more: Option<Timeout>,
 }
 
-/// The stage.
+/// Stage.
 pub struct Stage {
     node: NodeRef,
     port: Viewport,

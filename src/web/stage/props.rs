@@ -31,7 +31,7 @@ pub struct SceneScope {
 /// Properties of the stage.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Scene of the diagram.
     pub scene: Rc<Scene>,

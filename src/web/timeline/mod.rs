@@ -43,7 +43,7 @@ pub struct LanesProps {
     pub left: Option<Rc<AbandonedBranch>>,
     /// Theme: the canvas is repainted when it changes.
     pub dark: bool,
-    /// The language.
+    /// Language of the page.
     #[prop_or_default]
     pub lang: Lang,
     /// True for a single bar without lanes (embed, phone).
@@ -96,7 +96,7 @@ pub enum Msg {
 /// Text and x position of a tip.
 pub(super) type Tip = (String, f64);
 
-/// The lanes.
+/// Lanes.
 pub struct Lanes {
     pub(super) canvas: NodeRef,
     /// Pressed pointers with their positions.

@@ -17,7 +17,7 @@ use yew::prelude::*;
 /// Properties of the transport.
 #[derive(Properties, PartialEq)]
 pub struct TransportProps {
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Time shown, in milliseconds.
     pub now: u64,
@@ -33,7 +33,7 @@ pub struct TransportProps {
     pub breaks: bool,
     /// Open menu.
     pub open: Menu,
-    /// The menu of the history.
+    /// Menu of the history.
     pub menu: Html,
     /// Handles the message of a button.
     pub on: Callback<Do>,

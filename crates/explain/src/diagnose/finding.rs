@@ -39,7 +39,7 @@ impl std::ops::Deref for Context<'_> {
 /// Diagnosis of an object that waits or fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
-    /// The object.
+    /// Object.
     pub object: ObjectRef,
     /// Missing condition.
     pub waits: Waits,
@@ -55,7 +55,7 @@ pub struct Diagnosis {
     pub spared: Option<Message>,
 }
 
-/// Remedy of what an object waits for.
+/// Remedy for a missing condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remedy {
     /// Kind of remedy.

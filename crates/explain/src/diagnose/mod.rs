@@ -144,7 +144,7 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
             Waits::Isolated { .. } => !matches!(found.waits, Waits::Isolated { .. }),
             // Denied connections of the ingress controller are a different problem of the Ingress.
             Waits::BackendDenied { .. } => !matches!(found.waits, Waits::BackendDenied { .. }),
-            // So is a wrong port, which only shows once connections are allowed.
+            // A wrong port is a different problem from denied connections too: it only shows once connections are allowed.
             Waits::NotListening(_) => matches!(found.waits, Waits::Isolated { .. }),
             _ => false,
         }),

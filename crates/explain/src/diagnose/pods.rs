@@ -125,7 +125,7 @@ fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     Some(out)
 }
 
-/// Maximum number of objects checked for waiting on one.
+/// Maximum number of objects checked for waiting on a missing one.
 const MAX_OBJECTS_ASKED: usize = 1_000;
 
 /// Diagnoses a missing ConfigMap, Secret or service account by the first object that waits for it.

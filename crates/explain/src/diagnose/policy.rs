@@ -118,9 +118,9 @@ fn unread_metric(body: &serde_json::Map<String, Value>) -> Option<&str> {
 
 /// Eviction refused by a budget, which the person's `kubectl drain` will retry.
 pub struct RefusedEviction {
-    /// The Pod.
+    /// Pod.
     pub pod: ObjectRef,
-    /// The budget.
+    /// Budget.
     pub budget: Str,
     /// Time of the refusal.
     pub at: Time,

@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 /// Maximum number of unready Pods examined.
 const MAX_PODS_EXAMINED: usize = 1_000;
-/// Maximum number of Pods skipped to find them.
+/// Maximum number of Pods skipped in search of unready ones.
 const MAX_PODS_SKIPPED: usize = 20_000;
 
 /// Returns the diagnosis of an owner's worst Pod: failing ones before waiting ones. `leaving`: terminating Pods count too: a ReplicaSet

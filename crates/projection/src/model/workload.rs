@@ -48,7 +48,7 @@ impl Metric {
 /// Number over its word.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counter {
-    /// The number.
+    /// Number.
     pub value: String,
     /// Quantity.
     pub metric: Metric,

@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 /// Contents of the lesson card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LessonCard {
-    /// The title of the lesson.
+    /// Title of the lesson.
     pub title: String,
     /// Step, from 1, and number of steps.
     pub step: (usize, usize),
-    /// The phase.
+    /// Phase.
     pub phase: Phase,
-    /// The caption.
+    /// Caption.
     pub say: String,
-    /// The question of the step.
+    /// Question of the step.
     pub question: Option<QuestionCard>,
     /// Task of the step, once the actions before it were played.
     pub task: Option<TaskCard>,
@@ -47,7 +47,7 @@ pub struct PresenterNotes {
 /// Contents of a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionCard {
-    /// The question.
+    /// Question.
     pub ask: String,
     /// Choices; empty if the answer is a number.
     pub choices: Vec<String>,

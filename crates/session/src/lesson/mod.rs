@@ -40,12 +40,12 @@ impl LessonFile {
         }
     }
 
-    /// Its name.
+    /// Name of the lesson.
     pub fn name(&self) -> &str {
         &self.read.0
     }
 
-    /// The lesson.
+    /// Lesson.
     pub fn lesson(&self) -> &Lesson {
         &self.read.1
     }

@@ -617,7 +617,7 @@ fn a_question_counts_also_where_a_task_follows_it() {
     state.update(ConsoleMsg::Enter(
         "kubectl delete pod web --wait=false".into(),
     ));
-    // The task is done once the Pod is gone, and stays done when another takes its place.
+    // The task is done once the Pod is gone, and stays done when another Pod replaces it.
     run(&mut state, 60, 5_000);
     assert_eq!((card(&state).phase, score(&state)), (Phase::Done, (2, 2)));
 }
@@ -806,7 +806,7 @@ fn resume_reaches_the_step_and_restores_its_results() {
         (4, Result::Solved)
     );
     assert_eq!(state.player.as_ref().unwrap().score(), (2, 2));
-    // A step that the lesson does not have is its last.
+    // A step beyond the end of the lesson is its last.
     let mut state = opened();
     resumed(&mut state, kept("control-loop", "", 99, &[], &[]));
     assert_eq!(card(&state).step.0, 4);

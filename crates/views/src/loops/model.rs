@@ -11,7 +11,7 @@ pub struct Loop {
     pub name: String,
     /// Label beside it.
     pub title: String,
-    /// Its icon.
+    /// Icon of the loop.
     pub glyph: &'static str,
     /// Number of keys waiting in its work queue.
     pub queue: usize,
@@ -28,9 +28,9 @@ pub struct Loop {
 /// Line of the pseudo-code.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Code {
-    /// The line.
+    /// Line.
     pub text: &'static str,
-    /// Its value in this pass.
+    /// Value in this pass.
     pub value: Message,
     /// True if it was executed in this pass and decisive.
     pub lit: bool,
@@ -148,13 +148,13 @@ pub struct Pass {
     pub key: String,
     /// True if the key is the object that was written.
     pub own: bool,
-    /// Its icon.
+    /// Icon of the loop.
     pub glyph: &'static str,
     /// True if this pass made the newest write of the cluster.
     pub newest: bool,
     /// Reason why the watch event of its write does not arrive; empty if it does.
     pub held: Message,
-    /// The steps Observe, Diff and Act.
+    /// Steps Observe, Diff and Act.
     pub steps: Vec<PassStep>,
     /// Request of the pass, and how often it was made.
     pub act: Option<(PassRequest, usize)>,
@@ -236,6 +236,6 @@ pub struct Loops {
     pub chosen: Option<usize>,
     /// Index of the loop that the panel shows.
     pub shown: Option<usize>,
-    /// Its last pass.
+    /// Last pass of that loop.
     pub pass: Option<Pass>,
 }

@@ -102,7 +102,7 @@ impl Default for LayoutCache {
 
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// Its Pods at the last layout, and their order.
+    /// Pods of the node at the last layout, and their order.
     pub(super) pods: PodBlock,
     pub(super) turn: u64,
     pub(super) on: Rc<PodsOnNode>,

@@ -130,7 +130,7 @@ fn say_lacks(model: &mut Model, source: &Source) {
 pub struct LastScales {
     epoch: u64,
     read: usize,
-    /// By ReplicaSet: its Deployment, and the old and new size.
+    /// Last scaling by ReplicaSet: its Deployment, and the old and new size.
     sizes: BTreeMap<Uid, (Uid, String)>,
 }
 

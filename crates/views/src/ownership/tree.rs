@@ -25,7 +25,7 @@ pub(super) struct OwnershipTree<'a> {
     pub(super) rows: Vec<TreeRow<'a>>,
     /// Objects used by it alone.
     pub(super) uses: Vec<&'a Used>,
-    /// By group: form of its Pods, their height and that of the group.
+    /// Layout of each group: form of its Pods, their height and that of the group.
     pub(super) slots: Vec<(Leaves, f64, f64)>,
     /// Right end of the Pods, and of everything.
     pub(super) ends: (f64, f64),

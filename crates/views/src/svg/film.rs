@@ -19,7 +19,7 @@ pub struct FilmFrame {
     pub at: u64,
     /// Latest event.
     pub caption: Message,
-    /// The picture.
+    /// Picture.
     pub scene: Rc<Scene>,
 }
 
