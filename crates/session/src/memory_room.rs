@@ -25,7 +25,7 @@ pub enum Room {
 
 impl MemoryRoom {
     /// Checks the number of pages taken. `frees`: dropped parts are still being freed; meanwhile memory use is higher, and nothing else is
-    /// dropped unless it grows by [`FREEING_PAGES`].
+    /// dropped unless it grows by `FREEING_PAGES`.
     pub fn look(&mut self, taken: usize, frees: bool) -> Room {
         let full = taken > MAX_MEMORY_PAGES;
         let room = if frees && !full {

@@ -466,7 +466,7 @@ impl State {
             .map(|key| standing::standing(self.timeline.run.sim(), key, found, helps))
     }
 
-    /// Returns the states of a diagram's stuck or waiting objects, by uid; limited to the first [`MAX_STANDINGS`].
+    /// Returns the states of a diagram's stuck or waiting objects, by uid; limited to the first `MAX_STANDINGS`.
     pub fn standings(&self, scene: &Scene) -> Standings {
         let sim = self.timeline.run.sim();
         // A workload whose old Pods are ready may be stuck nevertheless; a ready Pod is not.
