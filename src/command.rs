@@ -29,10 +29,10 @@ use std::process::ExitCode;
 
 /// The exit code when that is not enough.
 const FULL: i32 = 3;
-/// How often it is looked at.
+/// Interval at which memory is checked.
 const WATCH_INTERVAL: std::time::Duration = std::time::Duration::from_millis(10);
 
-/// A kubectl command that waits for something that never comes is given up after this much virtual time.
+/// Virtual time after which a kubectl command that still waits is given up, in microseconds.
 const PATIENCE: u64 = 3_600 * SECOND;
 /// As many nodes as Kubernetes is built for.
 const MAX_NODES: u64 = 5_000;
@@ -265,7 +265,7 @@ fn run(args: &RunArgs) -> Result<u8, String> {
     Ok(if mistakes.is_empty() { 0 } else { 2 })
 }
 
-/// Runs a scenario and collects the mistakes in its file that show only then.
+/// Runs a scenario and collects the errors in its file that only show at run time.
 fn run_scenario(scenario: &Scenario, seed: u64, observer: &mut dyn Observer) -> Vec<String> {
     struct Collector<'c> {
         scenario: &'c Scenario,
@@ -287,7 +287,7 @@ fn run_scenario(scenario: &Scenario, seed: u64, observer: &mut dyn Observer) -> 
         mistakes: Vec::new(),
     };
     let cluster = scenario::run(scenario, seed, usize::MAX, &mut collector);
-    // The process ends soon: nothing is gained by taking the cluster apart.
+    // The process ends soon: freeing the cluster would be wasted time.
     std::mem::forget(cluster);
     collector.mistakes
 }
@@ -297,7 +297,7 @@ fn read_scenario(file: &str) -> Result<Scenario, String> {
     scenario::parse(&read(file)?).map_err(|e| format!("{file}: {e}"))
 }
 
-/// The text of a file.
+/// Reads the text of a file.
 fn read(file: &str) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))
 }
@@ -307,7 +307,7 @@ fn print(text: &str) -> Result<(), String> {
     printed(io::stdout().write_all(text.as_bytes()).err())
 }
 
-/// What came of writing to standard output. A reader that has seen enough, such as `head`, is no failure.
+/// Result of writing to standard output. A closed pipe, such as that of `head`, is no failure.
 fn printed(error: Option<io::Error>) -> Result<(), String> {
     error
         .filter(|e| e.kind() != io::ErrorKind::BrokenPipe)
@@ -358,9 +358,9 @@ impl Memory {
     }
 }
 
-/// Ends the process when it needs more memory than this many bytes (0: any), before the system or the allocator does.
+/// Ends the process when it needs more memory than `most` bytes (0: no limit), before the system or the allocator does.
 ///
-/// It is watched from beside the simulation, which stays the same whether it is watched or not.
+/// A thread of its own checks the memory, so that the simulation is the same with or without a limit.
 fn limit_memory(most: u64) {
     if most == 0 {
         return;
@@ -383,7 +383,7 @@ fn limit_memory(most: u64) {
     });
 }
 
-/// The memory that the process holds, where the system tells.
+/// Memory that the process holds, in bytes, if the system reports it.
 fn memory_used() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -429,7 +429,7 @@ fn lesson_page(file: &str, lang: Language) -> Result<u8, String> {
     handout::handout(LessonFile::new("", lesson), lang.tongue(), lang.catalogue())
 }
 
-/// The faults of a lesson, each with its file and line.
+/// Formats the errors of a lesson, each with its file and line.
 fn at_lines(file: &str, faults: &[lesson::read::LessonError]) -> Vec<String> {
     faults
         .iter()
@@ -487,13 +487,13 @@ fn serve(args: ServeArgs) -> Result<u8, String> {
         told += &format!("page:      http://{}/page/?follow\n", server.address());
     }
     eprintln!("{}", access_note(token.is_some()));
-    // Who has read the address may close the pipe.
+    // A reader that has read the address may close the pipe.
     let _ = io::stdout().write_all(told.as_bytes());
     server.wait();
     Ok(0)
 }
 
-/// Who is let in by a server, and which clients cannot show what it asks for.
+/// Note about the clients that a server admits, and about those that cannot send its token.
 fn access_note(guarded: bool) -> &'static str {
     if guarded {
         "note: kubectl and Helm send no token over plain http, and the server has no TLS: the kubeconfig lets in clients that send it \
@@ -525,7 +525,7 @@ fn replay(args: &ReplayArgs) -> Result<u8, String> {
     Ok(0)
 }
 
-/// The time of day of this machine.
+/// Wall clock of this machine.
 #[allow(clippy::disallowed_methods)]
 fn wall() -> Timestamp {
     let passed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -571,7 +571,7 @@ fn kubectl(args: &KubectlArgs) -> Result<u8, String> {
                 .map_err(|_| "error: error parsing STDIN: the text is not UTF-8")?;
         }
         let session = scenario::finish(&mut sim, line, &stdin, PATIENCE);
-        // What cannot be printed, to a pipe that is closed, is not wanted.
+        // Output to a closed pipe is dropped.
         let _ = io::stdout().write_all(session.stdout.as_bytes());
         let _ = io::stderr().write_all(session.stderr.as_bytes());
         code = session.exit.unwrap_or(0).clamp(0, 255) as u8;
@@ -579,7 +579,7 @@ fn kubectl(args: &KubectlArgs) -> Result<u8, String> {
     Ok(code)
 }
 
-/// Whether a command passes on what is written to it.
+/// Returns true if a command reads standard input.
 fn reads_stdin(line: &[String]) -> bool {
     let end = line
         .iter()
@@ -595,7 +595,7 @@ fn reads_stdin(line: &[String]) -> bool {
     Words::parse(verb.name, verb.flags, &line[at + 1..end]).is_ok_and(|args| args.on("stdin"))
 }
 
-/// The files in a folder and in those below it, by their paths from it, in the order in which kubectl walks them.
+/// Lists the files in a folder and its subfolders, by relative path, in the order in which kubectl walks them.
 fn files_below(folder: &str) -> Option<Vec<String>> {
     if !std::path::Path::new(folder).is_dir() {
         return None;
@@ -614,7 +614,7 @@ fn files_below(folder: &str) -> Option<Vec<String>> {
                 &*entry.file_name().to_string_lossy(),
             ]
             .concat();
-            // A link to a folder is not followed: it may lead back.
+            // A link to a folder is not followed: it may form a cycle.
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => left.push(name),
                 Ok(_) => found.push(name),

@@ -70,7 +70,7 @@ fn of_text(text: &str) -> Link {
     }
 }
 
-/// Whether a text is a scenario: it has steps, and is neither an object nor a lesson.
+/// Returns true if a text is a scenario: it has steps, and is neither an object nor a lesson.
 fn is_scenario(text: &str) -> bool {
     let read = manifest::parse(text.as_bytes());
     read.documents.first().is_some_and(|document| {
@@ -78,11 +78,11 @@ fn is_scenario(text: &str) -> bool {
     })
 }
 
-/// What a scenario does to its cluster.
+/// Commands that a scenario runs.
 #[derive(Default)]
 struct Done {
     commands: Vec<Recorded>,
-    /// The steps that apply a manifest, each of which is one command.
+    /// Ids of the steps that apply a manifest, each of which is one command.
     applied: Vec<u32>,
 }
 
@@ -108,7 +108,7 @@ impl Observer for Done {
     }
 }
 
-/// The whole history of a scenario, shown from its beginning: the page plays it.
+/// Builds a link with the whole history of a scenario, shown from its beginning: the page plays it.
 fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     let mut done = Done::default();
     let sim = scenario::run(scenario, SEED, usize::MAX, &mut done);
@@ -124,11 +124,11 @@ fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     if run.newest().server().version() != sim.server().version() {
         return Err("the page would repeat the scenario in another way".to_owned());
     }
-    // What was done first is there, and nothing has come of it yet.
+    // At this instant the first commands have run, without any consequence yet.
     let (commands, end) = run.record_of();
     let began = commands.first().map_or(0, |(_, at, _)| at.0.div_ceil(1000));
     let mut link = Link::of_scenario(scenario, SEED, commands, end, Some(began));
-    // Without one the page would open with its own.
+    // Without a manifest the page would open with its own.
     link.manifest.get_or_insert_default();
     let fits = commands.len() <= permalink::MAX_COMMANDS && permalink::holds_history(&link);
     if fits {

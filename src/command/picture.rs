@@ -13,7 +13,7 @@ use views::svg::film::Film;
 use views::svg::{self, Style};
 
 pub(super) const CHINESE: &str = include_str!("../../crates/i18n/src/zh.txt");
-/// Tasks of the engine between two looks at the clock.
+/// Tasks of the engine between two readings of the clock.
 const SLICE: usize = 100_000;
 
 /// Draws a manifest, or a link copied with Share, as the page does, as SVG
@@ -129,7 +129,7 @@ fn open(options: &PictureArgs) -> Result<State, String> {
                 .map_err(|problem| format!("{}: {}", options.file, problem.english()))?;
             let mut state = State::from_link(link.as_ref());
             link.iter().for_each(|link| state.recall(link));
-            // The instant that is asked for is shown, wherever its clock was to stop.
+            // The requested instant is shown, wherever the link's breakpoints would stop.
             state.timeline.breakpoints.clear();
             state
         }

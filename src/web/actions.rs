@@ -1,4 +1,4 @@
-//! What can be done with the selected object.
+//! Actions on the selected object.
 
 use super::dom::icon;
 use super::faults::Faults;
@@ -17,22 +17,22 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
 use yew::prelude::*;
 
-/// What can be done with the object.
+/// Properties of the actions.
 #[derive(Properties, PartialEq)]
 pub struct ActionProps {
-    /// The object.
+    /// Object.
     pub object: Rc<Object>,
-    /// What can be broken.
+    /// Faults that can be injected.
     pub offers: Vec<ActionOffer>,
-    /// The revision to roll back to, if there is one.
+    /// Revision to roll back to, if there is one.
     pub undoes: Option<Rc<Object>>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// Acts on the cluster.
+    /// Runs an action on the cluster.
     pub on_command: Callback<Action>,
 }
 
-/// Words to roll a workload back with: to which revision, and to which image where it has another. The earlier image may itself be broken, so it
+/// Label of a rollback: the target revision, and its image if it differs. The earlier image may itself be broken, so it is named.
 /// is named.
 fn roll_back(to: &Object, from: &Object) -> Message {
     match to
@@ -44,7 +44,7 @@ fn roll_back(to: &Object, from: &Object) -> Message {
     }
 }
 
-/// The flag that names an object's namespace, if one is needed.
+/// Flag for an object's namespace, if one is needed.
 fn namespace_flag(object: &Object) -> String {
     let named = object.meta.namespace != "default" && object.kind.info().namespaced;
     if named {
@@ -54,18 +54,18 @@ fn namespace_flag(object: &Object) -> String {
     }
 }
 
-/// What is scaled.
+/// Properties of the replica control.
 #[derive(Properties, PartialEq)]
 pub struct ReplicasProps {
-    /// The workload.
+    /// Workload.
     pub object: Rc<Object>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// Acts on the cluster.
+    /// Runs an action on the cluster.
     pub on_command: Callback<Action>,
 }
 
-/// The number of replicas of a workload, with a button for one more and one less.
+/// Draws the number of replicas of a workload, with buttons for one more and one less.
 #[component]
 pub fn Replicas(props: &ReplicasProps) -> Html {
     let object = &props.object;
@@ -129,7 +129,7 @@ pub fn Actions(props: &ActionProps) -> Html {
             let (on_command, entered, line) = (
                 props.on_command.clone(),
                 entered.clone(),
-                // A name with a space in it is one word still, and refused as such.
+                // A name with a space is passed as one word, and refused as such.
                 format!(
                     "kubectl set image {word}/{name} '{container}={}'{namespace}",
                     value.trim().replace('\'', "")
@@ -198,7 +198,7 @@ pub fn Actions(props: &ActionProps) -> Html {
         };
         buttons.push(button(words, format!("kubectl {verb} {name}")));
     }
-    // What breaks something stands apart from what a person would do to a cluster.
+    // Faults are separated from a person's ordinary actions.
     if !props.offers.is_empty() {
         let own = match kind {
             Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => {

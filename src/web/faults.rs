@@ -9,18 +9,18 @@ use fault::Fault;
 use i18n::{Message, msg};
 use yew::prelude::*;
 
-/// The faults, and what they are about.
+/// Properties of the menu of faults.
 #[derive(Properties, PartialEq)]
 pub struct FaultsProps {
-    /// Over all of them.
+    /// Heading of the menu.
     pub title: Message,
-    /// Over those that strike the object or the loop itself.
+    /// Heading of the faults of the object or loop itself.
     pub own: Message,
-    /// The faults.
+    /// Faults.
     pub offers: Vec<ActionOffer>,
     /// Enters a line.
     pub on_command: Callback<Action>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
 }
 
@@ -35,7 +35,7 @@ pub fn Faults(props: &FaultsProps) -> Html {
         });
         html! { <button type="button" onclick={onclick}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> }
     };
-    // What strikes it, what its watchers learn of it, and what holds for the whole cluster.
+    // Groups: faults of the object itself, faults of its watch events, and faults of the whole cluster.
     let of = |offer: &&ActionOffer| match offer.action {
         Action::Fault(Fault::Lose { .. } | Fault::Delay { .. }) => 1,
         _ if offer.is_for_all() => 2,
@@ -57,7 +57,7 @@ pub fn Faults(props: &FaultsProps) -> Html {
             event.stop_propagation();
         }
     });
-    // Once the focus is elsewhere it closes.
+    // The menu closes when it loses the focus.
     let left = Callback::from(|event: FocusEvent| {
         let of = event
             .target_dyn_into::<web_sys::Element>()
@@ -74,7 +74,7 @@ pub fn Faults(props: &FaultsProps) -> Html {
     }
 }
 
-/// Closes the menu that an element is in and gives the focus back to its button; true if there was one to close.
+/// Closes the menu around an element and focuses its button; returns true if there was one.
 fn close_menu(element: Option<web_sys::HtmlElement>) -> bool {
     let Some(menu) = element.and_then(|element| element.closest("details[open]").ok().flatten())
     else {

@@ -12,11 +12,11 @@ use yew::prelude::*;
 pub struct LoadProps {
     pub load: CpuLoad,
     pub lang: Lang,
-    /// A line that sets another load.
+    /// Sets another load by a fault.
     pub on_fault: Callback<Fault>,
 }
 
-/// While it is held it stays where it is held, though the page is drawn anew with each frame of the clock.
+/// Draws the slider. While it is held it keeps its position, though the page is redrawn with each frame of the clock.
 #[component]
 pub fn LoadSlider(props: &LoadProps) -> Html {
     let held = use_state_eq(|| None::<i64>);
@@ -30,7 +30,7 @@ pub fn LoadSlider(props: &LoadProps) -> Html {
         )
     };
     let (hold, own) = (held.clone(), props.load.milli);
-    // Back where it was it is not held: nothing changes, and nobody says that it was let go.
+    // At its original position it is not held: no change event would report its release.
     let oninput = Callback::from(move |event: InputEvent| {
         hold.set(value_of(&event).filter(|value| *value != own))
     });

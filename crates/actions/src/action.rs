@@ -1,4 +1,4 @@
-//! What a person, a client or a scenario asks of a cluster, as data: what buttons make and a history keeps, links hold and replay repeats.
+//! Actions of a person, a client or a scenario on a cluster, as data: created by buttons, stored in histories and links, and replayed.
 
 use apiserver::ClientRequest;
 use fault::Fault;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::rc::Rc;
 
-/// One act on a cluster. Its serialized form is that of links and records.
+/// Action on a cluster. Its serialized form is that of links and records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -19,31 +19,31 @@ pub enum Action {
     Edited(Rc<str>),
     /// Injects a fault.
     Fault(Fault),
-    /// Lets the waiting command of the terminal look again (`drain`).
+    /// Polls the waiting commands of the terminal (`drain`).
     Poll,
     /// Sends a write as a client of the API server.
     Request(Rc<ClientRequest>),
-    /// Runs a command in a container as a client of the API server, or continues the one of this number.
+    /// Runs a command in a container as a client of the API server, or continues the one with this number.
     Remote(u32, Rc<RemoteAct>),
-    /// Runs a command beside that of the terminal, as a step of a scenario does, or continues the one of this number.
+    /// Runs a command beside those of the terminal, as a step of a scenario does, or continues the one with this number.
     Beside(u32, Rc<BesideAct>),
     /// Interrupts the command of the terminal, as Ctrl+C does.
     Interrupt,
 }
 
 impl Action {
-    /// Runs a line of the terminal.
+    /// Creates an action that runs a line of the terminal.
     pub fn kubectl(line: impl Into<Rc<str>>) -> Action {
         Action::Kubectl(line.into())
     }
 
-    /// Applies a manifest.
+    /// Creates an action that applies a manifest.
     pub fn apply(manifest: impl Into<Rc<str>>) -> Action {
         Action::Apply(manifest.into())
     }
 }
 
-/// Line that does the same in the terminal; of a manifest its text.
+/// Formats the equivalent line of the terminal; for a manifest its text.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! A control loop as an inspector shows it: its component, what wakes it, and the faults that can be injected into it.
+//! Data of the loop inspector: the component of a loop, its watches, and the faults that can be injected into it.
 
 use super::remedies::ActionOffer;
 use cluster::Sim;
@@ -8,7 +8,7 @@ use i18n::msg;
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, kind};
 
-/// The component that a loop runs in, as fault injection names it.
+/// Component in which a loop runs, as named in fault injection.
 pub fn component(name: &str) -> &'static str {
     match name {
         "default-scheduler" | "kube-scheduler" => "kube-scheduler",
@@ -17,7 +17,7 @@ pub fn component(name: &str) -> &'static str {
     }
 }
 
-/// The kinds whose watch events wake a loop.
+/// Kinds whose watch events wake a loop.
 pub fn watched(name: &str) -> Vec<Kind> {
     let Some(of) = controllers::ALL.iter().find(|of| of.name() == name) else {
         return if component(name) == "kubelet" {
@@ -29,7 +29,7 @@ pub fn watched(name: &str) -> Vec<Kind> {
     let mut kinds = Vec::new();
     for watch in of.watches() {
         let (Watch::For(kind) | Watch::Owns(_, kind) | Watch::Maps(kind)) = *watch;
-        // A custom kind is one only once its definition is there.
+        // A custom kind only exists once its definition does.
         if !kinds.contains(&kind) && kind::all().any(|known| known == kind) {
             kinds.push(kind);
         }
@@ -37,7 +37,7 @@ pub fn watched(name: &str) -> Vec<Kind> {
     kinds
 }
 
-/// The slowdown offered for a loop; `None` for a kubelet, which is as fast as its containers.
+/// Slowdown offered for a loop; `None` for a kubelet, which is as fast as its containers.
 pub fn pace(sim: &Sim, name: &str) -> Option<ActionOffer> {
     let slow = sim.slowed(name).is_some();
     (component(name) != "kubelet").then(|| match slow {
@@ -60,7 +60,7 @@ pub fn pace(sim: &Sim, name: &str) -> Option<ActionOffer> {
     })
 }
 
-/// Faults offered for a loop: its pace, a restart of its component, the events that its component misses.
+/// Faults offered for a loop: a slowdown, a restart of its component, and lost watch events.
 pub fn offers(sim: &Sim, name: &str) -> Vec<ActionOffer> {
     let of = component(name);
     let restart = ActionOffer::new(

@@ -1,4 +1,4 @@
-//! Faults that can be injected into an object or a loop, and reverted, each with what it does in words.
+//! Faults that can be injected into an object or a loop, and reverted, each with a description of its effect.
 
 use actions::Action;
 use cluster::Sim;
@@ -18,7 +18,7 @@ pub struct ActionOffer {
     pub words: Message,
     /// Effect, for a line of its own.
     pub title: Message,
-    /// What it does.
+    /// Action of the button.
     pub action: Action,
 }
 
@@ -31,7 +31,7 @@ impl ActionOffer {
         }
     }
 
-    /// True for an act on every component of the cluster rather than on the object.
+    /// Returns true for an action on every component of the cluster rather than on the object.
     pub fn is_for_all(&self) -> bool {
         matches!(self.action, Action::Fault(Fault::Relist(_)))
     }
@@ -54,7 +54,7 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
     };
     let kind = object.kind;
     if !matches!(kind, Kind::Namespace | Kind::Event) {
-        // An object of another namespace cannot be named.
+        // Faults cannot name an object of another namespace.
         let any = kind.info().namespaced && object.meta.namespace != "default";
         let name = if any {
             Str::default()
@@ -109,7 +109,7 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
     offers
 }
 
-/// Whether components relist after a loss, to be changed.
+/// Offer to switch the relisting of components after a lost event on or off.
 pub(super) fn relist(sim: &Sim) -> ActionOffer {
     match sim.relists() {
         true => ActionOffer::new(
@@ -202,7 +202,7 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<ActionOffer> {
     offers
 }
 
-/// Labels of a Pod that all Pods of its application have: without those that a ReplicaSet or another controller adds.
+/// Returns the labels of a Pod that all Pods of its application share: without those added by a ReplicaSet or another controller.
 pub(super) fn own_labels(pod: &Object) -> impl Iterator<Item = (&Str, &Str)> {
     pod.meta
         .labels
@@ -210,7 +210,7 @@ pub(super) fn own_labels(pod: &Object) -> impl Iterator<Item = (&Str, &Str)> {
         .filter(|(key, _)| !key.contains("hash") && !key.contains('/'))
 }
 
-/// Faults for one Pod of a workload, or for all new ones.
+/// Returns the faults for one Pod of a workload, or for all new ones.
 fn of_workload(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
     let mut offers = Vec::new();
     let sets = sim
@@ -295,8 +295,7 @@ fn of_node(object: &Object, node: &Node) -> Vec<ActionOffer> {
     vec![power, memory]
 }
 
-/// Which of so many remedies are offered beside the one that stands where the object stands, and what is said over them. What was found not to
-/// help is not offered.
+/// Selects the remedies offered besides the one in the headline, and their title. Remedies found not to help are left out.
 pub fn offered(
     count: usize,
     helps: &[bool],

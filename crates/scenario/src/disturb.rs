@@ -1,4 +1,4 @@
-//! Faults in watches and loops at random instants of a run, by its seed: what a control loop must survive.
+//! Faults in watches and loops at random instants of a run, by its seed: failures that a control loop must survive.
 
 use cluster::Sim;
 use fault::{Fault, FaultTarget};
@@ -6,12 +6,12 @@ use k8s_model::time::{MS, SECOND};
 use k8s_model::{Kind, Str, Time};
 use sim_core::rng::Rng;
 
-/// Components whose slowness ends with the disturbance.
+/// Components whose slowdown ends with the disturbance.
 pub const SLOWED: [&str; 2] = ["kube-controller-manager", "kube-scheduler"];
 const NEVER: Time = Time(u64::MAX);
-/// The disturbance ends after so many faults.
+/// Number of faults after which the disturbance ends.
 const MOST: u32 = 1_000;
-/// Half of the gaps between two faults are shorter than this, by the run.
+/// Median gap between two faults, chosen per run.
 const GAPS: [u64; 4] = [500 * MS, 2 * SECOND, 8 * SECOND, 30 * SECOND];
 const COMPONENTS: [&str; 3] = ["kube-controller-manager", "kube-scheduler", "kubelet"];
 const KINDS: [Kind; 10] = [
@@ -29,22 +29,22 @@ const KINDS: [Kind; 10] = [
 const DELAYS_US: [u64; 5] = [50 * MS, 500 * MS, 2 * SECOND, 5 * SECOND, 20 * SECOND];
 const SLOW_US: [u64; 4] = [20 * MS, 100 * MS, 500 * MS, 2 * SECOND];
 
-/// Faults still to come.
+/// Faults still to be injected.
 #[derive(Clone, Debug)]
 pub struct Disturbance {
     rng: Rng,
     gap: u64,
     left: u32,
-    /// A loop that is slow, until the fault after this one.
+    /// Loop that is slowed until the fault after this one.
     slow: Option<Str>,
-    /// The faults, if they are known, the last first.
+    /// Given faults, in reverse order; `None` if they are random.
     given: Option<Vec<(Time, Fault)>>,
-    /// When the next fault is injected.
+    /// Time of the next fault.
     pub next: Time,
 }
 
 impl Disturbance {
-    /// By a seed; names are drawn from another sequence of it.
+    /// Creates random faults from a seed; names are drawn from another sequence of it.
     pub fn new(seed: u64) -> Disturbance {
         let mut rng = Rng::new(!seed);
         let gap = GAPS[rng.below(GAPS.len() as u64) as usize];
@@ -59,7 +59,7 @@ impl Disturbance {
         }
     }
 
-    /// Of faults that are known, in their order.
+    /// Creates a disturbance of given faults, in order.
     pub fn of(faults: &[(Time, Fault)]) -> Disturbance {
         let given: Vec<(Time, Fault)> = faults.iter().rev().cloned().collect();
         let next = given.last().map_or(NEVER, |(at, _)| *at);
@@ -74,7 +74,7 @@ impl Disturbance {
         of[self.rng.below(of.len() as u64) as usize]
     }
 
-    /// Next fault.
+    /// Returns the next fault.
     pub fn draw(&mut self, sim: &Sim) -> Option<Fault> {
         let Some(given) = &mut self.given else {
             return Some(self.random(sim));

@@ -1,6 +1,6 @@
-//! Scenario files: a cluster, and what is done to it step by step.
+//! Scenario files: a cluster, and the steps run on it.
 //!
-//! One format serves lessons, tests and the command: see docs/native.md for its fields.
+//! Lessons, tests and the command use the same format: see docs/native.md for its fields.
 
 mod disturb;
 mod names;

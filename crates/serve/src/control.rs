@@ -10,10 +10,10 @@ use k8s_model::time::SECOND;
 use scenario::resolve;
 use serde_json::{Value, json};
 
-/// The longest span that one request may advance the clock.
+/// Longest span by which one request may advance the clock.
 const MOST: u64 = 24 * 3_600 * SECOND;
 
-/// Answers a request about the cluster itself.
+/// Handles a request about the cluster itself.
 pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
     let path = request.path.strip_prefix("/loopscope/")?;
     let (word, name) = path.split_once('/').unwrap_or((path, ""));
@@ -58,7 +58,7 @@ fn time(cluster: &Cluster) -> Value {
     })
 }
 
-/// Moves the clock: `{"seconds": 60}`, `{"until": "settled"}`.
+/// Advances the clock: `{"seconds": 60}`, `{"until": "settled"}`.
 fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
     if body["until"] == "settled" {
         cluster.settle();
@@ -77,7 +77,7 @@ fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
     Answer::json(200, &time(cluster))
 }
 
-/// What a command printed.
+/// Formats the output of a command.
 fn printed(answer: &actions::ActionResult) -> Answer {
     let lines: Vec<Value> = answer
         .lines
@@ -93,7 +93,7 @@ fn printed(answer: &actions::ActionResult) -> Answer {
     )
 }
 
-/// Injects a fault, in the words of a scenario file: `node-down node-1`.
+/// Injects a fault, in the syntax of a scenario file: `node-down node-1`.
 fn fault(cluster: &mut Cluster, line: &str) -> Answer {
     let line = resolve(line.trim(), &cluster.sim);
     let fault = match line.parse() {

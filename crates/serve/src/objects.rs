@@ -1,4 +1,4 @@
-//! What a request reads of the store.
+//! Reads of the store for requests.
 
 use super::cluster::Cluster;
 use apiserver::ManagedHistory;
@@ -10,14 +10,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// An object as clients see it, with who manages its fields: those are many, so that they stay text.
+/// Object as clients see it, with its managed fields: these are large, so that they stay text.
 pub struct Shown {
     pub value: Value,
     managers: String,
 }
 
 impl Shown {
-    /// An object whose kind has been caught up with.
+    /// Creates it from an object whose kind's managed fields are up to date.
     pub fn of(sim: &Sim, managed: &ManagedHistory, object: &Object, value: Value) -> Shown {
         Shown {
             value,
@@ -25,7 +25,7 @@ impl Shown {
         }
     }
 
-    /// Something that is not stored as it is.
+    /// Creates it from a value that is not stored in this form.
     pub fn plain(value: Value) -> Shown {
         Shown {
             value,
@@ -33,7 +33,7 @@ impl Shown {
         }
     }
 
-    /// Its metadata as JSON.
+    /// Returns its metadata as JSON.
     pub fn metadata(&self) -> String {
         let mut text = self.value["metadata"].to_string();
         if !self.managers.is_empty() && text.ends_with('}') {
@@ -49,7 +49,7 @@ impl Shown {
         text
     }
 
-    /// The whole as JSON.
+    /// Returns the whole object as JSON.
     pub fn text(&self) -> String {
         let Some(map) = self.value.as_object() else {
             return self.value.to_string();
@@ -69,13 +69,13 @@ impl Shown {
     }
 }
 
-/// An object as it is stored.
+/// Returns a stored object.
 pub fn stored(cluster: &mut Cluster, key: &ObjectRef) -> Option<Shown> {
     let (sim, managed) = cluster.managed(key.kind);
     selected(sim, managed, &*sim.seen(key)?, &ObjectSelector::default())
 }
 
-/// The objects of a kind in a namespace (empty: in all) that are selected, one if a name is given.
+/// Returns the selected objects of a kind in a namespace (empty: all), or a single one if a name is given.
 pub fn objects(
     cluster: &mut Cluster,
     (kind, namespace, name): (Kind, &str, &str),
@@ -105,7 +105,7 @@ fn selected(
         .then(|| Shown::of(sim, managed, object, value))
 }
 
-/// The same as it was at a version: what was written since is taken back.
+/// Returns the selected objects as of a resourceVersion: later writes are undone.
 pub fn objects_at(
     cluster: &mut Cluster,
     version: u64,
@@ -150,10 +150,10 @@ pub fn objects_at(
         .collect()
 }
 
-/// How many entries the journal had when the store was at this version.
+/// Number of journal entries when the store was at a resourceVersion.
 pub fn entries_until(sim: &Sim, version: u64) -> usize {
     let entries = sim.journal();
-    // Not every entry is a write; the next one that is tells how far this is.
+    // Not every entry is a write; the next write gives the version.
     let newer = |at: usize| {
         let next = entries.from(at).iter().find_map(Entry::write);
         next.is_none_or(|(_, object)| object.meta.resource_version > version)

@@ -1,4 +1,4 @@
-//! Which code answers a request.
+//! Routing of requests.
 //!
 //! Models `apiserver/pkg/endpoints/installer.go`.
 
@@ -14,7 +14,7 @@ use cluster::Sim;
 use k8s_model::{Kind, kind};
 use serde_json::json;
 
-/// The largest body of a request, in bytes.
+/// Maximum size of a request's body, in bytes.
 pub const MAX_BODY: usize = 3 * 1024 * 1024;
 
 /// Answers a request, and counts it.
@@ -38,7 +38,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
         Reply::Stream(_, _, warnings) => (200, Some(warnings)),
         Reply::Socket(..) => (101, None),
     };
-    // A write may have found that already.
+    // The write may already have added it.
     if let (Some(warning), Some(warnings)) = (warning, warnings)
         && !warnings.contains(&warning)
     {
@@ -98,7 +98,7 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
     let Some(target) = target else {
         return no_such_path().into();
     };
-    // A command in a container and a log have options of their own.
+    // exec, attach and logs have options of their own.
     if !matches!(
         target.part.as_str(),
         "attach" | "exec" | "log" | "portforward"
@@ -152,7 +152,7 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
     }
 }
 
-/// The kind that a path names.
+/// Returns the kind named by a path.
 fn kind_of(sim: &Sim, target: &Target) -> Option<Kind> {
     let built_in = kind::ALL.iter().copied().find(|kind| {
         let info = kind.info();
@@ -176,7 +176,7 @@ fn kind_of(sim: &Sim, target: &Target) -> Option<Kind> {
     })
 }
 
-/// The client wants a form that is not served.
+/// The client wants a media type that is not served.
 fn only_json() -> Answer {
     let message = "only the following media types are accepted: application/json, application/yaml";
     failure(406, "NotAcceptable", message)

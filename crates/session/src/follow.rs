@@ -1,5 +1,5 @@
-//! A page that follows a cluster which is served elsewhere (`loopscope serve --page`): it repeats what is done there as it is told,
-//! and sends there what a person does here.
+//! Following a cluster served elsewhere (`loopscope serve --page`): the page replays the server's record as it arrives, and sends a
+//! person's actions to the server.
 
 use super::effect::Effect;
 use super::msg::Msg;
@@ -13,21 +13,21 @@ use i18n::{Message, msg};
 use serde::Deserialize;
 use std::rc::Rc;
 
-/// How far the page may stay behind before it hurries, in microseconds.
+/// Lag behind the server, in microseconds, above which the page catches up at full speed.
 const LAG_US: u64 = 2_000_000;
 
-/// What comes from the server.
+/// Message from the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FollowMsg {
-    /// A line of its record.
+    /// A line of the record.
     Told(String),
-    /// It is not reached.
+    /// The connection was lost.
     Lost,
-    /// What it answers to something that was sent.
+    /// The answer to something that was sent.
     Answered(String),
 }
 
-/// What is to be sent to the server.
+/// Request to the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outgoing {
     /// A line of the terminal.
@@ -36,12 +36,12 @@ pub enum Outgoing {
     Fault(Fault),
     /// A manifest.
     Apply(Rc<str>),
-    /// The clock goes on by so many seconds.
+    /// Advances the clock by this many seconds.
     Seconds(i64),
 }
 
 impl Outgoing {
-    /// The path below `/loopscope/`, and the body.
+    /// Path below `/loopscope/`, and body.
     pub fn request(&self) -> (&'static str, String) {
         match self {
             Outgoing::Kubectl(line) => ("kubectl", line.to_string()),
@@ -52,16 +52,16 @@ impl Outgoing {
     }
 }
 
-/// A page that follows.
+/// State of a page that follows.
 #[derive(Default)]
 pub struct Following {
     record: Option<SavedRecord>,
     lost: bool,
-    /// What is to be sent.
+    /// Requests to be sent.
     pub outbox: Vec<Outgoing>,
 }
 
-/// An answer of the server: that of a command, or a `Status`.
+/// Answer of the server: to a command, or a `Status`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Answer {
@@ -86,7 +86,7 @@ struct Wrong {
 }
 
 impl State {
-    /// Something has come from the server.
+    /// Handles a message from the server.
     pub(super) fn follow(&mut self, msg: FollowMsg) {
         match msg {
             FollowMsg::Told(line) => self.take_told(&line),
@@ -105,7 +105,7 @@ impl State {
         let Some(following) = &mut self.following else {
             return;
         };
-        // It is told from the beginning after each connection.
+        // The record is sent from the beginning after each connection.
         let begins = begins(line);
         if begins {
             following.record = None;
@@ -165,7 +165,7 @@ impl State {
         self.perform(vec![Effect::Print(lines)]);
     }
 
-    /// Sends a command to the cluster that is followed; false if none is.
+    /// Sends a command to the followed cluster; returns false if none is followed.
     pub(super) fn send(&mut self, command: &Action) -> bool {
         let Some(following) = &mut self.following else {
             return false;
@@ -184,7 +184,7 @@ impl State {
         true
     }
 
-    /// Whether a message is about what belongs to the server: it is sent there, or it cannot be done here.
+    /// Returns true if a message belongs to the server: it is sent there, or refused here.
     pub(super) fn is_the_servers(&mut self, msg: &Msg) -> bool {
         let Some(following) = &mut self.following else {
             return false;
@@ -228,7 +228,7 @@ mod tests {
     use controller_runtime::cluster::ClusterConfig;
     use k8s_model::{Kind, Time};
 
-    /// A page that follows, and the lines of a served cluster after each of some seconds.
+    /// Creates a page that follows, the record's lines of a served cluster after each of `seconds`, and that cluster.
     fn followed(seconds: u64) -> (State, Vec<String>, Run) {
         let config = ClusterConfig::with_nodes(2);
         let mut served = Run::of(config.clone(), 5);
@@ -277,7 +277,7 @@ mod tests {
         assert!(state.timeline.run.sim().list(Kind::Pod).count() == 3);
         state.update(TimelineMsg::Seek(1_000));
         assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 0);
-        // Acting there leads back to the present of the server.
+        // An action on the past leads back to the server's present.
         state.update(ConsoleMsg::Enter(
             "kubectl scale deployment web --replicas=1".into(),
         ));
@@ -346,7 +346,7 @@ mod tests {
             state.update(msg);
             assert_eq!(state.timeline.run.objects(), served.objects());
         }
-        // Reading is answered here.
+        // Commands that only read are answered locally.
         state.update(ConsoleMsg::Enter("kubectl get deployments".into()));
         assert!(
             state
@@ -367,7 +367,7 @@ mod tests {
         tell(&mut state, &lines);
         state.advance(served.sim().now(), usize::MAX);
         assert_eq!(state.timeline.run.objects(), served.objects());
-        // What is no record is told, and changes nothing.
+        // Input that is not a record is reported, and changes nothing.
         state.update(FollowMsg::Told("[1, {\"nonsense\": 1}]".into()));
         state.update(FollowMsg::Answered("<html>".into()));
         state.update(FollowMsg::Answered(

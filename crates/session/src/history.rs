@@ -1,4 +1,4 @@
-//! The commands that were run: by lines of the console, by buttons, which enter such lines, and by the editor.
+//! Commands that were run: by lines of the console, by buttons, which enter such lines, and by the editor.
 
 use super::console::only_reads;
 use super::manifest_file::is_save;
@@ -12,23 +12,23 @@ use i18n::{Message, msg};
 use kubectl::{BesideAct, RemoteAct};
 use std::rc::Rc;
 
-/// What the editor's Apply is as a line of the console.
+/// Console line equivalent to the editor's Apply.
 pub(super) const APPLY: &str = "kubectl apply -f -";
 
-/// A command of the history that is shown, from its beginning to its newest instant.
+/// Command of the history shown, from its beginning to its newest instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
-    /// From 1; `!3` runs the third again.
+    /// Number from 1; `!3` runs the third again.
     pub number: usize,
-    /// When, in milliseconds.
+    /// Time in milliseconds.
     pub at: u64,
-    /// As it is entered in the console.
+    /// Line as entered in the console.
     pub line: Rc<str>,
-    /// What runs it again.
+    /// Action that runs it again.
     pub command: Action,
 }
 
-/// All of them, oldest first.
+/// Returns all commands, oldest first.
 pub fn commands(run: &Run) -> Vec<Ran> {
     let lines = run.commands().filter_map(|(time, command)| {
         let line = match command {
@@ -69,7 +69,8 @@ pub fn commands(run: &Run) -> Vec<Ran> {
         .collect()
 }
 
-/// What a command changed first, and how much more; of one that creates or deletes, its line says it itself, unless it is a manifest.
+/// Describes the first change of a command and the number of others. A line that creates or deletes says so itself, unless it is a
+/// manifest.
 pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     let manifest = matches!(ran.command, Action::Apply(_)) || ran.line.contains('\n');
     let of = entries(run, all, ran);
@@ -84,13 +85,13 @@ pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     }
 }
 
-/// Entries after a command that are looked through for what followed from it, and loops that are named.
+/// Maximum number of entries searched for a command's consequences, and of loops named.
 const MAX_FOLLOWED: usize = 2_000;
 const MAX_LOOPS_NAMED: usize = 3;
-/// Loops at full speed act on a command within so many milliseconds.
+/// Time within which loops at full speed act on a command, in milliseconds.
 const LOOPS_ACT_MS: u64 = 1_000;
 
-/// The journal's entries of a command: of one that shares its instant with others, those with its words.
+/// Returns the journal entries of a command: of several at one instant, those with its text.
 fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
     let journal = run.journal();
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < ran.at);
@@ -108,7 +109,7 @@ fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
     if beside.len() == 1 {
         return told.map(|(id, _)| id).collect();
     }
-    // The journal has a line's words, without the quotes that held them together.
+    // The journal has a line's words without their quotes.
     let plain = |text: &str| text.replace(['\'', '"'], "");
     let words = plain(&kubectl::plain(&ran.line).map_or_else(
         || ran.line.to_string(),
@@ -125,7 +126,7 @@ fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
         .collect()
 }
 
-/// What a command wrote until an instant: also later than it began, if it tries again or waits.
+/// Returns the writes of a command until an instant: also later than its start, if it retries or waits.
 fn writes<'a>(run: &'a Run, of: &'a [EntryId], until: u64) -> impl Iterator<Item = &'a Entry> + 'a {
     let after = of.first().map_or(usize::MAX, |first| *first as usize);
     let own = |entry: &&Entry| {
@@ -141,7 +142,7 @@ fn writes<'a>(run: &'a Run, of: &'a [EntryId], until: u64) -> impl Iterator<Item
         .filter(own)
 }
 
-/// When the next command wrote, after all that a command itself wrote: until then what changes follows from it.
+/// Time at which the next command wrote, after all writes of the given one: changes until then follow from it.
 pub fn next_write(run: &Run, at: u64) -> Option<u64> {
     let all = commands(run);
     let own = all
@@ -157,7 +158,7 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
             .next()
             .is_some()
     };
-    // What only reads need not be looked for.
+    // Commands that only read are skipped.
     let mut later = all
         .iter()
         .filter(|ran| ran.at > last && !only_reads(&ran.line));
@@ -166,8 +167,8 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
         .map(|ran| ran.at)
 }
 
-/// What followed from what a command wrote: which loops acted on it and for how long, or that it took effect at once. Nothing is said of
-/// one that wrote nothing.
+/// Describes the consequences of a command's writes: the loops that acted on them and for how long, or that it took effect at once. Empty
+/// for a command without a write.
 pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     let journal = run.journal();
     let (own, mut of_it) = (entries(run, all, ran), Vec::new());
@@ -209,7 +210,7 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
         return match refused {
             Some(refused) => refused,
             None if !wrote => Message::default(),
-            // A loop may still come to it.
+            // A loop may still act on it.
             None if run.end() < ran.at + LOOPS_ACT_MS
                 || run.sim().queues().any(|(_, queue)| !queue.is_empty()) =>
             {
@@ -227,7 +228,7 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     if more > 0 {
         names.push(msg::summary_more(more));
     }
-    // There may be more of it than was looked through.
+    // There may be more consequences than were searched.
     let more = journal.len() - start > MAX_FOLLOWED;
     let loops = if more {
         msg::history_loops_begun(names)
@@ -240,7 +241,7 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     }
 }
 
-/// The command that `!3`, `!!` or the beginning of a line after `!` stands for.
+/// Returns the command that `!3`, `!!` or a prefix after `!` stands for.
 pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
     let mut all = commands(run);
     match (event, event.parse::<usize>()) {
@@ -252,7 +253,7 @@ pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
     }
 }
 
-/// What `history` prints.
+/// Output of `history`.
 pub fn printed(run: &Run) -> Vec<OutputLine> {
     let line = |ran: Ran| OutputLine {
         again: Some(ran.number),
@@ -314,7 +315,7 @@ mod tests {
             "kubectl scale deployment/nginx-deployment --replicas=3",
         );
         state.update(TimelineMsg::Seconds(10));
-        // Three at one instant, as while the clock stands.
+        // Three commands at one instant, as while the clock is paused.
         enter(&mut state, "kubectl create configmap settings");
         enter(&mut state, "kubectl get pods");
         enter(
@@ -334,14 +335,14 @@ mod tests {
         );
         state.update(TimelineMsg::Seconds(10));
         let (all, told) = (commands(&state.timeline.run), told(&state));
-        // A manifest of several documents, of which only some are for loops, as well.
+        // Also for a manifest of several documents, of which only some are for loops.
         let acted = "deployment-controller, replicaset-controller, default-scheduler, 1 more acted on it, the last after ";
         assert!(
             told[0].starts_with(acted) && told[1].starts_with(acted) && told[4].starts_with(acted),
             "{told:#?}"
         );
         assert_eq!(told[2..4], ["In effect at once: no loop had to act", ""]);
-        // What was created or deleted says the line itself.
+        // A line that creates or deletes says so itself.
         let did: Vec<String> = all
             .iter()
             .map(|ran| super::did(&state.timeline.run, &all, ran).to_string())
@@ -392,7 +393,7 @@ mod tests {
             None,
             "what allowed the eviction came before it"
         );
-        // Why the Pod went has the time at which it went.
+        // The reason of a Pod's deletion has the time of the deletion.
         let of = super::entries(run, &all, drain);
         let evicted = super::writes(run, &of, run.end())
             .last()

@@ -1,4 +1,4 @@
-//! The CPU load that an autoscaler reacts to, to be set by a slider.
+//! CPU load to which an autoscaler reacts, set by a slider.
 
 use super::run::Run;
 use cluster::Sim;
@@ -8,24 +8,24 @@ use k8s_model::quantity::Quantity;
 use k8s_model::workload::Deployment;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 
-/// The slider reaches at least this, in thousandths of a core.
+/// Minimum range of the slider, in thousandths of a core.
 const MIN_REACH: i64 = 2_000;
-/// Steps of the slider.
+/// Number of steps of the slider.
 const STEPS: i64 = 40;
 
-/// The load of the Pods that an autoscaler scales.
+/// Load of the Pods that an autoscaler scales.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuLoad {
     /// Labels of the Pods.
     labels: Vec<(Str, Str)>,
-    /// What is set, in thousandths of a core.
+    /// Current load, in thousandths of a core.
     pub milli: i64,
-    /// The most that the slider sets: what the requests of `maxReplicas` Pods add up to.
+    /// Maximum of the slider: the sum of the requests of `maxReplicas` Pods.
     pub most: i64,
 }
 
 impl CpuLoad {
-    /// `app=shop`
+    /// Selector, such as `app=shop`.
     pub fn selector(&self) -> String {
         selector(&self.labels)
     }
@@ -40,13 +40,13 @@ impl CpuLoad {
         ))
     }
 
-    /// By how much the slider goes on at once.
+    /// Step of the slider, in thousandths of a core.
     pub fn step(&self) -> i64 {
         self.most / STEPS
     }
 }
 
-/// The load that the first autoscaler of a Deployment by CPU reacts to.
+/// Returns the load of the first autoscaler by CPU of a Deployment.
 pub fn read(run: &Run) -> Option<CpuLoad> {
     let sim = run.sim();
     let (labels, most) = sim
@@ -60,7 +60,7 @@ pub fn read(run: &Run) -> Option<CpuLoad> {
     })
 }
 
-/// The selector of what an autoscaler scales, and how far the slider reaches.
+/// Returns the selector of an autoscaler's target, and the maximum of the slider.
 fn target_of(sim: &Sim, scaler: &Object) -> Option<(Vec<(Str, Str)>, i64)> {
     let Body::Other(body) = &scaler.body else {
         return None;
@@ -100,7 +100,7 @@ fn target_of(sim: &Sim, scaler: &Object) -> Option<(Vec<(Str, Str)>, i64)> {
     (!labels.is_empty()).then_some((labels, requests))
 }
 
-/// `app=shop,tier=front`
+/// Formats labels as `app=shop,tier=front`.
 fn selector(labels: &[(Str, Str)]) -> String {
     let pairs: Vec<String> = labels
         .iter()
@@ -109,7 +109,7 @@ fn selector(labels: &[(Str, Str)]) -> String {
     pairs.join(",")
 }
 
-/// A round number, of which each step is one too.
+/// Rounds up to a multiple of [`MIN_REACH`], which makes each step a round number too.
 fn rounded(most: i64) -> i64 {
     most.max(MIN_REACH).saturating_add(MIN_REACH - 1) / MIN_REACH * MIN_REACH
 }

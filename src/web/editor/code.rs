@@ -1,4 +1,4 @@
-//! The code editor in the place of the text area, and what it is told.
+//! The code editor in place of the text area, and the data passed to it.
 
 use super::plan::AFTER;
 use super::{Editor, Msg, Props, is_same, selection};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 use views::changed_lines::{changed, runs};
 use yew::prelude::*;
 
-/// What the code editor was told last.
+/// Data passed to the code editor last.
 pub(in crate::web) struct Told {
     text: Rc<str>,
     applied: Rc<str>,
@@ -32,7 +32,7 @@ impl Told {
         }
     }
 
-    /// Whether it is the same: of long texts by their places in memory.
+    /// Returns true if nothing has changed: long texts are compared by pointer.
     fn is(&self, other: &Told) -> bool {
         let same = Rc::ptr_eq(&self.text, &other.text) && Rc::ptr_eq(&self.applied, &other.applied);
         same && Rc::ptr_eq(&self.diagnostics, &other.diagnostics)
@@ -40,12 +40,12 @@ impl Told {
     }
 }
 
-/// Bytes of a text that is long: what there is to tell of it is found in a task of its own. The code editor has about the same limit
-/// (`large` in `editor/yaml.mjs`).
+/// Length in bytes from which a text is long: its diagnostics are then computed in a task of their own. The code editor has about the same
+/// limit (`large` in `editor/yaml.mjs`).
 const LONG: usize = 200_000;
 
 impl Editor {
-    /// Tells the code editor what it does not know yet.
+    /// Passes the code editor what it does not have yet.
     pub(super) fn inform(&mut self, ctx: &Context<Self>) {
         let props = ctx.props();
         let knows = is_same(&self.held, &props.text)
@@ -62,7 +62,7 @@ impl Editor {
         }
     }
 
-    /// The same now.
+    /// Updates the code editor at once.
     pub(super) fn tell(&mut self, props: &Props) {
         self.telling = None;
         let Some(rich) = &self.rich else { return };
@@ -82,21 +82,21 @@ impl Editor {
         self.focus();
     }
 
-    /// Whoever was typing in the text area goes on typing in the code editor.
+    /// Moves focus and selection from the text area to the code editor.
     fn focus(&mut self) {
         if let (Some(rich), Some((from, to))) = (&self.rich, self.typing.take()) {
             rich.select(from, to);
         }
     }
 
-    /// The page comes first.
+    /// Schedules loading the code editor: the page comes first.
     pub(super) fn later(&mut self, ctx: &Context<Self>) -> bool {
         let link = ctx.link().clone();
         self._later = Some(Timeout::new(AFTER, move || link.send_message(Msg::Load)));
         false
     }
 
-    /// The code editor in the place of the text area, with its focus and selection.
+    /// Mounts the code editor in place of the text area, with its focus and selection.
     pub(super) fn enrich(&mut self, ctx: &Context<Self>) -> bool {
         let Some(host) = self
             .host

@@ -4,7 +4,7 @@ use controller_runtime::cluster::ClusterConfig;
 use k8s_model::Kind;
 use k8s_model::ObjectRef;
 
-/// A terminal with a Deployment.
+/// Terminal with a Deployment.
 struct Terminal {
     sim: Sim,
     waiting: WaitingCommands,

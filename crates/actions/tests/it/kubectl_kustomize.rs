@@ -1,4 +1,4 @@
-//! Kustomizations as people write them: bases and overlays, generators, patches.
+//! Kustomizations as found in practice: bases and overlays, generators, patches.
 
 use actions::{Action, ActionResult, WaitingCommands, run};
 use cluster::Sim;
@@ -22,7 +22,7 @@ metadata: {name: web}
 spec: {selector: {app: web}, ports: [{port: 80}]}
 ";
 
-/// A terminal with files.
+/// Terminal with files.
 struct Terminal(Sim, WaitingCommands);
 
 impl Terminal {

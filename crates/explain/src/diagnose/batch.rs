@@ -70,7 +70,7 @@ pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     None
 }
 
-/// Whether a run was due since the last one began.
+/// Returns true if a run was due since the last one started.
 fn missed(sim: &Context<'_>, schedule: &str, status: Option<&Value>) -> bool {
     let last = status
         .and_then(|status| status.get("lastScheduleTime"))

@@ -1,4 +1,4 @@
-//! Ingresses that no controller serves, or whose paths lead to nothing.
+//! Ingresses that no controller serves, or whose backends do not work.
 
 use super::finding::{Context, Diagnosis, all_in, line};
 use super::network::allowance;
@@ -13,7 +13,7 @@ use k8s_model::{Kind, Object, Str};
 use serde_json::json;
 use std::rc::Rc;
 
-/// The class that is offered where an Ingress names none.
+/// Class offered if an Ingress names none.
 const OFFERED_CLASS: &str = "nginx";
 
 pub fn ingress(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
@@ -71,7 +71,7 @@ fn unserved(object: &Object, class: &str) -> Diagnosis {
     out
 }
 
-/// What is wrong with a backend, which lies at a path of the object.
+/// Diagnoses a backend at a path of the object.
 fn leads_nowhere(
     sim: &Context<'_>,
     object: &Object,

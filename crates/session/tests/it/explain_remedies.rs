@@ -116,7 +116,7 @@ fn a_crash_and_a_lost_event_are_offered_where_they_can_happen() {
     assert!(offered(&state, Kind::Pod).ends_with(&late("none")));
     state.update(Msg::Fault("delay pod/p none".parse().unwrap()));
     assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
-    // Any Pod: it may be this one.
+    // The fault delays any Pod: possibly this one.
     state.update(Msg::Fault("delay pod 10s".parse().unwrap()));
     assert!(offered(&state, Kind::Pod).ends_with(&late("none")));
     state.update(Msg::Fault("delay pod/p none".parse().unwrap()));

@@ -1,4 +1,4 @@
-//! What the panel of a pass says.
+//! Contents of the panel of a pass.
 
 use explain::why::Row;
 use i18n::msg;
@@ -202,7 +202,7 @@ fn a_slow_scheduler_has_a_queue_and_a_pass() {
         held.starts_with("reconciling web-") && held.contains(" ends at 01:0"),
         "{held}"
     );
-    // What the pass before found and did is not told of this one.
+    // The panel does not show results of the previous pass.
     assert_eq!(pass.title, "default-scheduler · running");
     assert_eq!(pass.steps, ahead());
     assert!(
@@ -251,7 +251,7 @@ fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
         skipped(&pass),
         ["condition(pod, Unschedulable)", "continue"]
     );
-    // Where no node is found the round ends there.
+    // If no node is found the round ends there.
     state.update(ConsoleMsg::Enter(
         "kubectl create deployment big --image=nginx".into(),
     ));
@@ -325,7 +325,7 @@ fn later_writes_of_others_are_not_this_write() {
             .held,
         ""
     );
-    // One that is lost never comes.
+    // A lost event never arrives.
     state.update(Msg::Fault(
         "restart kube-controller-manager".parse().unwrap(),
     ));
@@ -377,7 +377,7 @@ fn a_status_only_pass_of_a_replicaset_still_compares() {
         "{:?}",
         pass.steps
     );
-    // What is missing is what it has less what it wants.
+    // The difference is desired minus actual.
     state.update(ConsoleMsg::Enter(
         "kubectl scale deployment nginx-deployment --replicas=3".into(),
     ));
