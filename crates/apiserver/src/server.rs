@@ -17,7 +17,7 @@ use crate::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, Refuse
 use crate::why::Why;
 use k8s_model::daemonset::TEMPLATE_GENERATION;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
-use sim_core::found::ReferenceIndex;
+use sim_core::indexes::ReferenceIndex;
 use sim_core::rng::Rng;
 use sim_core::table::{Listing, Tables};
 use smol_str::format_smolstr;

@@ -1,6 +1,6 @@
 //! Reasons of writes, as data. `explain` turns them into messages.
 
-use k8s_model::{Phrase, Str, Timestamp};
+use k8s_model::{InternedStr, Str, Timestamp};
 
 /// Reason of a write, with the values that determined it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,7 +107,7 @@ pub enum Why {
         /// Criterion that ranked this Pod before the next one that stays.
         rank: DeletionRank,
         /// Next Pod that stays; empty if all are deleted.
-        stays: Phrase,
+        stays: InternedStr,
     },
     /// An object without a controller matches the selector.
     Adopt,
@@ -136,9 +136,9 @@ pub enum Why {
     /// statefulset: the Pod runs an outdated revision.
     OldRevision {
         /// Revision of the Pod.
-        have: Phrase,
+        have: InternedStr,
         /// Revision wanted.
-        want: Phrase,
+        want: InternedStr,
     },
     /// statefulset: a Pod that has ended is replaced.
     EndedPod {
@@ -165,7 +165,7 @@ pub enum Why {
         /// Score of the node.
         score: i64,
         /// Second-best node; empty if no other fits.
-        next: Phrase,
+        next: InternedStr,
         /// Score of the second-best node.
         next_score: i64,
     },
@@ -367,7 +367,7 @@ pub enum Why {
     /// horizontal-pod-autoscaler: the metrics lead to another size.
     Autoscaled {
         /// Reason of the new size.
-        reason: Phrase,
+        reason: InternedStr,
         /// Size before.
         from: i32,
         /// Size after.

@@ -10,7 +10,7 @@
 //! informer receives it 2 ms later and wakes controllers; a controller takes a key 1 ms after that. A pass writes at one instant; its cost
 //! (7 ms per round trip to the API server, and more for many owned objects) keeps its key busy, so that changes during that time are batched,
 //! as in a real work queue. Controllers are stateless; the little state that upstream keeps between passes (trigger times, a provisioning in
-//! progress) is in `Out::memory`, and `PassView::sees_own_writes` tells whether a controller's own writes have arrived in its cache.
+//! progress) is in `LoopClient::memory`, and `PassView::sees_own_writes` tells whether a controller's own writes have arrived in its cache.
 //!
 //! A controller writes while it runs instead of returning a list of effects: several upstream controllers depend on the API server's
 //! response (a refused creation becomes a condition in the same pass). The effects are still data: the journal records each

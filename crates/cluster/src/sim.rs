@@ -10,19 +10,19 @@ use apiserver::journal::{Actor, EntryId, Journal, Op, Record};
 use apiserver::why::Why;
 use apiserver::{ApiError, ClientRequest, Written};
 use apiserver::{ApiServer, Origin, defaults};
+use controller_runtime::client::{Action, LoopClient, Memory, PassView};
 use controller_runtime::cluster::ClusterConfig;
 use controller_runtime::component::{self, DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
 use controller_runtime::events::EventRecorder;
 use controller_runtime::informer::{Held, Informer};
-use controller_runtime::late::DelayLog;
 use controller_runtime::limit::Limit;
-use controller_runtime::out::{Action, Memory, Out, PassView};
 use controller_runtime::watch::Event;
+use controller_runtime::watch_faults::DelayLog;
 use controller_runtime::workqueue::WorkQueue;
 use controllers::{Controller, Routes, woken_by};
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Kind, Object, ObjectRef, Str, Time, Uid};
-use kubelet::{Forced, Kubelets};
+use kubelet::{ContainerFault, Kubelets};
 use scheduler::Scheduler;
 use sim_core::tree::Tree;
 use std::rc::Rc;
@@ -355,7 +355,7 @@ impl Sim {
     }
 
     /// Schedules a step that a fault forces on a Pod's kubelet.
-    pub fn force(&mut self, uid: Uid, what: Forced, cause: Option<EntryId>) {
+    pub fn force(&mut self, uid: Uid, what: ContainerFault, cause: Option<EntryId>) {
         self.push(self.now, Task::Kubelet(Kubelets::forced(uid, what, cause)));
     }
 
@@ -470,7 +470,7 @@ impl Sim {
         }
         self.pass += 1;
         let cache = &self.informers[SCHEDULER].cache;
-        let mut out = Out {
+        let mut out = LoopClient {
             server: &mut self.server,
             recorder: &mut self.recorder,
             origin: Origin {
@@ -503,7 +503,7 @@ impl Sim {
 
     fn relieve(&mut self, node: &Str, cause: Option<EntryId>) {
         self.pass += 1;
-        let mut out = Out {
+        let mut out = LoopClient {
             server: &mut self.server,
             recorder: &mut self.recorder,
             origin: Origin {
@@ -530,7 +530,7 @@ impl Sim {
 
     fn kubelet(&mut self, job: kubelet::PodJob) {
         self.pass += 1;
-        let mut out = Out {
+        let mut out = LoopClient {
             server: &mut self.server,
             recorder: &mut self.recorder,
             origin: Origin {

@@ -9,7 +9,7 @@ use apiserver::why::Why;
 use apiserver::{ApiServer, Origin};
 use k8s_model::event::{Event, EventSource, InvolvedObject, MicroTime};
 use k8s_model::time::SECOND;
-use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef, Phrase, Str, Time, Uid};
+use k8s_model::{Body, InternedStr, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
 use sim_core::table::hash;
 use sim_core::tree::Tree;
 use smol_str::format_smolstr;
@@ -276,7 +276,7 @@ pub fn new_event(
     let scheduler = origin.actor.name == SCHEDULER;
     let event = Event {
         action: match reason {
-            _ if !scheduler => Phrase::default(),
+            _ if !scheduler => InternedStr::default(),
             "Preempted" => "Preempting".into(),
             "Scheduled" => "Binding".into(),
             _ => "Scheduling".into(),
@@ -303,7 +303,7 @@ pub fn new_event(
         }
         .shared(),
         // Consecutive Pods often have the same message.
-        message: Phrase::from(&message).to_str(),
+        message: InternedStr::from(&message).to_str(),
         reason: reason.into(),
         reporting_component: origin.actor.name.into(),
         reporting_instance: origin.actor.node.clone(),

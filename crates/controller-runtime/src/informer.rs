@@ -1,14 +1,14 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind.
 
-use super::late::WatchFaults;
+use super::watch_faults::WatchFaults;
 use apiserver::journal::{Entry, EntryId, Journal, Op};
 use k8s_model::object::Typed;
 use k8s_model::time::MS;
 use k8s_model::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid};
-use sim_core::found::{LabelIndex, ReferenceIndex, whole};
+use sim_core::indexes::{LabelIndex, ReferenceIndex, whole};
 use sim_core::rank_cache::RankCache;
 use sim_core::table::{Slot, Tables};
-use sim_core::tally::{Alike, Tally};
+use sim_core::tally::{LabelCounts, Tally};
 use sim_core::tree::Tree;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -102,7 +102,7 @@ impl Cache {
     }
 
     /// Returns the totals of the Pods that the uid controls, by labels; `None` if unknown.
-    pub fn tally(&self, uid: Uid) -> Option<&[Alike]> {
+    pub fn tally(&self, uid: Uid) -> Option<&[LabelCounts]> {
         self.owned
             .get(&uid)
             .map_or(Some(&[]), |owned| owned.tally.alike())
@@ -446,7 +446,7 @@ mod tests {
                         .count()
                 };
                 let told = cache.tally(uid).expect("two sets of labels");
-                let sum = |of: fn(&Alike) -> usize| told.iter().map(of).sum::<usize>();
+                let sum = |of: fn(&LabelCounts) -> usize| told.iter().map(of).sum::<usize>();
                 let leaves =
                     |o: &Object| o.meta.is_deleting() && !o.pod().is_some_and(Pod::is_terminal);
                 let counted = (

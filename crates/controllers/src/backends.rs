@@ -4,9 +4,9 @@
 
 use super::{Event, Watch};
 use apiserver::journal::Op;
+use controller_runtime::client::Memory;
 use controller_runtime::descriptor::CodeLine;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::Memory;
 use k8s_model::network::{EndpointPort, Service, ServicePort, TargetRef};
 use k8s_model::pod::Pod;
 use k8s_model::selector::contains_all;

@@ -5,8 +5,8 @@
 use super::{Controller, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::{Body, Kind, Object, ObjectRef, base64};
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ impl Controller for CertificateSigner {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(request) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);

@@ -5,9 +5,9 @@
 use super::{Controller, Event, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::selector::LabelSelector;
 use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::Value;
@@ -56,7 +56,7 @@ impl Controller for ClusterRoleAggregation {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(role) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);

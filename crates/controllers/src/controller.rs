@@ -1,9 +1,9 @@
 //! Trait implemented by the controllers.
 
 use apiserver::ApiError;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use controller_runtime::watch::Event;
 use k8s_model::{Duration, Kind, ObjectRef};
 
@@ -18,7 +18,7 @@ pub enum Watch {
     Maps(Kind),
 }
 
-/// Controller: reconciles a key against a view of the cache, and writes through `Out` with a reason for each write.
+/// Controller: reconciles a key against a view of the cache, and writes through `LoopClient` with a reason for each write.
 ///
 /// Controllers never sleep, never read a clock and never call each other.
 pub trait Controller {
@@ -52,6 +52,6 @@ pub trait Controller {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError>;
 }

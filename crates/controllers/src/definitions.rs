@@ -3,8 +3,8 @@
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, CLEANUP};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ impl Controller for DefinitionsController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -90,7 +90,7 @@ impl Controller for DefinitionsController {
 }
 
 /// Deletes the custom objects of a definition; requeues while finalizers hold some.
-fn clean_up(definition: &Object, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn clean_up(definition: &Object, out: &mut LoopClient<'_>) -> Result<Action, ApiError> {
     let of = |kind: Kind| {
         let info = kind.info();
         *definition.meta.name == *format!("{}.{}", info.plural, info.group)
@@ -101,7 +101,7 @@ fn clean_up(definition: &Object, out: &mut Out<'_>) -> Result<Action, ApiError> 
         .served()
         .map(|defined| defined.kind)
         .find(|kind| of(*kind));
-    let list = |out: &Out<'_>| {
+    let list = |out: &LoopClient<'_>| {
         kind.map_or_else(Vec::new, |kind| {
             out.server
                 .list(kind)

@@ -5,7 +5,7 @@
 //! Models `ActivePodsWithRanks` of `pkg/controller/controller_utils.go`.
 
 use apiserver::why::DeletionRank;
-use controller_runtime::out::PassView;
+use controller_runtime::client::PassView;
 use k8s_model::{Kind, Object, Timestamp, Uid};
 use sim_core::rank_cache::{PodRank, RankCache};
 use std::cmp::Ordering;

@@ -7,9 +7,9 @@
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, ApiServer, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::{Pod, PodCondition};
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
 use k8s_model::time::SECOND;
@@ -69,7 +69,7 @@ impl Controller for DisruptionController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -177,7 +177,7 @@ fn marked(object: &Object) -> Option<Timestamp> {
 fn forget_stale(
     object: &Rc<Object>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let Some(since) = marked(object) else {
         return Ok(Action::AwaitChange);
@@ -202,7 +202,7 @@ fn forget_stale(
 }
 
 /// Records an Event for each Pod selected by several budgets, saying that this budget, the first, was used.
-fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut Out<'_>) {
+fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut LoopClient<'_>) {
     let first = cache
         .list_in(Kind::PodDisruptionBudget, &key.namespace)
         .next()
@@ -239,7 +239,7 @@ fn write(
     object: &Rc<Object>,
     old: &BudgetStatus,
     status: BudgetStatus,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     if status == *old {
         return Ok(());

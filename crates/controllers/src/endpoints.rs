@@ -10,9 +10,9 @@ use crate::backends;
 use apiserver::ApiError;
 use apiserver::journal::Op;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::network::{Address, EndpointPort, Endpoints, Service, Subset};
 use k8s_model::pod::Pod;
 use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef};
@@ -64,7 +64,7 @@ impl Controller for EndpointsController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let endpoints = ObjectRef {
             kind: Kind::Endpoints,
@@ -95,7 +95,7 @@ fn sync(
     object: &Object,
     service: &Service,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
     let trigger = trigger_time(object, &pods, out.memory);

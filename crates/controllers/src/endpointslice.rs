@@ -10,9 +10,9 @@ use super::{Controller, Event, Watch};
 use crate::backends;
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::network::{
     Endpoint, EndpointConditions, EndpointPort, EndpointSlice, SERVICE_NAME, Service,
 };
@@ -62,7 +62,7 @@ impl Controller for EndpointSliceController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, service)) = view.cache.get::<Service>(key) else {
             return Ok(Action::AwaitChange);
@@ -81,7 +81,7 @@ fn sync(
     object: &Rc<Object>,
     service: &Service,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
     let trigger = trigger_time(object, &pods, out.memory);
@@ -191,7 +191,7 @@ impl SlicePlan<'_> {
         &self,
         mut wanted: ByPorts,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let mine: Vec<Rc<Object>> = view
             .cache
@@ -239,7 +239,7 @@ impl SlicePlan<'_> {
         wanted: ByPorts,
         mine: &[Rc<Object>],
         mut spare: Vec<&Rc<Object>>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let kept = mine.len() - spare.len();
         let placeholder = wanted.len() == 1 && wanted.contains_key(&Vec::new()) && kept == 0;
@@ -276,7 +276,7 @@ impl SlicePlan<'_> {
         slice: &Rc<Object>,
         ports: Vec<EndpointPort>,
         endpoints: Vec<Endpoint>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let body: &EndpointSlice = slice.body();
         if body.endpoints == endpoints && body.ports == ports && slice.meta.labels == self.labels {
@@ -298,7 +298,7 @@ impl SlicePlan<'_> {
         &self,
         ports: Vec<EndpointPort>,
         endpoints: Vec<Endpoint>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let mut meta = ObjectMeta {
             generate_name: format_smolstr!("{}-", self.object.meta.name).into(),

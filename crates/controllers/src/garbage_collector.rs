@@ -7,9 +7,9 @@
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete, Propagation};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::{Kind, Object, ObjectRef, OwnerReference, Str, Uid, kind};
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -136,7 +136,7 @@ impl Controller for GarbageCollector {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -183,7 +183,7 @@ fn wake_waiting_owners(object: &Object, cache: &Cache, wake: &mut dyn FnMut(Obje
 }
 
 /// Deletes an object if none of its owners exists; drops references to deleted owners if another one does.
-fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn collect(object: &Rc<Object>, out: &mut LoopClient<'_>) -> Result<Action, ApiError> {
     let mut living: Vec<Uid> = Vec::new();
     let mut dead: Option<Str> = None;
     let mut waiting: Option<Str> = None;
@@ -248,7 +248,7 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     }
 }
 
-fn has_dependents(object: &Object, out: &Out<'_>) -> bool {
+fn has_dependents(object: &Object, out: &LoopClient<'_>) -> bool {
     let kinds = [
         Kind::Pod,
         Kind::ReplicaSet,
@@ -271,7 +271,7 @@ fn has_dependents(object: &Object, out: &Out<'_>) -> bool {
 fn delete_dependents(
     object: &Rc<Object>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).cloned().collect();
     let blocks = |o: &Object| {
@@ -296,7 +296,7 @@ fn delete_dependents(
 fn orphan_dependents(
     object: &Rc<Object>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let owner: Str = object.key().to_string().into();
     let dependents: Vec<_> = view

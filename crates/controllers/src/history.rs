@@ -4,7 +4,7 @@
 
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::pod_template::PodTemplate;
 use k8s_model::workload::ControllerRevision;
 use k8s_model::{Body, Kind, Object, ObjectMeta, Str};
@@ -50,7 +50,7 @@ pub(super) fn new_revision(
 pub(super) fn renumber(
     revision: &Object,
     number: i64,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Rc<Object>, ApiError> {
     out.update(revision, Why::NewRevision { revision: number }, |o| {
         if let Body::ControllerRevision(r) = &mut o.body {
@@ -64,7 +64,7 @@ pub(super) fn delete_oldest(
     mut idle: Vec<Rc<Object>>,
     surplus: usize,
     limit: i64,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     k8s_model::sort::sort_by_key(&mut idle, |r| number(r));
     for revision in idle.iter().take(surplus) {

@@ -6,9 +6,9 @@
 use super::{Controller, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::ingress::{IngressSpec, address, set_address};
 use k8s_model::node::Node;
 use k8s_model::{Kind, ObjectRef};
@@ -53,7 +53,7 @@ impl Controller for IngressController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(ingress) = view
             .cache

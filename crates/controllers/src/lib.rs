@@ -6,7 +6,7 @@
 //!
 //! 1. `src/<name>.rs` (or a folder). Its header states the guarantees and the upstream source that it
 //!    models. A `static DESCRIPTOR: Descriptor` has its name, title, icon (of `static/icons.svg`), lane of the timeline and the pseudo-code of a
-//!    pass, or `GENERIC`. `impl Controller` returns that descriptor and its watches, and has `reconcile`, which writes through `Out`, each
+//!    pass, or `GENERIC`. `impl Controller` returns that descriptor and its watches, and has `reconcile`, which writes through `LoopClient`, each
 //!    write with a `Why`.
 //! 2. In `src/lib.rs`: `mod <name>;` and a line in `ALL`. The work queue, timeline, ring of loops and console find it there.
 //!

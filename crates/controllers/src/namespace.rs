@@ -5,8 +5,8 @@
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, FINALIZED_BY_LOOP};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Duration, Kind, Object, ObjectRef, kind};
@@ -53,7 +53,7 @@ impl Controller for NamespaceController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(namespace) = view.cache.object(key).filter(|n| n.meta.is_deleting()) else {
             return Ok(Action::AwaitChange);
@@ -89,7 +89,7 @@ impl Controller for NamespaceController {
 }
 
 /// Returns the longest termination grace period of the namespace's Pods, in seconds.
-fn longest_stop(namespace: &ObjectRef, out: &Out<'_>) -> u64 {
+fn longest_stop(namespace: &ObjectRef, out: &LoopClient<'_>) -> u64 {
     let pods = out
         .server
         .list(Kind::Pod)
@@ -118,7 +118,7 @@ struct Left {
 
 impl Left {
     /// Deletes the namespace's objects of a kind and counts the remaining ones.
-    fn delete(&mut self, kind: Kind, namespace: &ObjectRef, out: &mut Out<'_>) {
+    fn delete(&mut self, kind: Kind, namespace: &ObjectRef, out: &mut LoopClient<'_>) {
         let why = Why::OwnerGone {
             owner: format!("Namespace {}", namespace.name).into(),
         };
@@ -149,7 +149,12 @@ impl Left {
     }
 
     /// Writes the conditions of the namespace; while its Pods stop, other content is not counted.
-    fn report(&self, namespace: &Object, counted: bool, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn report(
+        &self,
+        namespace: &Object,
+        counted: bool,
+        out: &mut LoopClient<'_>,
+    ) -> Result<(), ApiError> {
         let joined = |counts: &BTreeMap<String, usize>, verb: &str| {
             let all: Vec<String> = counts
                 .iter()

@@ -8,9 +8,9 @@ use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::{Pod, PodCondition};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Kind, ObjectRef, Time};
@@ -78,7 +78,7 @@ impl Controller for PodGarbageCollector {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         if key.kind == Kind::Pod {
             return collect_ended(view, out);
@@ -141,7 +141,7 @@ fn all_ended() -> ObjectRef {
 }
 
 /// Deletes the terminated Pods above the threshold, at the time of upstream's next check.
-fn collect_ended(view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn collect_ended(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<Action, ApiError> {
     let now = view.now.0;
     let due = *out
         .memory

@@ -5,9 +5,9 @@
 use super::{Controller, Event, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::storage::PersistentVolume;
 use k8s_model::time::MS;
@@ -76,7 +76,7 @@ impl Controller for ClaimProtection {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(claim) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -125,7 +125,7 @@ impl Controller for VolumeProtection {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, volume)) = view.cache.get::<PersistentVolume>(key) else {
             return Ok(Action::AwaitChange);

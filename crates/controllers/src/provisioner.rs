@@ -6,8 +6,8 @@ use super::volume_binder::PROVISIONED_BY;
 use super::{Controller, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::json::Json as _;
 use k8s_model::references::claim_reference;
 use k8s_model::storage::{
@@ -55,7 +55,7 @@ impl Controller for Provisioner {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         if let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) {
             return provision(object, claim, view, out);
@@ -89,7 +89,7 @@ pub(super) fn works_on(object: &Object) -> bool {
 }
 
 /// Returns `Ok` if `span` has elapsed since the first call; the error is the time remaining.
-pub(super) fn waited(span: u64, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), u64> {
+pub(super) fn waited(span: u64, view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<(), u64> {
     let now = view.now.0 as i64;
     let due = *out.memory.entry(DUE).or_insert(now + span as i64);
     if now >= due {
@@ -103,7 +103,7 @@ fn provision(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let class = view
         .cache
@@ -179,7 +179,7 @@ fn reclaim(
     object: &Rc<Object>,
     volume: &PersistentVolume,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let ours = object
         .meta

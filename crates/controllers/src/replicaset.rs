@@ -8,9 +8,9 @@ use super::ownership::claim;
 use super::{Controller, Event, Watch, deletion_order};
 use apiserver::why::{DeletionRank, Why};
 use apiserver::{ApiError, Delete};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::workload::{Condition, ReplicaSet, ReplicaSetStatus};
@@ -118,7 +118,7 @@ impl Controller for ReplicaLoop {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<ReplicaSet>(key) else {
             return Ok(Action::AwaitChange);
@@ -158,7 +158,7 @@ fn look(
     object: &Object,
     set: &ReplicaSet,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(ReplicaSetStatus, Active), ApiError> {
     if let Some(counts) = counted(object, set, view) {
         return Ok((counts, None));
@@ -243,7 +243,7 @@ fn manage(
     have: i32,
     active: Option<&[Rc<Object>]>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let (have, want) = (have as usize, set.spec.replicas.max(0) as usize);
     if have < want {
@@ -300,7 +300,7 @@ fn create_pods(
     set: &ReplicaSet,
     have: usize,
     want: usize,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let missing = (want - have).min(BURST);
     let (mut made, mut batch) = (0, 1);
@@ -320,7 +320,7 @@ fn create_batch(
     set: &ReplicaSet,
     (have, want): (usize, usize),
     size: usize,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let mut failed = None;
     for _ in 0..size {

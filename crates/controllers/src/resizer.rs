@@ -11,9 +11,9 @@ use crate::provisioner;
 use apiserver::ApiError;
 use apiserver::journal::Actor;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::{Pod, PodCondition};
 use k8s_model::storage::{ClaimStatus, PersistentVolume, PersistentVolumeClaim};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Timestamp};
@@ -75,7 +75,7 @@ impl Controller for Resizer {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) else {
             return Ok(Action::AwaitChange);
@@ -133,7 +133,7 @@ fn expand(
     claim: &PersistentVolumeClaim,
     volume: &Rc<Object>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let asked = claim
         .spec
@@ -220,7 +220,7 @@ fn grow_file_system(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let uses = |pod: &&&Rc<Object>| {
         let body: &Pod = pod.body();

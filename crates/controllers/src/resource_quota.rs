@@ -6,9 +6,9 @@
 use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::{ApiError, quota};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Kind, ObjectRef, kind};
 
@@ -80,7 +80,7 @@ impl Controller for QuotaController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);

@@ -5,9 +5,9 @@
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::cluster::root_ca;
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::{Body, Kind, ObjectRef};
 
 const DESCRIPTION: &str = "kubernetes.io/description";
@@ -55,7 +55,7 @@ impl Controller for RootCaPublisher {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         if view
             .cache

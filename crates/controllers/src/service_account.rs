@@ -5,8 +5,8 @@
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef};
 
 /// UI descriptor of the controller.
@@ -55,7 +55,7 @@ impl Controller for ServiceAccountController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let account = ObjectRef::new(Kind::ServiceAccount, &key.name, "default");
         let Some(namespace) = view.cache.object(key).filter(|n| !n.meta.is_deleting()) else {

@@ -8,9 +8,9 @@ use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::node::{Node, Taint};
 use k8s_model::pod::{Pod, PodCondition, Toleration};
 use k8s_model::time::SECOND;
@@ -82,7 +82,7 @@ impl Controller for TaintEviction {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, pod)) = view.cache.get::<Pod>(key) else {
             return Ok(Action::AwaitChange);
@@ -157,7 +157,7 @@ fn evict(
     object: &Rc<Object>,
     seconds: i64,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let (key, node) = (object.key(), object.body::<Pod>().node_name.clone());
     out.event(

@@ -5,8 +5,8 @@
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete, Propagation, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::batch::Job;
 use k8s_model::{Kind, ObjectRef};
 
@@ -37,7 +37,7 @@ impl Controller for TtlAfterFinished {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, job)) = view.cache.get::<Job>(key) else {
             return Ok(Action::AwaitChange);

@@ -7,9 +7,9 @@
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, ApiServer};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::references::claim_reference;
 use k8s_model::storage::{
     BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER,
@@ -107,7 +107,7 @@ impl Controller for VolumeBinder {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(k8s_model::time::MS));
@@ -142,7 +142,7 @@ fn sync_unbound(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     if !claim.spec.volume_name.is_empty() {
         let Some((volume_object, volume)) = view
@@ -214,7 +214,7 @@ fn sync_unbound(
 }
 
 /// Records an Event on a claim with `WaitForFirstConsumer` that says what it waits for.
-fn tell_waiting(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) {
+fn tell_waiting(object: &Rc<Object>, view: &PassView<'_>, out: &mut LoopClient<'_>) {
     let consumer = view
         .cache
         .users_of(&object.meta.namespace, &object.meta.name)
@@ -243,7 +243,7 @@ fn ask_provisioner(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     class: &StorageClass,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let provisioner = class.provisioner.clone();
     let asked = object
@@ -349,7 +349,7 @@ fn bind(
     volume: &Rc<Object>,
     claim: &Rc<Object>,
     wall: Timestamp,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let volume = point_volume_at(volume, claim, out)?;
     let volume = set_volume_phase(&volume, "Bound", Why::Binding, wall, out)?;
@@ -378,7 +378,7 @@ fn bind(
 fn point_volume_at(
     volume: &Rc<Object>,
     claim: &Rc<Object>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Rc<Object>, ApiError> {
     let body: &PersistentVolume = volume.body();
     let known = body.spec.claim_ref.as_ref();
@@ -407,7 +407,7 @@ fn point_volume_at(
 fn point_claim_at(
     claim: &Rc<Object>,
     volume: &Object,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Rc<Object>, ApiError> {
     let body: &PersistentVolumeClaim = claim.body();
     let chosen_by_us = body.spec.volume_name.is_empty();
@@ -432,7 +432,7 @@ fn sync_bound(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     match view
         .cache
@@ -464,7 +464,7 @@ fn sync_volume(
     object: &Rc<Object>,
     volume: &PersistentVolume,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let Some(reference) = volume
         .spec
@@ -498,7 +498,11 @@ fn sync_volume(
 }
 
 /// Releases a volume whose claim is bound to another one.
-fn unbind(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn unbind(
+    object: &Rc<Object>,
+    view: &PassView<'_>,
+    out: &mut LoopClient<'_>,
+) -> Result<(), ApiError> {
     let ours = object.meta.annotation(BOUND_BY_US).is_some();
     let free = out.update(object, Why::Observed, |o| {
         Rc::make_mut(&mut o.meta.annotations).remove(BOUND_BY_US);
@@ -524,7 +528,7 @@ fn release(
     object: &Rc<Object>,
     volume: &PersistentVolume,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let policy = volume.spec.persistent_volume_reclaim_policy.clone();
     if volume.status.phase == "Failed" {
@@ -576,7 +580,7 @@ fn set_volume_phase(
     phase: &'static str,
     why: Why,
     wall: Timestamp,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Rc<Object>, ApiError> {
     if volume.body::<PersistentVolume>().status.phase == phase {
         return Ok(volume.clone());

@@ -7,7 +7,7 @@ use crate::why;
 use apiserver::StatusReason;
 use apiserver::Why;
 use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
-use controller_runtime::late::DelayLog;
+use controller_runtime::watch_faults::DelayLog;
 use fault::{Fault, NodeFault};
 use i18n::format::count;
 use i18n::{Message, msg};

@@ -1,7 +1,7 @@
 //! Message as data: an id with arguments. It is rendered where it is shown, once per language.
 
 use super::format::{clock, duration, span};
-use k8s_model::{Kind, Phrase, Str};
+use k8s_model::{InternedStr, Kind, Str};
 use std::rc::Rc;
 
 /// Typed argument of a message. Only numbers, times and nested messages depend on the language.
@@ -52,8 +52,8 @@ impl From<&Str> for Word {
         Word(text.clone())
     }
 }
-impl From<&Phrase> for Word {
-    fn from(text: &Phrase) -> Word {
+impl From<&InternedStr> for Word {
+    fn from(text: &InternedStr) -> Word {
         Word(text.to_str())
     }
 }

@@ -3,7 +3,7 @@
 use super::json::{Json, record};
 use super::kind::api_group;
 use super::shared::Recent;
-use super::{Kind, ObjectRef, Phrase, Str, Timestamp, Uid};
+use super::{InternedStr, Kind, ObjectRef, Str, Timestamp, Uid};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,20 +12,20 @@ record! {
     /// `v1` Event.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct Event {
-        pub action: Phrase = "action" omitempty,
+        pub action: InternedStr = "action" omitempty,
         pub count: Option<i32> = "count" omitempty,
         pub event_time: Option<MicroTime> = "eventTime" omitempty,
         pub first_timestamp: Option<Timestamp> = "firstTimestamp" omitempty,
         pub involved_object: Rc<InvolvedObject> = "involvedObject",
         pub last_timestamp: Option<Timestamp> = "lastTimestamp" omitempty,
         pub message: Str = "message",
-        pub reason: Phrase = "reason",
-        pub reporting_component: Phrase = "reportingComponent" omitempty,
+        pub reason: InternedStr = "reason",
+        pub reporting_component: InternedStr = "reportingComponent" omitempty,
         pub reporting_instance: Str = "reportingInstance" omitempty,
         pub series: Option<Box<EventSeries>> = "series" omitempty,
         pub source: Rc<EventSource> = "source" omitempty,
         /// `Normal` or `Warning`.
-        pub kind: Phrase = "type",
+        pub kind: InternedStr = "type",
     }
 
     /// Occurrences of an Event, as the newer API counts them.
@@ -38,9 +38,9 @@ record! {
     /// Reference to the object that an Event is about.
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct InvolvedObject {
-        pub api_version: Phrase = "apiVersion",
-        pub field_path: Phrase = "fieldPath" omitempty,
-        pub kind: Phrase = "kind",
+        pub api_version: InternedStr = "apiVersion",
+        pub field_path: InternedStr = "fieldPath" omitempty,
+        pub kind: InternedStr = "kind",
         pub name: Str = "name",
         pub namespace: Str = "namespace" omitempty,
         pub resource_version: Str = "resourceVersion" omitempty,

@@ -16,6 +16,7 @@ pub mod go_regex;
 pub mod hash;
 pub mod image;
 pub mod ingress;
+pub mod interned_str;
 pub mod json;
 pub mod kind;
 pub mod meta;
@@ -26,7 +27,6 @@ pub mod node;
 pub mod normalize;
 pub mod object;
 pub mod openapi;
-pub mod phrase;
 pub mod pod;
 pub mod pod_template;
 pub mod policy;
@@ -45,10 +45,10 @@ pub mod unknown_fields;
 pub mod workload;
 pub mod zone;
 
+pub use interned_str::InternedStr;
 pub use kind::Kind;
 pub use meta::{ObjectMeta, ObjectRef, OwnerReference, Uid};
 pub use object::{Body, Object};
-pub use phrase::Phrase;
 pub use time::{Duration, Time, Timestamp};
 pub use zone::Zone;
 

@@ -3,7 +3,7 @@
 use super::json::{Json, record, text};
 use super::kind::api_group;
 use super::shared::{Recent, Shared};
-use super::{Kind, Labels, Phrase, Str, Timestamp};
+use super::{InternedStr, Kind, Labels, Str, Timestamp};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::fmt;
@@ -115,7 +115,7 @@ record! {
         pub deletion_grace_period_seconds: Option<i64> = "deletionGracePeriodSeconds" omitempty,
         pub deletion_timestamp: Option<Timestamp> = "deletionTimestamp" omitempty,
         pub finalizers: Shared<Str> = "finalizers" omitempty,
-        pub generate_name: Phrase = "generateName" omitempty,
+        pub generate_name: InternedStr = "generateName" omitempty,
         /// Number of changes of the spec, from 1; 0 for kinds without a generation.
         pub generation: i64 = "generation" omitempty,
         pub labels: Labels = "labels" omitempty,
@@ -169,7 +169,7 @@ impl Default for ObjectMeta {
             deletion_grace_period_seconds: None,
             deletion_timestamp: None,
             finalizers: Shared::default(),
-            generate_name: Phrase::default(),
+            generate_name: InternedStr::default(),
             generation: 0,
             labels: none,
             name: Str::default(),

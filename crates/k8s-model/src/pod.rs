@@ -5,7 +5,7 @@ use super::quantity;
 pub use super::resources::Resources;
 use super::selector::LabelSelector;
 use super::shared::{Recent, Shared};
-use super::{Labels, Phrase, Str, Timestamp};
+use super::{InternedStr, Labels, Str, Timestamp};
 use crate::json;
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
@@ -393,14 +393,14 @@ record! {
         pub host_ip: Str = "hostIP" omitempty,
         pub host_ips: Shared<PodIp> = "hostIPs" omitempty,
         pub init_container_statuses: Shared<ContainerStatus> = "initContainerStatuses" omitempty,
-        pub message: Phrase = "message" omitempty,
-        pub nominated_node_name: Phrase = "nominatedNodeName" omitempty,
+        pub message: InternedStr = "message" omitempty,
+        pub nominated_node_name: InternedStr = "nominatedNodeName" omitempty,
         pub observed_generation: i64 = "observedGeneration" omitempty,
-        pub phase: Phrase = "phase",
+        pub phase: InternedStr = "phase",
         pub pod_ip: Str = "podIP" omitempty,
         pub pod_ips: Shared<PodIp> = "podIPs" omitempty,
-        pub qos_class: Phrase = "qosClass",
-        pub reason: Phrase = "reason" omitempty,
+        pub qos_class: InternedStr = "qosClass",
+        pub reason: InternedStr = "reason" omitempty,
         pub start_time: Option<Timestamp> = "startTime" omitempty,
     }
 
@@ -427,8 +427,8 @@ record! {
         /// Resources allocated by the node; reported once the container was resized.
         pub allocated_resources: Option<Rc<Value>> = "allocatedResources" omitempty,
         pub container_id: Str = "containerID" omitempty,
-        pub image: Phrase = "image",
-        pub image_id: Phrase = "imageID",
+        pub image: InternedStr = "image",
+        pub image_id: InternedStr = "imageID",
         pub last_state: ContainerState = "lastState",
         pub name: Str = "name",
         pub ready: bool = "ready",

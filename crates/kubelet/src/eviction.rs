@@ -7,9 +7,9 @@
 use super::state::Pressure;
 use super::{Jobs, Kubelets, PodJob, PodPass, PodStep, status};
 use apiserver::why::Why;
+use controller_runtime::client::LoopClient;
 use controller_runtime::cluster::HEALTHY;
 use controller_runtime::load;
-use controller_runtime::out::Out;
 use fault::Load;
 use k8s_model::node::Node;
 use k8s_model::pod::{Pod, PodCondition};
@@ -55,7 +55,12 @@ impl Kubelets {
     }
 
     /// Runs the next eviction step of a kubelet; returns the time of the next check, and the jobs for its Pods.
-    pub fn relieve(&mut self, node: &str, now: Time, out: &mut Out<'_>) -> (Option<Time>, Jobs) {
+    pub fn relieve(
+        &mut self,
+        node: &str,
+        now: Time,
+        out: &mut LoopClient<'_>,
+    ) -> (Option<Time>, Jobs) {
         let Some(at) = self.pressed.iter().position(|p| p.node == node) else {
             return (None, Vec::new());
         };
@@ -123,7 +128,7 @@ impl Kubelets {
 }
 
 /// Updates the node's MemoryPressure condition, if it differs.
-fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
+fn say(object: &Rc<Object>, short: bool, out: &mut LoopClient<'_>) {
     let (kind, _, enough, told) = HEALTHY[0];
     let (status, reason, message) = match short {
         true => (
@@ -179,7 +184,7 @@ fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
 }
 
 /// Returns the Pod to evict first, and its memory usage.
-fn first_to_go(node: &str, loads: &[Load], out: &Out<'_>) -> Option<(Rc<Object>, i64)> {
+fn first_to_go(node: &str, loads: &[Load], out: &LoopClient<'_>) -> Option<(Rc<Object>, i64)> {
     let here = out.server.list(Kind::Pod).filter(|o| {
         let mirror = o.meta.annotation("kubernetes.io/config.mirror").is_some();
         o.is_active_pod()

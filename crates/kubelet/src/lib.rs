@@ -30,9 +30,9 @@ use apiserver::why::Why;
 use behaviour::Behaviour;
 use containers::After;
 pub use containers::number_of;
+use controller_runtime::client::LoopClient;
 use controller_runtime::cluster::ClusterConfig;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::Out;
 use controller_runtime::watch::Event;
 pub use descriptor::DESCRIPTOR;
 use k8s_model::node::Node;
@@ -44,8 +44,8 @@ pub use registry::{can_be_pulled, corrected, is_assumed};
 use sim_core::tree::Tree;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
+pub use state::{ContainerFault, Kubelets, PodJob};
 use state::{Course, Ending, Jobs, MAX_BACK_OFF, PodPass, PodStep, Running};
-pub use state::{Forced, Kubelets, PodJob};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -169,19 +169,19 @@ impl Kubelets {
     }
 
     /// Returns the step for a fault injected into a Pod.
-    pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> PodJob {
+    pub fn forced(uid: Uid, what: ContainerFault, cause: Option<EntryId>) -> PodJob {
         let step = match what {
-            Forced::Exit(code) => PodStep::Exit(0, code, None),
-            Forced::End(i, code) => PodStep::Exit(i, code, None),
-            Forced::Ready(ready) => PodStep::ForceReady(ready),
-            Forced::Memory => PodStep::Memory(0),
-            Forced::Probe(kind, fails) => PodStep::ForceProbe(kind, fails),
+            ContainerFault::Exit(code) => PodStep::Exit(0, code, None),
+            ContainerFault::End(i, code) => PodStep::Exit(i, code, None),
+            ContainerFault::Ready(ready) => PodStep::ForceReady(ready),
+            ContainerFault::Memory => PodStep::Memory(0),
+            ContainerFault::Probe(kind, fails) => PodStep::ForceProbe(kind, fails),
         };
         PodJob { uid, step, cause }
     }
 
     /// Runs a step; returns the resulting jobs.
-    pub fn run(&mut self, job: PodJob, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
+    pub fn run(&mut self, job: PodJob, cache: &Cache, now: Time, out: &mut LoopClient<'_>) -> Jobs {
         let Some(running) = self.pods.get(&job.uid) else {
             return Vec::new();
         };

@@ -1,9 +1,9 @@
 //! State of the kubelets, and their steps.
 
 use apiserver::journal::EntryId;
+use controller_runtime::client::LoopClient;
 use controller_runtime::cluster::Timing;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::Out;
 use fault::Load;
 use k8s_model::pod::{Pod, PodSpec, ProbeKind};
 use k8s_model::{Object, ObjectRef, Str, Time, Uid};
@@ -31,9 +31,9 @@ pub(super) enum PodStep {
     Killed(u32, i32, i32),
     /// Run of a probe that fails, or failed.
     Probe(u32, ProbeKind),
-    /// Forced failure (`true`: by timeout) or success of a probe.
+    /// ContainerFault failure (`true`: by timeout) or success of a probe.
     ForceProbe(ProbeKind, Option<bool>),
-    /// Forced readiness of the first container.
+    /// ContainerFault readiness of the first container.
     ForceReady(bool),
     /// Stop of the containers of an evicted Pod.
     Evicted,
@@ -52,7 +52,7 @@ pub(super) enum PodStep {
 
 /// Fault injected into the first container of a Pod.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Forced {
+pub enum ContainerFault {
     /// Exit with this code.
     Exit(i32),
     /// Exit of the container of this number, with this code.
@@ -141,7 +141,7 @@ pub(super) struct PodPass<'p, 'o> {
     pub(super) job: &'p PodJob,
     pub(super) now: Time,
     pub(super) cache: &'p Cache,
-    pub(super) out: &'p mut Out<'o>,
+    pub(super) out: &'p mut LoopClient<'o>,
     pub(super) wrote: Option<EntryId>,
 }
 

@@ -38,10 +38,10 @@ use apiserver::journal::{EntryId, Op};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
 use ask::ask_all;
+use controller_runtime::client::LoopClient;
 use controller_runtime::informer::Cache;
-use controller_runtime::late::DelayLog;
-use controller_runtime::out::Out;
 use controller_runtime::watch::Event;
+use controller_runtime::watch_faults::DelayLog;
 pub use descriptor::DESCRIPTOR;
 use framework::{
     ANY, ClusterChanges, Cycle, NODE_ALLOCATABLE, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE,
@@ -318,7 +318,7 @@ impl Scheduler {
         &mut self,
         cache: &Cache,
         now: Time,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
         late: &mut DelayLog,
     ) -> Option<Time> {
         self.now = now;
@@ -408,7 +408,13 @@ impl Scheduler {
         };
     }
 
-    fn schedule(&mut self, object: &Rc<Object>, pod: &Pod, cache: &Cache, out: &mut Out<'_>) {
+    fn schedule(
+        &mut self,
+        object: &Rc<Object>,
+        pod: &Pod,
+        cache: &Cache,
+        out: &mut LoopClient<'_>,
+    ) {
         if let Some(node) = self.placed.get(&object.meta.uid).cloned() {
             if volumes::all_bound(object, pod, cache) {
                 self.bind(
@@ -493,7 +499,7 @@ impl Scheduler {
     }
 
     /// Handles a refused binding: frees the reserved resources. The watch delivers the Pod's current state.
-    fn unassigned(&mut self, object: &Rc<Object>, error: &ApiError, out: &mut Out<'_>) {
+    fn unassigned(&mut self, object: &Rc<Object>, error: &ApiError, out: &mut LoopClient<'_>) {
         if let Some(node) = self.placed.remove(&object.meta.uid) {
             self.nodes.change(&node, |info| info.remove(object));
         }

@@ -9,7 +9,7 @@ use super::{FitError, NoFit, Nominated, Scheduler, filters, preemption};
 use crate::node_info;
 use apiserver::Delete;
 use apiserver::why::Why;
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::pod::PodCondition;
 use k8s_model::{Body, Object, Str, Time, Timestamp};
 use smol_str::format_smolstr;
@@ -52,7 +52,12 @@ impl Scheduler {
     }
 
     /// Records that the Pod is unschedulable, and preempts Pods of lower priority if that helps.
-    pub(super) fn give_up(&mut self, object: &Rc<Object>, failure: NoFit, out: &mut Out<'_>) {
+    pub(super) fn give_up(
+        &mut self,
+        object: &Rc<Object>,
+        failure: NoFit,
+        out: &mut LoopClient<'_>,
+    ) {
         let NoFit { error, preemption } = failure;
         let candidate = match preemption {
             Ok(candidate) => candidate,
@@ -113,7 +118,13 @@ impl Scheduler {
         self.nominated.push((node, object.clone()));
     }
 
-    pub(super) fn bind(&mut self, object: &Rc<Object>, node: &Str, why: Why, out: &mut Out<'_>) {
+    pub(super) fn bind(
+        &mut self,
+        object: &Rc<Object>,
+        node: &Str,
+        why: Why,
+        out: &mut LoopClient<'_>,
+    ) {
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let home = self.nodes.get(node).and_then(|info| info.node.clone());
         let bound = out.bind(object, why, |o| {
@@ -169,7 +180,7 @@ impl Scheduler {
             refused_by,
         }: FitError,
         nominated: Nominated,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);

@@ -5,8 +5,8 @@
 use super::framework::Cycle;
 use super::matching::selects;
 use apiserver::why::Why;
+use controller_runtime::client::LoopClient;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::Out;
 use k8s_model::pod::Pod;
 use k8s_model::references::claim_reference;
 use k8s_model::storage::{
@@ -174,7 +174,13 @@ fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'
 }
 
 /// Binds free volumes, or selects the node on which the provisioner creates the volume.
-pub(super) fn reserve(object: &Object, pod: &Pod, node: &Str, cache: &Cache, out: &mut Out<'_>) {
+pub(super) fn reserve(
+    object: &Object,
+    pod: &Pod,
+    node: &Str,
+    cache: &Cache,
+    out: &mut LoopClient<'_>,
+) {
     let Some(node_object) = cache.object(&ObjectRef::new(Kind::Node, "", node)) else {
         return;
     };

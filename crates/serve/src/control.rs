@@ -1,9 +1,9 @@
 //! `/loopscope/…`: the clock of the cluster and its faults, for tests and for people.
 
 use super::cluster::{Cluster, Reply};
+use super::record_stream;
 use super::request::Request;
 use super::status::{Answer, failure, not_allowed};
-use super::tell;
 use actions::Action;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
@@ -33,8 +33,10 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
         ("run", "POST", id) => super::beside::answer(cluster, request, id),
         ("snapshots", method, name) => super::snapshot::answer(cluster, method, name),
         ("fork", "POST", "") => super::snapshot::fork(cluster, request),
-        ("record", "GET", "") if request.on("follow") => return Some(tell::follow(cluster)),
-        ("record", "GET", "") => tell::whole(cluster),
+        ("record", "GET", "") if request.on("follow") => {
+            return Some(record_stream::follow(cluster));
+        }
+        ("record", "GET", "") => record_stream::whole(cluster),
         ("apply" | "fault" | "fork" | "kubectl" | "record" | "run" | "time", _, "") => {
             not_allowed()
         }

@@ -18,11 +18,11 @@ mod openapi;
 mod openapi_v2;
 mod options;
 mod page;
-mod parts;
 mod pretty;
 mod prometheus;
 mod protobuf;
 mod read;
+mod record_stream;
 mod repeated;
 mod request;
 mod reviews;
@@ -30,7 +30,7 @@ mod route;
 mod show;
 mod snapshot;
 mod status;
-mod tell;
+mod subresources;
 mod terminal;
 mod token;
 mod watch;
@@ -208,7 +208,7 @@ fn begin(options: ServeOptions) -> Result<Cluster, String> {
         Ok((server.address(), Box::new(server)))
     }));
     if let Some(path) = options.record {
-        tell::keep(&mut cluster, &path).map_err(|e| format!("{}: {e}", path.display()))?;
+        record_stream::keep(&mut cluster, &path).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     options
         .setup

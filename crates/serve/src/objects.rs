@@ -11,23 +11,28 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Object as clients see it, with its managed fields: these are large, so that they stay text.
-pub struct Shown {
+pub struct RenderedObject {
     pub value: Value,
     managers: String,
 }
 
-impl Shown {
+impl RenderedObject {
     /// Creates it from an object whose kind's managed fields are up to date.
-    pub fn of(sim: &Sim, managed: &ManagedHistory, object: &Object, value: Value) -> Shown {
-        Shown {
+    pub fn of(
+        sim: &Sim,
+        managed: &ManagedHistory,
+        object: &Object,
+        value: Value,
+    ) -> RenderedObject {
+        RenderedObject {
             value,
             managers: managed.text(sim.server(), object),
         }
     }
 
     /// Creates it from a value that is not stored in this form.
-    pub fn plain(value: Value) -> Shown {
-        Shown {
+    pub fn plain(value: Value) -> RenderedObject {
+        RenderedObject {
             value,
             managers: String::new(),
         }
@@ -70,7 +75,7 @@ impl Shown {
 }
 
 /// Returns a stored object.
-pub fn stored(cluster: &mut Cluster, key: &ObjectRef) -> Option<Shown> {
+pub fn stored(cluster: &mut Cluster, key: &ObjectRef) -> Option<RenderedObject> {
     let (sim, managed) = cluster.managed(key.kind);
     selected(sim, managed, &*sim.seen(key)?, &ObjectSelector::default())
 }
@@ -80,7 +85,7 @@ pub fn objects(
     cluster: &mut Cluster,
     (kind, namespace, name): (Kind, &str, &str),
     selection: &ObjectSelector,
-) -> Vec<Shown> {
+) -> Vec<RenderedObject> {
     let (sim, managed) = cluster.managed(kind);
     if !name.is_empty() {
         let found = sim
@@ -99,10 +104,10 @@ fn selected(
     managed: &ManagedHistory,
     object: &Object,
     selection: &ObjectSelector,
-) -> Option<Shown> {
+) -> Option<RenderedObject> {
     let value = object.to_value();
     (selection.is_empty() || selection.matches(&value))
-        .then(|| Shown::of(sim, managed, object, value))
+        .then(|| RenderedObject::of(sim, managed, object, value))
 }
 
 /// Returns the selected objects as of a resourceVersion: later writes are undone.
@@ -111,7 +116,7 @@ pub fn objects_at(
     version: u64,
     (kind, namespace): (Kind, &str),
     selection: &ObjectSelector,
-) -> Vec<Shown> {
+) -> Vec<RenderedObject> {
     let here = |object: &Object| {
         object.kind == kind && (namespace.is_empty() || object.meta.namespace == namespace)
     };

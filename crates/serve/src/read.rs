@@ -3,7 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/get.go`.
 
 use super::cluster::{Cluster, Reply};
-use super::objects::{Shown, objects_at, stored};
+use super::objects::{RenderedObject, objects_at, stored};
 use super::request::{Request, Target};
 use super::show::Representation;
 use super::status::{Answer, failure};
@@ -190,7 +190,7 @@ impl Page {
     }
 
     /// Cuts a list to the page; returns the metadata about the rest, with its length if there is no selector.
-    fn cut(&self, items: &mut Vec<Shown>, count: bool) -> Value {
+    fn cut(&self, items: &mut Vec<RenderedObject>, count: bool) -> Value {
         if let Some(after) = &self.after {
             items.retain(|item| place(item) > *after);
         }
@@ -211,7 +211,7 @@ impl Page {
     }
 }
 
-fn place(item: &Shown) -> (String, String) {
+fn place(item: &RenderedObject) -> (String, String) {
     let text = |key: &str| {
         item.value["metadata"][key]
             .as_str()

@@ -6,7 +6,7 @@ use super::cluster::Cluster;
 use super::discovery::REVIEWS;
 use super::request::{Request, Target};
 use super::status::{Answer, not_allowed};
-use apiserver::{Attributes as Asked, PolicyRule, UserInfo};
+use apiserver::{Attributes, PolicyRule, UserInfo};
 use k8s_model::{Kind, ObjectRef, Timestamp};
 use serde_json::{Value, json};
 use std::fmt;
@@ -147,13 +147,13 @@ fn access(cluster: &Cluster, user: Option<UserInfo>, spec: &Value, namespace: &s
     };
     let path = &spec["nonResourceAttributes"];
     let asked = if path.is_object() {
-        Asked {
+        Attributes {
             verb: path["verb"].as_str().unwrap_or(""),
             url: path["path"].as_str().unwrap_or(""),
-            ..Asked::default()
+            ..Attributes::default()
         }
     } else {
-        Asked {
+        Attributes {
             verb: text("verb"),
             group: text("group"),
             resource: &resource,

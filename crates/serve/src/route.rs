@@ -113,7 +113,7 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
         return metrics.into();
     }
     if target.resource == "bindings" && target.group.is_empty() && target.name.is_empty() {
-        return parts::bind(cluster, request, target).into();
+        return subresources::bind(cluster, request, target).into();
     }
     let Some(kind) = kind_of(&cluster.sim, target) else {
         return no_such_resource(request, target).into();
@@ -146,7 +146,7 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
         ("DELETE", "", "") => write::delete_all(cluster, request, kind, target).into(),
         ("DELETE", "", _) => write::delete(cluster, request, kind, target).into(),
         (_, part, name) if !part.is_empty() && !name.is_empty() => {
-            parts::answer(cluster, request, kind, target)
+            subresources::answer(cluster, request, kind, target)
         }
         _ => not_allowed().into(),
     }

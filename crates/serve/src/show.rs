@@ -3,7 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/response.go` and `rest/table.go`.
 
 use super::convert;
-use super::objects::Shown;
+use super::objects::RenderedObject;
 use super::request::{Accepts, Request};
 use cluster::Sim;
 use k8s_model::Kind;
@@ -40,7 +40,7 @@ impl Representation {
     }
 
     /// Formats one object as JSON.
-    pub fn object(&self, sim: &Sim, mut object: Shown) -> String {
+    pub fn object(&self, sim: &Sim, mut object: RenderedObject) -> String {
         if self.accepts == Accepts::Table {
             let version = object.value["metadata"]["resourceVersion"].clone();
             return self.table(sim, vec![object], version, &Value::Null, true);
@@ -54,7 +54,7 @@ impl Representation {
     }
 
     /// Formats one object of a watch.
-    pub fn event(&mut self, sim: &Sim, object: Shown) -> String {
+    pub fn event(&mut self, sim: &Sim, object: RenderedObject) -> String {
         if self.accepts != Accepts::Table {
             return self.object(sim, object);
         }
@@ -86,7 +86,13 @@ impl Representation {
     }
 
     /// Formats several objects, with the resourceVersion and the metadata about the rest.
-    pub fn list(&self, sim: &Sim, mut items: Vec<Shown>, version: u64, more: &Value) -> String {
+    pub fn list(
+        &self,
+        sim: &Sim,
+        mut items: Vec<RenderedObject>,
+        version: u64,
+        more: &Value,
+    ) -> String {
         let version = Value::from(version.to_string());
         if self.accepts == Accepts::Table {
             return self.table(sim, items, version, more, true);
@@ -115,7 +121,7 @@ impl Representation {
                 item.remove("apiVersion");
             }
         }
-        let items: Vec<String> = items.iter().map(Shown::text).collect();
+        let items: Vec<String> = items.iter().map(RenderedObject::text).collect();
         whole(
             &format!("{}List", self.kind.name()),
             &self.api_version,
@@ -127,7 +133,7 @@ impl Representation {
     fn table(
         &self,
         sim: &Sim,
-        objects: Vec<Shown>,
+        objects: Vec<RenderedObject>,
         version: Value,
         more: &Value,
         columns: bool,
@@ -203,7 +209,7 @@ fn column(title: &str, wide: bool) -> Value {
     json!({ "name": name, "type": "string", "format": format, "description": "", "priority": i32::from(wide) })
 }
 
-fn metadata(object: &Shown) -> String {
+fn metadata(object: &RenderedObject) -> String {
     format!(
         "{{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{}}}",
         object.metadata()

@@ -1,9 +1,9 @@
 //! `/loopscope/snapshots`: snapshots of the cluster by name, and restoring them; `/loopscope/fork`: a second server with the same history.
 
 use super::cluster::{ClockPace, Cluster};
+use super::record_stream;
 use super::request::Request;
 use super::status::{Answer, failure, no_such_path, not_allowed};
-use super::tell;
 use serde_json::json;
 
 /// Maximum number of snapshots.
@@ -87,7 +87,7 @@ pub fn fork(cluster: &mut Cluster, request: &Request) -> Answer {
     } else {
         ClockPace::Held
     };
-    let record = String::from_utf8_lossy(&tell::whole(cluster).body).into_owned();
+    let record = String::from_utf8_lossy(&record_stream::whole(cluster).body).into_owned();
     match cluster.starter.as_ref().map(|start| start(record, pace)) {
         Some(Ok((address, server))) => {
             cluster.forks.push(server);

@@ -3,7 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/watch.go` and `apiserver/pkg/storage/cacher`.
 
 use super::cluster::{Cluster, OpenRequest};
-use super::objects::{Shown, entries_until};
+use super::objects::{RenderedObject, entries_until};
 use super::request::Request;
 use super::show::Representation;
 use super::status;
@@ -120,7 +120,7 @@ impl WatchStream {
             };
             let object = object.clone();
             let (sim, managed) = cluster.managed_until(self.kind, self.seen);
-            open = self.tell(sim, what, Shown::of(sim, managed, &object, value));
+            open = self.tell(sim, what, RenderedObject::of(sim, managed, &object, value));
         }
         let now = super::clock::now();
         if self.bookmark.is_some_and(|at| at <= now) {
@@ -135,7 +135,7 @@ impl WatchStream {
             && (self.name.is_empty() || object.meta.name == self.name)
     }
 
-    fn tell(&mut self, sim: &Sim, what: &str, object: Shown) -> bool {
+    fn tell(&mut self, sim: &Sim, what: &str, object: RenderedObject) -> bool {
         let object = self.form.event(sim, object);
         self.send(format!("{{\"type\":{what:?},\"object\":{object}}}"))
     }

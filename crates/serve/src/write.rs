@@ -4,7 +4,7 @@
 
 use super::cluster::Cluster;
 use super::convert;
-use super::objects::Shown;
+use super::objects::RenderedObject;
 use super::options::DeletionOptions;
 use super::request::{Request, Target};
 use super::show::Representation;
@@ -363,7 +363,7 @@ pub fn written(
             object: Some(object),
             ..
         }) => {
-            let mut shown = Shown::plain(object.to_value());
+            let mut shown = RenderedObject::plain(object.to_value());
             let stored = super::objects::stored(cluster, &object.key());
             if !request.is_dry() {
                 shown = stored.unwrap_or(shown);

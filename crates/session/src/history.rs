@@ -17,7 +17,7 @@ pub(super) const APPLY: &str = "kubectl apply -f -";
 
 /// Command of the history shown, from its beginning to its newest instant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ran {
+pub struct HistoryCommand {
     /// Number from 1; `!3` runs the third again.
     pub number: usize,
     /// Time in milliseconds.
@@ -29,7 +29,7 @@ pub struct Ran {
 }
 
 /// Returns all commands, oldest first.
-pub fn commands(run: &Run) -> Vec<Ran> {
+pub fn commands(run: &Run) -> Vec<HistoryCommand> {
     let lines = run.commands().filter_map(|(time, command)| {
         let line = match command {
             Action::Apply(_) => APPLY.into(),
@@ -60,7 +60,7 @@ pub fn commands(run: &Run) -> Vec<Ran> {
     });
     lines
         .enumerate()
-        .map(|(at, (time, line, command))| Ran {
+        .map(|(at, (time, line, command))| HistoryCommand {
             number: at + 1,
             at: time,
             line,
@@ -71,7 +71,7 @@ pub fn commands(run: &Run) -> Vec<Ran> {
 
 /// Describes the first change of a command and the number of others. A line that creates or deletes says so itself, unless it is a
 /// manifest.
-pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
+pub fn did(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Message {
     let manifest = matches!(ran.command, Action::Apply(_)) || ran.line.contains('\n');
     let of = entries(run, all, ran);
     let mut writes = writes(run, &of, ran.at).filter(|entry| {
@@ -92,7 +92,7 @@ const MAX_LOOPS_NAMED: usize = 3;
 const LOOPS_ACT_MS: u64 = 1_000;
 
 /// Returns the journal entries of a command: of several at one instant, those with its text.
-fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
+fn entries(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Vec<EntryId> {
     let journal = run.journal();
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < ran.at);
     let here = journal
@@ -105,7 +105,7 @@ fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
             .command_line()
             .map(|line| ((start + at) as EntryId, line))
     });
-    let beside: Vec<&Ran> = all.iter().filter(|other| other.at == ran.at).collect();
+    let beside: Vec<&HistoryCommand> = all.iter().filter(|other| other.at == ran.at).collect();
     if beside.len() == 1 {
         return told.map(|(id, _)| id).collect();
     }
@@ -153,7 +153,7 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
     let last = writes(run, &own, run.end())
         .last()
         .map_or(at, |last| at.max(last.time.0 / 1000));
-    let wrote = |ran: &Ran| {
+    let wrote = |ran: &HistoryCommand| {
         writes(run, &entries(run, &all, ran), run.end())
             .next()
             .is_some()
@@ -169,7 +169,7 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
 
 /// Describes the consequences of a command's writes: the loops that acted on them and for how long, or that it took effect at once. Empty
 /// for a command without a write.
-pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
+pub fn followed(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Message {
     let journal = run.journal();
     let (own, mut of_it) = (entries(run, all, ran), Vec::new());
     let Some(start) = own.first().map(|first| *first as usize) else {
@@ -242,7 +242,7 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
 }
 
 /// Returns the command that `!3`, `!!` or a prefix after `!` stands for.
-pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
+pub fn recalled(run: &Run, event: &str) -> Option<HistoryCommand> {
     let mut all = commands(run);
     match (event, event.parse::<usize>()) {
         ("!", _) => all.pop(),
@@ -255,7 +255,7 @@ pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
 
 /// Output of `history`.
 pub fn printed(run: &Run) -> Vec<OutputLine> {
-    let line = |ran: Ran| OutputLine {
+    let line = |ran: HistoryCommand| OutputLine {
         again: Some(ran.number),
         ..OutputLine::new(
             format!("{:>4}  {}  {}", ran.number, clock(ran.at), ran.line),

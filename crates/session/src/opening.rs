@@ -7,7 +7,7 @@ use super::examples;
 use super::lesson::LessonFile;
 use super::msg::Msg;
 use super::permalink::{Link, LinkHistory, MAX_COMMANDS};
-use super::record::{Beginning, SavedRecord, Unreadable};
+use super::record::{InitialCluster, SavedRecord, Unreadable};
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
@@ -94,7 +94,8 @@ impl State {
     pub fn shares_history(&self) -> bool {
         let (timeline, run) = (&self.timeline, &self.timeline.run);
         // A closed lesson leaves its cluster, whose configuration may not fit into a link; that of a served cluster does.
-        let is_held = Beginning::tells(&run.sim().config) && run.command_count() <= MAX_COMMANDS;
+        let is_held =
+            InitialCluster::tells(&run.sim().config) && run.command_count() <= MAX_COMMANDS;
         self.player.is_none()
             && is_held
             && (self.replacing.acted || run.in_past() || !timeline.playing)
@@ -108,7 +109,7 @@ impl State {
         let history = self.shares_history().then(|| {
             let (commands, end) = run.record_of();
             let at = (run.in_past() || !timeline.playing).then(|| run.now());
-            LinkHistory::new(commands, end, at, Beginning::of(&run.sim().config))
+            LinkHistory::new(commands, end, at, InitialCluster::of(&run.sim().config))
         });
         let history = history.and_then(LinkHistory::held);
         let example = if history.is_some() {
@@ -196,7 +197,7 @@ impl State {
                 .restore(self.editor.text.clone(), applied.unwrap_or_default());
             let cluster = history
                 .cluster
-                .map_or_else(ClusterConfig::default, Beginning::config);
+                .map_or_else(ClusterConfig::default, InitialCluster::config);
             self.timeline.recall(
                 Run::recalled(cluster, self.timeline.run.seed(), commands, end),
                 end.1,

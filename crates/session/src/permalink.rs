@@ -2,7 +2,7 @@
 //! fields but the version are optional; an unknown prefix is rejected with a message.
 
 use super::checkpoint::Recorded;
-use super::record::{Beginning, SavedRecord};
+use super::record::{InitialCluster, SavedRecord};
 use actions::Action;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -84,7 +84,12 @@ impl Link {
         end: (u64, Time),
         at: Option<u64>,
     ) -> Link {
-        let history = LinkHistory::new(commands, end, at, Some(Beginning::of_scenario(scenario)));
+        let history = LinkHistory::new(
+            commands,
+            end,
+            at,
+            Some(InitialCluster::of_scenario(scenario)),
+        );
         let applied = |step: &ScenarioStep| {
             if let ScenarioStep::Apply(text) = step {
                 Some(text.clone())
@@ -104,14 +109,14 @@ impl Link {
 
     /// Builds a link that repeats a record; `None` if the record does not fit into a link.
     pub fn of_record(record: &SavedRecord) -> Option<Link> {
-        if record.commands.len() > MAX_COMMANDS || !Beginning::tells(&record.config) {
+        if record.commands.len() > MAX_COMMANDS || !InitialCluster::tells(&record.config) {
             return None;
         }
         let history = LinkHistory::new(
             &record.commands,
             record.end,
             None,
-            Beginning::of(&record.config),
+            InitialCluster::of(&record.config),
         );
         let history = Some(history.held()?);
         let link = Link {
@@ -138,7 +143,7 @@ pub struct LinkHistory {
     pub at: Option<u64>,
     /// Initial cluster, if it is not the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cluster: Option<Beginning>,
+    pub cluster: Option<InitialCluster>,
 }
 
 impl LinkHistory {
@@ -147,7 +152,7 @@ impl LinkHistory {
         commands: &[Recorded],
         end: (u64, Time),
         at: Option<u64>,
-        cluster: Option<Beginning>,
+        cluster: Option<InitialCluster>,
     ) -> LinkHistory {
         let commands = commands
             .iter()

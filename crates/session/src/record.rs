@@ -15,18 +15,18 @@ const MAX_NODES: usize = 5_000;
 /// Initial cluster, if it is not the default one: number of nodes, wall clock in seconds since 1970, and the cluster section of a scenario,
 /// which takes precedence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Beginning(
+pub struct InitialCluster(
     usize,
     i64,
     #[serde(default, skip_serializing_if = "Value::is_null")] Value,
 );
 
-impl Beginning {
+impl InitialCluster {
     /// Builds it from a configuration; `None` for the default cluster.
-    pub fn of(config: &ClusterConfig) -> Option<Beginning> {
+    pub fn of(config: &ClusterConfig) -> Option<InitialCluster> {
         let usual = ClusterConfig::default();
         let is_usual = config.nodes.len() == usual.nodes.len() && config.epoch == usual.epoch;
-        (!is_usual).then_some(Beginning(
+        (!is_usual).then_some(InitialCluster(
             config.nodes.len(),
             config.epoch.seconds(),
             Value::Null,
@@ -35,12 +35,13 @@ impl Beginning {
 
     /// Returns true if it represents a configuration completely.
     pub fn tells(config: &ClusterConfig) -> bool {
-        Beginning::of(config).map_or_else(ClusterConfig::default, Beginning::config) == *config
+        InitialCluster::of(config).map_or_else(ClusterConfig::default, InitialCluster::config)
+            == *config
     }
 
     /// Builds it from a scenario.
-    pub fn of_scenario(scenario: &Scenario) -> Beginning {
-        Beginning(
+    pub fn of_scenario(scenario: &Scenario) -> InitialCluster {
+        InitialCluster(
             scenario.cluster.nodes.len(),
             scenario.cluster.epoch.seconds(),
             scenario.written.clone(),
@@ -73,7 +74,7 @@ enum Line {
         record: u32,
         seed: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        cluster: Option<Beginning>,
+        cluster: Option<InitialCluster>,
     },
     /// Command: tasks run before it, time in microseconds, and action.
     Did(u64, u64, Action),
@@ -90,7 +91,7 @@ pub fn head(seed: u64, config: &ClusterConfig) -> String {
     written(&Line::Head {
         record: 1,
         seed,
-        cluster: Beginning::of(config),
+        cluster: InitialCluster::of(config),
     })
 }
 
@@ -162,7 +163,7 @@ impl SavedRecord {
                 },
                 record @ None,
             ) => {
-                let config = cluster.map_or_else(ClusterConfig::default, Beginning::config);
+                let config = cluster.map_or_else(ClusterConfig::default, InitialCluster::config);
                 *record = Some(SavedRecord {
                     seed,
                     config,

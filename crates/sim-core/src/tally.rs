@@ -11,7 +11,7 @@ const MAX_LABEL_SETS: usize = 16;
 
 /// Totals of an owner's Pods with equal labels.
 #[derive(Clone, Debug, Default)]
-pub struct Alike {
+pub struct LabelCounts {
     /// Labels of the Pods.
     pub labels: Labels,
     /// Number of Pods.
@@ -27,14 +27,14 @@ pub struct Alike {
 /// Totals of all Pods that an owner controls.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    alike: Vec<Alike>,
+    alike: Vec<LabelCounts>,
     /// True once too many label sets were seen.
     unknown: bool,
 }
 
 impl Tally {
     /// Returns the totals by labels; `None` if unknown.
-    pub fn alike(&self) -> Option<&[Alike]> {
+    pub fn alike(&self) -> Option<&[LabelCounts]> {
         (!self.unknown).then_some(&self.alike)
     }
 
@@ -61,7 +61,7 @@ impl Tally {
             .iter()
             .position(|a| Rc::ptr_eq(&a.labels, labels) || a.labels == *labels);
         let at = known.unwrap_or_else(|| {
-            self.alike.push(Alike {
+            self.alike.push(LabelCounts {
                 labels: labels.clone(),
                 ..Default::default()
             });

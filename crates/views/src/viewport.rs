@@ -92,7 +92,7 @@ fn slide(pan: f64, over: f64) -> f64 {
 
 /// Heights taken by panels at the foot of a stage while they are open.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Taken {
+pub struct PanelInsets {
     /// Height of the console.
     pub console: f64,
     /// Height of the line that is shown in the past.
@@ -146,7 +146,7 @@ impl Default for Viewport {
 
 impl Viewport {
     /// Sets the size of the stage; `taken`: the heights taken by panels at the foot. Returns false if it is unchanged.
-    pub fn resize(&mut self, size: (f64, f64), taken: Taken, of: &ViewedScene) -> bool {
+    pub fn resize(&mut self, size: (f64, f64), taken: PanelInsets, of: &ViewedScene) -> bool {
         if size == self.size {
             return false;
         }
@@ -228,7 +228,7 @@ impl Viewport {
     }
 
     /// Computes the height without panels at the foot; a chart is drawn for the actual height.
-    pub fn measure(&mut self, of: &ViewedScene, taken: Taken) {
+    pub fn measure(&mut self, of: &ViewedScene, taken: PanelInsets) {
         self.whole = self.size.1
             + if of.fit.fills {
                 0.0
@@ -584,7 +584,7 @@ mod tests {
 
     fn opened(of: &ViewedScene, size: (f64, f64)) -> Viewport {
         let mut port = Viewport::default();
-        assert!(port.resize(size, Taken::default(), of));
+        assert!(port.resize(size, PanelInsets::default(), of));
         port
     }
 
@@ -620,7 +620,7 @@ mod tests {
                 let mut low = port.clone();
                 low.resize(
                     (stage.0, stage.1 - 120.0),
-                    Taken {
+                    PanelInsets {
                         console: 120.0,
                         past: 0.0,
                     },
@@ -734,10 +734,10 @@ mod tests {
         let of = shown(&of, "ownership");
         let mut port = opened(&of, (1_000.0, 700.0));
         let pan = port.pan;
-        assert!(!port.resize((1_000.0, 700.0), Taken::default(), &of));
+        assert!(!port.resize((1_000.0, 700.0), PanelInsets::default(), &of));
         port.resize(
             (1_000.0, 660.0),
-            Taken {
+            PanelInsets {
                 console: 0.0,
                 past: 40.0,
             },
@@ -760,7 +760,7 @@ mod tests {
             }));
             port.resize(
                 (1_000.0, 560.0),
-                Taken {
+                PanelInsets {
                     console: 0.0,
                     past: 40.0,
                 },
@@ -769,7 +769,7 @@ mod tests {
             assert_eq!(port.stage(), (1_000.0, 600.0), "{view}");
             port.resize(
                 (1_000.0, 360.0),
-                Taken {
+                PanelInsets {
                     console: 200.0,
                     past: 40.0,
                 },

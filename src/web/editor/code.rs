@@ -13,7 +13,7 @@ use views::changed_lines::{changed, runs};
 use yew::prelude::*;
 
 /// Data passed to the code editor last.
-pub(in crate::web) struct Told {
+pub(in crate::web) struct EditorSnapshot {
     text: Rc<str>,
     applied: Rc<str>,
     diagnostics: Rc<Vec<ApplyDiagnostic>>,
@@ -21,9 +21,9 @@ pub(in crate::web) struct Told {
     lang: Lang,
 }
 
-impl Told {
-    fn of(props: &Props) -> Told {
-        Told {
+impl EditorSnapshot {
+    fn of(props: &Props) -> EditorSnapshot {
+        EditorSnapshot {
             text: props.text.clone(),
             applied: props.applied.clone(),
             diagnostics: props.diagnostics.clone(),
@@ -33,7 +33,7 @@ impl Told {
     }
 
     /// Returns true if nothing has changed: long texts are compared by pointer.
-    fn is(&self, other: &Told) -> bool {
+    fn is(&self, other: &EditorSnapshot) -> bool {
         let same = Rc::ptr_eq(&self.text, &other.text) && Rc::ptr_eq(&self.applied, &other.applied);
         same && Rc::ptr_eq(&self.diagnostics, &other.diagnostics)
             && (self.live, self.lang) == (other.live, other.lang)
@@ -52,7 +52,7 @@ impl Editor {
             && self
                 .told
                 .as_ref()
-                .is_some_and(|told| told.is(&Told::of(props)));
+                .is_some_and(|told| told.is(&EditorSnapshot::of(props)));
         if props.text.len() < LONG || knows {
             self.tell(props);
         } else if self.telling.is_none() {
@@ -70,7 +70,7 @@ impl Editor {
             rich.set(&props.text);
         }
         self.held = props.text.clone();
-        let told = Told::of(props);
+        let told = EditorSnapshot::of(props);
         if !self.told.as_ref().is_some_and(|before| before.is(&told)) {
             rich.tell(
                 &told.diagnostics,

@@ -140,7 +140,7 @@ pub struct Editor {
     pub(super) leaving: Cell<bool>,
     pub(super) host: NodeRef,
     pub(super) rich: Option<Rich>,
-    pub(super) told: Option<code::Told>,
+    pub(super) told: Option<code::EditorSnapshot>,
     /// Text that the code editor has.
     pub(super) held: Rc<str>,
     /// Selection of the text area from which the code editor takes the focus.

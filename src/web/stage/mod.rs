@@ -23,7 +23,7 @@ use sheets::corner;
 use std::rc::Rc;
 use views::mounted::{ITEMS_ADDED, ITEMS_ADDED_MEANWHILE, MAX_WHOLE_ITEMS, Mounted};
 use views::shape::{CardBody, Item, Rect, Scene};
-use views::viewport::{Taken, Viewport};
+use views::viewport::{PanelInsets, Viewport};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, MouseEvent, PointerEvent};
@@ -74,7 +74,7 @@ pub struct Stage {
 }
 
 /// Heights taken by panels at the foot of the stage while they are open.
-fn taken() -> Taken {
+fn taken() -> PanelInsets {
     let high = |of: &str, least: i32| {
         let found = dom::document().query_selector(of).ok().flatten();
         f64::from(
@@ -84,7 +84,7 @@ fn taken() -> Taken {
         )
     };
     // One line of the console is always there, even if more lines are typed; that one is not counted.
-    Taken {
+    PanelInsets {
         console: high(".app.open-console > .console", -31),
         past: high(".canvas > .past", 12),
     }

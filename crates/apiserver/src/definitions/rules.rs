@@ -30,7 +30,7 @@ pub(super) fn blocked(errors: &[FieldError]) -> Option<FieldError> {
 
 /// Returns the violations of the rules.
 pub(super) fn broken(version: &Version, value: &Value, old: Option<&Value>) -> Vec<FieldError> {
-    let mut asked = Asked {
+    let mut asked = Evaluator {
         version,
         errors: Vec::new(),
     };
@@ -38,12 +38,12 @@ pub(super) fn broken(version: &Version, value: &Value, old: Option<&Value>) -> V
     asked.errors
 }
 
-struct Asked<'a> {
+struct Evaluator<'a> {
     version: &'a Version,
     errors: Vec<FieldError>,
 }
 
-impl Asked<'_> {
+impl Evaluator<'_> {
     fn program(&self, at: &str) -> Option<&Program> {
         self.version
             .rules

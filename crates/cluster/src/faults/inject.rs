@@ -10,7 +10,7 @@ use controller_runtime::heartbeats::Heartbeats;
 use controller_runtime::load;
 use fault::{Fault, FaultError, Load, NodeFault};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
-use kubelet::Forced;
+use kubelet::ContainerFault;
 use serde_json::json;
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ impl Sim {
             .filter(|object| object.meta.uid == uid)
             .and_then(|object| object.pod());
         if let Some(number) = found.and_then(|pod| kubelet::number_of(pod, container)) {
-            self.force(uid, Forced::End(number, code), origin.cause);
+            self.force(uid, ContainerFault::End(number, code), origin.cause);
         }
     }
 
@@ -53,20 +53,24 @@ impl Sim {
         let id = self.journal().len() as EntryId;
         match fault {
             Fault::Exit { pod, code } => {
-                return self.force_container(fault, pod, Forced::Exit(i32::from(*code)));
+                return self.force_container(fault, pod, ContainerFault::Exit(i32::from(*code)));
             }
             Fault::Ready { pod, ready } => {
-                return self.force_container(fault, pod, Forced::Ready(*ready));
+                return self.force_container(fault, pod, ContainerFault::Ready(*ready));
             }
             Fault::FailProbe {
                 pod,
                 probe,
                 timeout,
             } => {
-                return self.force_container(fault, pod, Forced::Probe(*probe, Some(*timeout)));
+                return self.force_container(
+                    fault,
+                    pod,
+                    ContainerFault::Probe(*probe, Some(*timeout)),
+                );
             }
             Fault::PassProbe { pod, probe } => {
-                return self.force_container(fault, pod, Forced::Probe(*probe, None));
+                return self.force_container(fault, pod, ContainerFault::Probe(*probe, None));
             }
             Fault::Evict { pod } => return self.evict_pod(fault, pod),
             Fault::Node(change, name) => return self.change_node(fault, *change, name),
@@ -103,13 +107,13 @@ impl Sim {
         &mut self,
         fault: &Fault,
         name: &Str,
-        forced: Forced,
+        forced: ContainerFault,
     ) -> Result<(), FaultError> {
         let Some(pod) = self.get(&ObjectRef::new(Kind::Pod, "default", name)) else {
             return Err(FaultError::NotFound("pods", name.clone()));
         };
         let uid = pod.meta.uid;
-        if let (Forced::Probe(probe, _), Some(body)) = (forced, pod.pod())
+        if let (ContainerFault::Probe(probe, _), Some(body)) = (forced, pod.pod())
             && !body
                 .spec
                 .containers
@@ -148,7 +152,7 @@ impl Sim {
             Vec::new()
         };
         used.into_iter()
-            .for_each(|uid| self.force(uid, Forced::Memory, cause));
+            .for_each(|uid| self.force(uid, ContainerFault::Memory, cause));
         Ok(())
     }
 

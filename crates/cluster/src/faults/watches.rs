@@ -25,7 +25,7 @@ use crate::sim::{Difference, Sim, Task};
 use apiserver::journal::{EntryId, Journal, Op};
 use controller_runtime::component::{DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
 use controller_runtime::informer::Cache;
-use controller_runtime::late::{DelayLog, Late};
+use controller_runtime::watch_faults::{DelayLog, MissingEvent};
 use controller_runtime::workqueue::Waited;
 use fault::FaultError;
 use fault::FaultTarget;
@@ -340,7 +340,7 @@ impl Sim {
     }
 
     /// Returns the first delayed or lost watch event about a matching object.
-    pub fn late(&self, about: &dyn Fn(&'static str, &Object) -> bool) -> Option<Late> {
+    pub fn late(&self, about: &dyn Fn(&'static str, &Object) -> bool) -> Option<MissingEvent> {
         self.informers.iter().find_map(|informer| {
             let trouble = informer.trouble.as_ref()?;
             let (name, journal) = (informer.name, self.server.journal());
@@ -350,7 +350,7 @@ impl Sim {
     }
 
     /// Returns the delay or loss of the watch event of one entry, with its component, if any.
-    pub fn late_event(&self, id: EntryId) -> Option<Late> {
+    pub fn late_event(&self, id: EntryId) -> Option<MissingEvent> {
         let journal = self.server.journal();
         self.informers.iter().find_map(|informer| {
             informer

@@ -79,7 +79,7 @@ impl Sim {
     }
 
     /// Returns the totals of an owner's Pods by labels, from the controllers' cache; `None` if they are not tracked.
-    pub fn tally_of(&self, uid: Uid) -> Option<&[tally::Alike]> {
+    pub fn tally_of(&self, uid: Uid) -> Option<&[tally::LabelCounts]> {
         self.informers[MANAGER].cache.tally(uid)
     }
 

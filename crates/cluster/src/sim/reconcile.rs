@@ -71,7 +71,7 @@ impl Sim {
             .map(Rc::unwrap_or_clone)
             .unwrap_or_default();
         let before = (!self.limits.is_empty()).then(|| memory.clone());
-        let mut out = Out {
+        let mut out = LoopClient {
             server: &mut self.server,
             recorder: &mut self.recorder,
             origin: Origin {

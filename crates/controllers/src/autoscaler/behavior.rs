@@ -2,7 +2,7 @@
 //!
 //! Models `normalizeDesiredReplicas…` of `pkg/controller/podautoscaler/horizontal.go`.
 
-use controller_runtime::out::Memory;
+use controller_runtime::client::Memory;
 use k8s_model::Str;
 use k8s_model::json::record;
 use k8s_model::time::SECOND;

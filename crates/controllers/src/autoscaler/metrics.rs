@@ -2,8 +2,8 @@
 //!
 //! Models `pkg/controller/podautoscaler/replica_calculator.go`.
 
+use controller_runtime::client::PassView;
 use controller_runtime::load::{is_known, usage};
-use controller_runtime::out::PassView;
 use k8s_model::pod::{Container, Pod};
 use k8s_model::quantity;
 use k8s_model::selector::LabelSelector;

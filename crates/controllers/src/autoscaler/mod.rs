@@ -11,8 +11,8 @@ use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, ObjectScale};
 use behavior::{Behavior, ScaleHistory, normalize};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::json::{self, record};
 use k8s_model::quantity::{self, Quantity};
 use k8s_model::selector::LabelSelector;
@@ -77,7 +77,7 @@ impl Controller for HorizontalPodAutoscaler {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -127,7 +127,7 @@ struct Wanted {
 }
 
 impl AutoscalerPass<'_> {
-    fn run(&mut self, view: &PassView<'_>, out: &mut Out<'_>) {
+    fn run(&mut self, view: &PassView<'_>, out: &mut LoopClient<'_>) {
         let target = match self.target(out) {
             Ok(target) => target,
             Err(message) => {
@@ -218,7 +218,7 @@ impl AutoscalerPass<'_> {
     }
 
     /// Returns the scale target and its scale; the error is the API server's message.
-    fn target(&self, out: &Out<'_>) -> Result<(Rc<Object>, ObjectScale), String> {
+    fn target(&self, out: &LoopClient<'_>) -> Result<(Rc<Object>, ObjectScale), String> {
         let wanted = &self.spec.scale_target_ref;
         let Some(kind) = out
             .server
@@ -251,7 +251,7 @@ impl AutoscalerPass<'_> {
     fn selector(
         &mut self,
         scale: &ObjectScale,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<LabelSelector, String> {
         let (reason, message, condition) = match scale.pod_selector() {
             Ok(_) if scale.selector.is_empty() => (
@@ -279,7 +279,7 @@ impl AutoscalerPass<'_> {
         namespace: &Str,
         scale: &ObjectScale,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> (Result<Wanted, String>, Value) {
         let selector = &match self.selector(scale, out) {
             Ok(selector) => selector,
@@ -366,7 +366,7 @@ impl AutoscalerPass<'_> {
         namespace: &Str,
         selector: &LabelSelector,
         view: &PassView<'_>,
-        out: &Out<'_>,
+        out: &LoopClient<'_>,
     ) -> Option<String> {
         let kind = Kind::HorizontalPodAutoscaler;
         let others = || {
@@ -437,7 +437,7 @@ impl AutoscalerPass<'_> {
         (from, to): (i32, i32),
         reason: &str,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> bool {
         if let Err(error) = out.scale(
             key,

@@ -9,8 +9,8 @@ use apiserver::journal::Op;
 use apiserver::validation::Schedule;
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::batch::Job;
 use k8s_model::json::{self, Json, record};
 use k8s_model::time::{MS, SECOND};
@@ -105,7 +105,7 @@ impl Controller for CronJobController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -181,7 +181,7 @@ struct CronJobPass<'a> {
 
 impl CronJobPass<'_> {
     /// Deletes the oldest finished Jobs beyond the limits.
-    fn clean_up(&mut self, jobs: &[Rc<Object>], out: &mut Out<'_>) {
+    fn clean_up(&mut self, jobs: &[Rc<Object>], out: &mut LoopClient<'_>) {
         let limits = [
             (
                 "Complete",
@@ -216,7 +216,7 @@ impl CronJobPass<'_> {
         }
     }
 
-    fn delete(&mut self, key: &ObjectRef, uid: Uid, why: Why, out: &mut Out<'_>) -> bool {
+    fn delete(&mut self, key: &ObjectRef, uid: Uid, why: Why, out: &mut LoopClient<'_>) -> bool {
         if let Err(error) = out.delete(key, Delete::default(), why) {
             out.event(
                 self.object,
@@ -242,7 +242,7 @@ impl CronJobPass<'_> {
     }
 
     /// Updates the list of active Jobs.
-    fn look_at(&mut self, jobs: &[Rc<Object>], out: &mut Out<'_>) {
+    fn look_at(&mut self, jobs: &[Rc<Object>], out: &mut LoopClient<'_>) {
         for job in jobs {
             let (name, uid, ended) = (&job.meta.name, job.meta.uid, finished(job));
             match (
@@ -301,7 +301,7 @@ impl CronJobPass<'_> {
     fn start(
         &mut self,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Option<Duration>, ApiError> {
         if self.object.meta.is_deleting() {
             return Ok(None);
@@ -373,7 +373,7 @@ impl CronJobPass<'_> {
     }
 
     /// Deletes the active Jobs.
-    fn replace(&mut self, out: &mut Out<'_>) -> Result<bool, ApiError> {
+    fn replace(&mut self, out: &mut LoopClient<'_>) -> Result<bool, ApiError> {
         for job in self.status.active.clone() {
             let key = ObjectRef::new(Kind::Job, &job.namespace, &job.name);
             if out.server.get(&key).is_none() {
@@ -399,7 +399,7 @@ impl CronJobPass<'_> {
         name: Str,
         due: i64,
         zone: Zone,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<bool, ApiError> {
         let mut job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": {
             "name": name.as_str(), "namespace": self.object.meta.namespace.as_str() } });

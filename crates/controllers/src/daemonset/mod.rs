@@ -13,9 +13,9 @@ use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::daemonset::{DaemonSet, DaemonSetStatus};
 use k8s_model::node::Node;
 use k8s_model::pod::Pod;
@@ -121,7 +121,7 @@ impl Controller for DaemonSetController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<DaemonSet>(key) else {
             return Ok(Action::AwaitChange);
@@ -244,7 +244,7 @@ impl DaemonSetPass<'_> {
         }
     }
 
-    fn act(&mut self, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn act(&mut self, out: &mut LoopClient<'_>) -> Result<(), ApiError> {
         let plan = self.manage(out);
         let quiet = plan.delete.is_empty() && plan.create.is_empty();
         self.carry_out(plan, out)?;
@@ -257,7 +257,7 @@ impl DaemonSetPass<'_> {
     }
 
     /// Plans creations on nodes that lack a Pod and deletions of Pods that should not run.
-    fn manage(&mut self, out: &mut Out<'_>) -> update::UpdatePlan {
+    fn manage(&mut self, out: &mut LoopClient<'_>) -> update::UpdatePlan {
         let mut plan = update::UpdatePlan::default();
         let surges = update::limits(self.set.spec.update_strategy.rolling_update.as_ref(), 1).0 > 0
             && self.set.spec.update_strategy.kind == "RollingUpdate";
@@ -340,7 +340,7 @@ impl DaemonSetPass<'_> {
     }
 
     /// Returns true if a Pod that has ended may be deleted now; failed Pods of a node back off.
-    fn may_replace(&mut self, pod: &Rc<Object>, node: &Str, out: &mut Out<'_>) -> bool {
+    fn may_replace(&mut self, pod: &Rc<Object>, node: &Str, out: &mut LoopClient<'_>) -> bool {
         let (namespace, name) = (&pod.meta.namespace, &pod.meta.name);
         if pod.body::<Pod>().status.phase == "Succeeded" {
             let message = format_smolstr!(
@@ -386,7 +386,7 @@ impl DaemonSetPass<'_> {
     fn carry_out(
         &mut self,
         mut plan: update::UpdatePlan,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         plan.create.truncate(BURST);
         plan.delete.truncate(BURST);
@@ -449,7 +449,7 @@ impl DaemonSetPass<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    fn write_status(&mut self, observed: bool, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn write_status(&mut self, observed: bool, out: &mut LoopClient<'_>) -> Result<(), ApiError> {
         let old = &self.set.status;
         let mut status = DaemonSetStatus {
             collision_count: old.collision_count,

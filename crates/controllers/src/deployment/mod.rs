@@ -14,9 +14,9 @@ mod status;
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use apiserver::ApiError;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::workload::{Deployment, ReplicaSet};
 use k8s_model::{Kind, Object, ObjectRef, Timestamp};
 use std::rc::Rc;
@@ -93,7 +93,7 @@ impl Controller for DeploymentController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, deployment)) = view.cache.get::<Deployment>(key) else {
             return Ok(Action::AwaitChange);
@@ -154,7 +154,7 @@ struct DeploymentPass<'p, 'v, 'o> {
     object: Rc<Object>,
     wall: Timestamp,
     view: &'p PassView<'v>,
-    out: &'p mut Out<'o>,
+    out: &'p mut LoopClient<'o>,
 }
 
 /// ReplicaSets of a Deployment: that of its current template, and the others.

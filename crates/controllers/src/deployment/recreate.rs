@@ -5,7 +5,7 @@
 use super::{DeploymentPass, Sets, replicas, set_of};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Action;
+use controller_runtime::client::Action;
 use k8s_model::{Kind, Object};
 use std::rc::Rc;
 

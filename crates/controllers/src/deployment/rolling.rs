@@ -6,7 +6,7 @@ use super::revision::by_creation;
 use super::{DeploymentPass, Sets, available, replicas, set_of, total};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Action;
+use controller_runtime::client::Action;
 use k8s_model::Object;
 use std::rc::Rc;
 

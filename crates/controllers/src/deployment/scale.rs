@@ -6,7 +6,7 @@ use super::revision::{DESIRED, MAX, annotate_size, by_creation};
 use super::{DeploymentPass, Sets, replicas, set_of, total};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Action;
+use controller_runtime::client::Action;
 use k8s_model::{Body, Object};
 use smol_str::format_smolstr;
 use std::rc::Rc;

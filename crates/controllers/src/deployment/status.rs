@@ -6,7 +6,7 @@ use super::revision::set_condition;
 use super::{DeploymentPass, Sets, available, set_of, total};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Action;
+use controller_runtime::client::Action;
 use k8s_model::workload::DeploymentStatus;
 use k8s_model::{Body, Object};
 use std::rc::Rc;

@@ -13,9 +13,9 @@ use apiserver::ApiError;
 use apiserver::Op;
 use apiserver::why::Why;
 use cluster_network::gateway::{all, class_served};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::gateway::{
     CONTROLLER, GATEWAY, GATEWAY_CLASS, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, REFERENCE_GRANT,
     address_of, controller_of, holds, kinds, status_of,
@@ -112,7 +112,7 @@ impl Controller for GatewayController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view
             .cache
@@ -159,7 +159,7 @@ fn names(route: &Object, gateway: &ObjectRef) -> bool {
 fn gateway(
     object: &Object,
     (cache, now): (&Cache, &str),
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let spec = GatewaySpec::of(object);
     let class = spec.gateway_class_name.clone();
@@ -205,7 +205,11 @@ const NETWORKS: std::ops::RangeInclusive<u8> = 200..=255;
 const HOSTS: std::ops::RangeInclusive<u8> = 200..=254;
 
 /// Returns the address of a Gateway: the requested one, the current one, or the first free one.
-fn address(object: &Object, spec: &GatewaySpec, out: &Out<'_>) -> Result<String, AddressFault> {
+fn address(
+    object: &Object,
+    spec: &GatewaySpec,
+    out: &LoopClient<'_>,
+) -> Result<String, AddressFault> {
     // An address assigned a moment ago is in the store, though not yet in the cache.
     let others = kinds(GATEWAY)
         .into_iter()
@@ -241,7 +245,12 @@ fn address(object: &Object, spec: &GatewaySpec, out: &Out<'_>) -> Result<String,
 }
 
 /// Writes a status if it differs.
-fn write(out: &mut Out<'_>, object: &Object, status: Value, why: Why) -> Result<(), ApiError> {
+fn write(
+    out: &mut LoopClient<'_>,
+    object: &Object,
+    status: Value,
+    why: Why,
+) -> Result<(), ApiError> {
     if *status_of(object) == status {
         return Ok(());
     }

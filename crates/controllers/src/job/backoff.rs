@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/controller/job/backoff_utils.go`.
 
-use controller_runtime::out::{Memory, PassView};
+use controller_runtime::client::{Memory, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Duration, Object, Timestamp};

@@ -17,9 +17,9 @@ use apiserver::ApiError;
 use apiserver::journal::Op;
 use apiserver::why::Why;
 use backoff::BackoffRecord;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use indexes::{Indexes, index_of};
 use k8s_model::batch::{Job, JobSpec, Uncounted};
 use k8s_model::time::MS;
@@ -96,7 +96,7 @@ impl Controller for JobController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         if key.kind == Kind::Pod {
             return release_orphan(key, view, out);
@@ -155,7 +155,7 @@ fn is_orphan(pod: &Object, cache: &Cache) -> bool {
 fn release_orphan(
     key: &ObjectRef,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     if let Some(pod) = view.cache.object(key)
         && pod.meta.has_finalizer(JOB_TRACKING)
@@ -172,7 +172,7 @@ impl<'a> JobPass<'a> {
         job: &'a Job,
         mut pods: Vec<Rc<Object>>,
         view: &PassView<'_>,
-        out: &Out<'_>,
+        out: &LoopClient<'_>,
     ) -> Self {
         let spec: &JobSpec = &job.spec;
         let mut status = job.status.clone();
@@ -264,7 +264,7 @@ impl<'a> JobPass<'a> {
     }
 
     /// Decides whether the Job ends; if so, stops its Pods, otherwise creates or deletes Pods.
-    fn run(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn run(&mut self, view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<(), ApiError> {
         self.decide_end(view);
         if self.is_indexed() {
             self.look_at_indexes();
@@ -472,7 +472,7 @@ impl<'a> JobPass<'a> {
     }
 
     /// Records that a Job was suspended or resumed.
-    fn tell_suspension(&mut self, now: Timestamp, out: &mut Out<'_>) {
+    fn tell_suspension(&mut self, now: Timestamp, out: &mut LoopClient<'_>) {
         let (status, reason, message) = if self.spec.suspend {
             ("True", "JobSuspended", "Job suspended")
         } else {

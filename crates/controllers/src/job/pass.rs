@@ -5,7 +5,7 @@ use super::indexes::Indexes;
 use crate::ownership::JOB_TRACKING;
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::batch::{JobCondition, JobSpec, JobStatus};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub(super) const BATCH_US: Duration = SECOND;
 
 /// Removes the tracking finalizer from a Pod; a deleted Pod has none.
-pub(super) fn untrack(key: &ObjectRef, why: Why, out: &mut Out<'_>) -> Result<(), ApiError> {
+pub(super) fn untrack(key: &ObjectRef, why: Why, out: &mut LoopClient<'_>) -> Result<(), ApiError> {
     match out.patch(key, why, |o| {
         o.meta.finalizers.retain(|f| f != JOB_TRACKING)
     }) {

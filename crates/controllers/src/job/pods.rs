@@ -12,7 +12,7 @@ use super::policy::{PolicyVerdict, judge};
 use super::{BATCH_US, JobPass, backoff, is_ready, is_terminating, untrack};
 use apiserver::why::{DeletionRank, Retry, Why};
 use apiserver::{ApiError, Delete, StatusReason};
-use controller_runtime::out::{Out, PassView};
+use controller_runtime::client::{LoopClient, PassView};
 use k8s_model::pod::{Pod, PodSpec};
 use k8s_model::{Body, Duration, Kind, Labels, Object, ObjectMeta, Str};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ impl JobPass<'_> {
     pub(super) fn manage(
         &mut self,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> (i32, Result<(), ApiError>) {
         let active = self.active.len() as i32;
         if self.spec.suspend {
@@ -188,7 +188,7 @@ impl JobPass<'_> {
         pods: &[Rc<Object>],
         release: bool,
         why: Why,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> (i32, Result<(), ApiError>) {
         let object = self.object.clone();
         let (mut deleted, mut result) = (0, Ok(()));
@@ -233,7 +233,7 @@ impl JobPass<'_> {
         &self,
         places: &[Option<i64>],
         (have, want): (i32, i32),
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> (i32, Result<(), ApiError>) {
         let template = self
             .indexes

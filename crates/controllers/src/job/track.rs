@@ -8,7 +8,7 @@ use super::policy::{PolicyVerdict, judge};
 use super::{JobEnd, JobPass, phase, untrack};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::{Memory, Out, PassView};
+use controller_runtime::client::{LoopClient, Memory, PassView};
 use k8s_model::batch::{JobCondition, JobStatus};
 use k8s_model::time::MS;
 use k8s_model::{Body, Duration, Object, Str, Timestamp, Uid};
@@ -24,7 +24,11 @@ const MAX_UNCOUNTED_PODS: usize = 500;
 
 impl JobPass<'_> {
     /// Writes the status, releases the Pods listed in it, and counts them.
-    pub(super) fn track(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    pub(super) fn track(
+        &mut self,
+        view: &PassView<'_>,
+        out: &mut LoopClient<'_>,
+    ) -> Result<(), ApiError> {
         let held: Vec<Uid> = self
             .pods
             .iter()
@@ -54,7 +58,7 @@ impl JobPass<'_> {
         named: &[Uid],
         all: bool,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let held = self
             .pods
@@ -87,7 +91,7 @@ impl JobPass<'_> {
         all: bool,
         mut held: Vec<Uid>,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let mut result = Ok(());
         out.together(|out| {
@@ -231,7 +235,7 @@ impl JobPass<'_> {
         Some(end)
     }
 
-    fn tell_end(&self, end: &JobEnd, out: &mut Out<'_>) {
+    fn tell_end(&self, end: &JobEnd, out: &mut LoopClient<'_>) {
         if end.kind == "Failed" {
             // Events intern their reasons permanently: these are all that a Job can fail with.
             let reasons = [
@@ -262,7 +266,7 @@ impl JobPass<'_> {
         out.event(&self.object, "Normal", "Completed", "Job completed");
     }
 
-    fn flush(&mut self, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn flush(&mut self, out: &mut LoopClient<'_>) -> Result<(), ApiError> {
         let (status, why) = (
             self.status.clone(),
             self.end.as_ref().map_or(Why::Observed, |end| Why::JobEnds {

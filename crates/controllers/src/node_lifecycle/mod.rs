@@ -10,9 +10,9 @@ mod taints;
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::node::{Node, NodeCondition};
 use k8s_model::pod::Pod;
 use k8s_model::time::{MS, SECOND};
@@ -84,7 +84,7 @@ impl Controller for NodeLifecycle {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(cached) = view.cache.object(key) else {
             return Ok(gone(view, out));
@@ -190,7 +190,7 @@ impl Controller for NodeLifecycle {
 }
 
 /// Schedules another attempt after a refused update of the node, or leaves it to the next check.
-fn retry(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
+fn retry(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Action {
     let refusals = out.memory.entry(REFUSALS.into()).or_default();
     *refusals += 1;
     let mut at = view.now.after(HEALTH_RETRY_US);
@@ -203,7 +203,7 @@ fn retry(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
 }
 
 /// Requeues the key for the time at which the node, or its Pods, are due to be marked.
-fn next_pass(silent: Option<Time>, view: &PassView<'_>, out: &Out<'_>) -> Action {
+fn next_pass(silent: Option<Time>, view: &PassView<'_>, out: &LoopClient<'_>) -> Action {
     let unmarked = out.memory.get(UNMARKED_PODS).map(|due| Time(*due as u64));
     let due = silent.into_iter().chain(unmarked).min();
     due.map_or(Action::AwaitChange, |due| {
@@ -212,7 +212,7 @@ fn next_pass(silent: Option<Time>, view: &PassView<'_>, out: &Out<'_>) -> Action
 }
 
 /// Handles a removed node, of which the last state woke the controller.
-fn gone(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
+fn gone(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Action {
     let look = *out
         .memory
         .entry(NEXT_CHECK.into())
@@ -275,7 +275,7 @@ fn silent_until(object: &Object, node: &Node, view: &PassView<'_>) -> Option<Tim
 fn mark_silent(
     object: &Rc<Object>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Rc<Object>, ApiError> {
     let heard = view
         .heartbeats
@@ -312,7 +312,7 @@ fn mark_silent(
 }
 
 /// Marks the ready Pods of a node not ready; those whose update is refused are left to the next check.
-fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut Out<'_>) {
+fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut LoopClient<'_>) {
     let wall = view.wall;
     let pods: Vec<_> = view
         .cache

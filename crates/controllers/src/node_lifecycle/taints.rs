@@ -5,7 +5,7 @@
 
 use apiserver::why::Why;
 use apiserver::{ApiError, ApiServer};
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::Kind;
 use k8s_model::node::Node;
 use k8s_model::{Body, Object, ObjectRef, Str, Timestamp};
@@ -72,7 +72,7 @@ pub(super) fn sync_no_schedule(
     object: &Rc<Object>,
     node: &Node,
     now: Timestamp,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
     for key in keys() {
@@ -154,7 +154,7 @@ pub(super) fn swap(
     (add, remove): (&[&'static str], &[&'static str]),
     effect: &'static str,
     now: Timestamp,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     if add.is_empty() && remove.is_empty() {
         return Ok(());

@@ -15,9 +15,9 @@ use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::pod_template::PodTemplate;
 use k8s_model::time::SECOND;
@@ -105,7 +105,7 @@ impl Controller for StatefulSetController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<StatefulSet>(key) else {
             return Ok(Action::AwaitChange);

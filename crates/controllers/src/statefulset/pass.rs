@@ -1,7 +1,7 @@
 //! State of one pass over a StatefulSet.
 
 use super::revisions::Revisions;
-use controller_runtime::out::{Out, PassView};
+use controller_runtime::client::{LoopClient, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::workload::StatefulSet;
 use k8s_model::{Object, Str};
@@ -12,7 +12,7 @@ pub(super) struct StatefulSetPass<'p, 'v, 'o> {
     pub(super) object: &'p Rc<Object>,
     pub(super) set: &'p StatefulSet,
     pub(super) view: &'p PassView<'v>,
-    pub(super) out: &'p mut Out<'o>,
+    pub(super) out: &'p mut LoopClient<'o>,
     pub(super) revisions: Revisions,
 }
 

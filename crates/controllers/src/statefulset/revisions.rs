@@ -5,7 +5,7 @@
 use crate::history::{delete_oldest, new_revision, number, renumber};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::pod_template::PodTemplate;
 use k8s_model::workload::{ControllerRevision, StatefulSet};
 use k8s_model::{Object, Str, hash};
@@ -44,7 +44,7 @@ pub(super) fn sync(
     object: &Rc<Object>,
     set: &StatefulSet,
     known: &[Rc<Object>],
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Revisions, ApiError> {
     let mut sorted = known.to_vec();
     k8s_model::sort::sort_by_key(&mut sorted, |r| {
@@ -87,7 +87,7 @@ pub(super) fn truncate(
     known: &[Rc<Object>],
     pods: &[Rc<Object>],
     now: &Revisions,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let limit = set.spec.revision_history_limit.unwrap_or(10);
     let is_live = |r: &Object| {

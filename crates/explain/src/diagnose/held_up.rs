@@ -6,7 +6,7 @@ use crate::{effect, words};
 use apiserver::journal::{Op, Record};
 use cluster::InLine;
 use cluster::Sim;
-use controller_runtime::late::Late;
+use controller_runtime::watch_faults::MissingEvent;
 use fault::{Fault, FaultTarget};
 use i18n::format;
 use k8s_model::network::Service;
@@ -121,7 +121,7 @@ pub fn gone(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     Some(told_late(sim, key, &late, true))
 }
 
-fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
+fn told_late(sim: &Sim, of: &ObjectRef, late: &MissingEvent, own: bool) -> Diagnosis {
     let (component, kind): (Str, Str) = (late.component.into(), late.kind.name().into());
     // For a gracefully deleted object the first and the last event are shown as its deletion, but not other changes in between.
     let told = |record: &Record| match record {

@@ -9,17 +9,17 @@ use std::cmp::Ordering;
 const MOST_STEPS: usize = 200_000;
 
 /// Evaluates an expression.
-pub(super) fn ask(expr: &CelExpr, this: &Value, old: Option<&Value>) -> Result<Value, String> {
+pub(super) fn evaluate(expr: &CelExpr, this: &Value, old: Option<&Value>) -> Result<Value, String> {
     let mut names = vec![("self".to_owned(), this.clone())];
     names.extend(old.map(|old| ("oldSelf".to_owned(), old.clone())));
-    Asked {
+    Evaluator {
         names,
         left: MOST_STEPS,
     }
     .value(expr)
 }
 
-struct Asked {
+struct Evaluator {
     names: Vec<(String, Value)>,
     left: usize,
 }
@@ -43,7 +43,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-impl Asked {
+impl Evaluator {
     fn spend(&mut self, steps: usize) -> Result<(), String> {
         self.left = self
             .left

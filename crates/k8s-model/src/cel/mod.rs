@@ -32,7 +32,7 @@ impl Program {
 
     /// Evaluates the expression; errors are CEL's.
     pub fn ask(&self, this: &Value, old: Option<&Value>) -> Result<Value, String> {
-        eval::ask(&self.root, this, old)
+        eval::evaluate(&self.root, this, old)
     }
 }
 

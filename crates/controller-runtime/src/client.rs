@@ -64,7 +64,7 @@ pub enum Action {
 }
 
 /// Output of a reconcile pass: the client of a controller.
-pub struct Out<'a> {
+pub struct LoopClient<'a> {
     /// API server.
     pub server: &'a mut ApiServer,
     /// Events already recorded, for counting repeats.
@@ -99,7 +99,7 @@ fn once(change: impl FnOnce(&mut Object)) -> impl FnMut(&mut Object) {
     }
 }
 
-impl Out<'_> {
+impl LoopClient<'_> {
     /// Creates an object.
     pub fn create(&mut self, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         self.may_write()?;

@@ -27,7 +27,7 @@ struct Order {
 
 /// Delayed event, with the earliest time of its arrival.
 #[derive(Clone, Debug)]
-struct Held {
+struct DelayedEvent {
     id: EntryId,
     from: Time,
     /// Fault that delayed the event; `None` if it only waits behind a delayed one.
@@ -38,14 +38,14 @@ struct Held {
 #[derive(Clone, Debug)]
 struct Stream {
     of: (Kind, Str),
-    events: VecDeque<Held>,
+    events: VecDeque<DelayedEvent>,
     /// Time until which delivered events were blocked, and the fault that blocked them.
     held_up: Option<(Time, EntryId)>,
 }
 
 /// Dropped event, the fault that dropped it, and the object whose state is now stale in the cache.
 #[derive(Clone, Debug)]
-struct Missed {
+struct LostEvent {
     id: EntryId,
     fault: EntryId,
     of: Uid,
@@ -57,7 +57,7 @@ pub struct WatchFaults {
     orders: Vec<Order>,
     streams: Vec<Stream>,
     due: Option<Time>,
-    missed: Vec<Missed>,
+    missed: Vec<LostEvent>,
     /// Number of delayed events that are a controller's own writes, by controller and by object or its owner.
     awaited: Tree<(&'static str, ObjectRef), u32>,
     /// True if an event was dropped since the flag was last cleared.
@@ -68,7 +68,7 @@ pub struct WatchFaults {
 
 /// Event that has not reached its component, and the cause.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Late {
+pub struct MissingEvent {
     /// Name of the component.
     pub component: &'static str,
     /// Kind of the blocked stream.
@@ -210,7 +210,7 @@ impl WatchFaults {
             Some(Order {
                 late: None, fault, ..
             }) => {
-                self.missed.push(Missed {
+                self.missed.push(LostEvent {
                     id,
                     fault: *fault,
                     of: object.meta.uid,
@@ -223,7 +223,7 @@ impl WatchFaults {
             }) => *late,
             None => 0,
         };
-        let held = Held {
+        let held = DelayedEvent {
             id,
             from: arrived.after(late),
             fault: order.map(|order| order.fault),
@@ -321,7 +321,7 @@ impl WatchFaults {
             .orders
             .iter()
             .any(|order| order.late.is_some() && order.meant.covers(meant));
-        let asked = |event: &Held| {
+        let asked = |event: &DelayedEvent| {
             event
                 .fault
                 .and_then(|_| written(journal, event.id))
@@ -341,8 +341,8 @@ impl WatchFaults {
         component: &'static str,
         journal: Journal<'_>,
         about: &dyn Fn(&Object) -> bool,
-    ) -> Option<Late> {
-        let about = |event: &Held| written(journal, event.id).is_some_and(about);
+    ) -> Option<MissingEvent> {
+        let about = |event: &DelayedEvent| written(journal, event.id).is_some_and(about);
         self.streams.iter().find_map(|stream| {
             stream.late(stream.events.iter().position(about)?, component, journal)
         })
@@ -354,7 +354,7 @@ impl WatchFaults {
         component: &'static str,
         journal: Journal<'_>,
         id: EntryId,
-    ) -> Option<Late> {
+    ) -> Option<MissingEvent> {
         let place = |stream: &Stream| {
             stream
                 .events
@@ -379,7 +379,7 @@ impl WatchFaults {
         component: &'static str,
         journal: Journal<'_>,
         about: &dyn Fn(&Object) -> bool,
-    ) -> Option<Late> {
+    ) -> Option<MissingEvent> {
         self.missed.iter().find_map(|missed| {
             written(journal, missed.id).filter(|object| about(object))?;
             missed.late(component, journal, self.lists)
@@ -389,7 +389,12 @@ impl WatchFaults {
 
 impl Stream {
     /// Describes the delay of the event at an index.
-    fn late(&self, at: usize, component: &'static str, journal: Journal<'_>) -> Option<Late> {
+    fn late(
+        &self,
+        at: usize,
+        component: &'static str,
+        journal: Journal<'_>,
+    ) -> Option<MissingEvent> {
         // The latest of the events before it determines the delay.
         let last = self
             .events
@@ -401,7 +406,7 @@ impl Stream {
             .and_then(|fault| journal.get(fault as usize))
             .map(|fault| fault.time);
         let (event, behind) = (self.events[at].id, last.id);
-        Some(Late {
+        Some(MissingEvent {
             component,
             kind: self.of.0,
             event,
@@ -413,18 +418,18 @@ impl Stream {
     }
 }
 
-impl Missed {
+impl LostEvent {
     fn late(
         &self,
         component: &'static str,
         journal: Journal<'_>,
         until: Option<Time>,
-    ) -> Option<Late> {
+    ) -> Option<MissingEvent> {
         let (kind, asked) = (
             written(journal, self.id)?.kind,
             journal.get(self.fault as usize).map(|fault| fault.time),
         );
-        Some(Late {
+        Some(MissingEvent {
             component,
             kind,
             event: self.id,
