@@ -7,7 +7,7 @@ use super::prometheus::Labelled;
 use super::request::{Accepts, Request, Target};
 use super::status::{Answer, failure, no_such_path, no_such_resource, not_allowed};
 use super::{
-    convert, discovery, metrics, openapi, openapi_v2, options, parts, read, reviews, write,
+    convert, discovery, metrics, openapi, openapi_v2, options, read, reviews, subresources, write,
 };
 use crate::prometheus;
 use cluster::Sim;

@@ -19,7 +19,7 @@ use session::Msg as Do;
 use session::compare::CompareMsg;
 use session::console::ConsoleMsg;
 use session::demo;
-use session::history::{self, Ran};
+use session::history::{self, HistoryCommand};
 use session::instant;
 use session::load;
 use session::replace::ReplaceMsg;
@@ -278,8 +278,8 @@ impl Page {
         let state = self.state.borrow();
         let all = history::commands(&state.timeline.run);
         let link = ctx.link();
-        let row = |ran: &Ran| {
-            let Ran {
+        let row = |ran: &HistoryCommand| {
+            let HistoryCommand {
                 number, at, line, ..
             } = ran;
             let told = [
