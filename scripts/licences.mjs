@@ -17,7 +17,8 @@ const visit = (id) => {
   for (const dep of nodes.get(id).deps) if (dep.dep_kinds.some((one) => one.kind === null)) visit(dep.pkg);
 };
 visit(metadata.resolve.root);
-linked.delete(metadata.resolve.root);
+// The crates of the workspace are under the project's own licence.
+for (const id of [...linked]) if (packages.get(id).source === null) linked.delete(id);
 
 const texts = (folder) => readdirSync(folder).filter((name) => /^(licen[cs]e|copying|notice|unlicense)/i.test(name)).sort().map((name) => readFileSync(join(folder, name), 'utf8').trim());
 const crates = [...linked].map((id) => packages.get(id)).map((one) => ({ name: one.name, version: one.version, licence: one.license ?? 'see its text', from: one.repository ?? '', folder: dirname(one.manifest_path) }));

@@ -4,6 +4,7 @@ mod export;
 mod handout;
 mod picture;
 
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use cluster::Sim;
 use cluster::disk::MachineFiles;
 use controller_runtime::cluster::ClusterConfig;
@@ -12,7 +13,7 @@ use i18n::Catalogue;
 use k8s_model::Timestamp;
 use k8s_model::quantity::Quantity;
 use k8s_model::time::SECOND;
-use kubectl::parse::{Args, takes};
+use kubectl::parse::{Args as Words, takes};
 use kubectl::{Filenames, VERBS};
 use lesson::format::Tongue;
 use scenario::{Finished, Observer, Scenario, Trace};
@@ -23,101 +24,218 @@ use session::record::{SavedRecord, Unreadable};
 use session::run::Run;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-const HELP: &str = "\
-loopscope plays Kubernetes' control loops on a virtual clock.
-
-Usage:
-  loopscope run SCENARIO.yaml [--trace] [--seed N] [--max-memory SIZE]
-      Runs a scenario file. Prints a readable story: time, loop, write, reason.
-      --trace  prints one JSON line for every watch event and for every step instead
-      --seed   draws names and uids from another sequence (default 1)
-      --max-memory  ends with exit code 3 when it needs more, such as 512Mi or 8Gi (on Linux)
-               (default 3Gi, as much as the page has; 0 is no limit)
-
-  loopscope check SCENARIO.yaml [--seeds N] [--seed N] [--faults] [--junit FILE] [--max-memory SIZE]
-      Runs a scenario with many seeds and reports the first run that violates each expectation
-      (docs/check.md). Exits with 0 if no violation was found, 1 if one was, 2 if the scenario is wrong:
-      it names a fault, a verb or an object that does not exist, or expects something of one.
-      --seeds   how many runs (default 20), from --seed on (default 1)
-      --faults  disturbs watches and loops at random instants, by the seed
-      --junit   writes the result for a CI system
-
-  loopscope kubectl [--setup FILE] [--seed N] [--max-memory SIZE] ARGS…
-      Starts a fresh cluster, applies FILE and lets it settle, then runs one kubectl
-      command line. Prints and exits as kubectl does; `-f -` reads standard input.
-
-  loopscope serve [--listen ADDRESS:PORT] [--kubeconfig FILE] [--setup FILE]… [--nodes N] [--seed N]
-                  [--speed X | --jump] [--record FILE] [--resume RECORD] [--page] [--token TOKEN] [--max-memory SIZE]
-      Answers HTTP as kube-apiserver does, for kubectl, Helm and other clients (docs/serve.md).
-      --listen      default 127.0.0.1:8001; any address but loopback needs --token
-      --kubeconfig  where to write how clients reach it (default loopscope.kubeconfig)
-      --speed       virtual seconds in a second (default 1, 0 holds the clock); --jump leaps over
-                    time in which nothing happens
-      --record      keeps what is done, for loopscope replay and for the page; --resume goes on from it
-      --token       what clients must send as their bearer token; without it whoever connects is
-                    administrator. kubectl and Helm send none over http: they need a proxy with TLS
-      --page        serves the built page too (dist, or --page-from FOLDER), which follows the cluster
-
-  loopscope replay RECORD [--link] [--max-memory SIZE]
-      Repeats what loopscope serve has kept, to the byte, and prints its story.
-      --link  prints a link instead that opens the page with it, if it fits into one
-
-  loopscope lesson check FILE…
-      Plays each lesson to its end: every solution and alternative must do its task, a wrong
-      answer must not, each question must have one right answer, and captions must be true.
-
-  loopscope lesson print FILE [--lang en|zh] > out.html
-      One page for paper: each step with its diagram, its question and answer, and a way to do its task.
-
-  loopscope picture FILE [--view NAME] [--at TIME] [--size WxH] [--dark] [--lang en|zh] > out.svg
-      Draws a manifest, or a link copied with Share, as the page does.
-      --view  ownership, nodes, network, storage, rollout or loops (default: the link's, or ownership)
-      --at    virtual time, such as 12s (default: when the cluster has settled)
-      --from  the picture moves: from this time on, a frame each --step (250ms), at --speed (1)
-      --stills FOLDER  writes each frame as a file instead
-
-  loopscope export FILE [--html] [--page single.html] > out.html
-      One HTML file with the page and a manifest, a lesson or a scenario in it, which opens
-      without a network; a scenario opens at its beginning, and Space plays it.
-      --html  is the form of the file, and need not be said
-      --page  names the file that a build of the page leaves (default dist/single.html)
-";
-
-/// Memory allowed, in bytes: as much as the page has.
-const MAX_MEMORY: u64 = 3 << 30;
 /// The exit code when that is not enough.
 const FULL: i32 = 3;
-/// How often it is looked at.
+/// Interval at which memory is checked.
 const WATCH_INTERVAL: std::time::Duration = std::time::Duration::from_millis(10);
 
-/// A kubectl command that waits for something that never comes is given up after this much virtual time.
+/// Virtual time after which a kubectl command that still waits is given up, in microseconds.
 const PATIENCE: u64 = 3_600 * SECOND;
 /// As many nodes as Kubernetes is built for.
-const MAX_NODES: usize = 5_000;
+const MAX_NODES: u64 = 5_000;
 
-/// Runs the command line; gives the exit code.
-pub fn main(args: Vec<String>) -> ExitCode {
-    let result = match args.first().map(String::as_str) {
-        Some("run") => run(&args[1..]),
-        Some("check") => check(&args[1..]),
-        Some("kubectl") => kubectl(&args[1..]),
-        Some("lesson") => lesson(&args[1..]),
-        Some("export") => export::export(&args[1..]),
-        Some("picture") => picture::picture(&args[1..]),
-        Some("serve") => serve(&args[1..]),
-        Some("replay") => replay(&args[1..]),
-        Some("help" | "--help" | "-h") => {
-            print!("{HELP}");
-            Ok(0)
+/// Plays Kubernetes' control loops on a virtual clock.
+#[derive(Parser)]
+#[command(name = "loopscope", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(RunArgs),
+    Check(CheckArgs),
+    Kubectl(KubectlArgs),
+    Serve(ServeArgs),
+    Replay(ReplayArgs),
+    #[command(subcommand)]
+    Lesson(LessonCommand),
+    Picture(picture::PictureArgs),
+    Export(export::ExportArgs),
+}
+
+/// Memory that a command may use.
+#[derive(Args)]
+struct Memory {
+    /// Ends with exit code 3 when more memory is needed, such as 512Mi or 8Gi (on Linux; 0 is no limit)
+    #[arg(long, value_name = "SIZE", default_value = "3Gi", value_parser = size)]
+    max_memory: u64,
+}
+
+/// Runs a scenario file and prints a readable story: time, loop, write, reason
+#[derive(Args)]
+struct RunArgs {
+    /// Scenario file
+    scenario: String,
+    /// Prints one JSON line for every watch event and for every step instead
+    #[arg(long)]
+    trace: bool,
+    /// Seed of names and uids
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+/// Runs a scenario with many seeds and reports the first run that violates each expectation (docs/check.md)
+///
+/// Exits with 0 if no violation was found, 1 if one was, 2 if the scenario is wrong: it names a fault, a verb or an object that does not
+/// exist, or expects something of one.
+#[derive(Args)]
+struct CheckArgs {
+    /// Scenario file
+    scenario: String,
+    /// Number of runs
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// Seed of the first run
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Disturbs watches and loops at random instants, by the seed
+    #[arg(long)]
+    faults: bool,
+    /// Writes the result for a CI system
+    #[arg(long, value_name = "FILE")]
+    junit: Option<String>,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+/// Starts a fresh cluster and runs kubectl command lines, with ; between them
+///
+/// Prints and exits as kubectl does; `-f -` reads standard input.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+struct KubectlArgs {
+    /// Applies a file first, and lets the cluster settle
+    #[arg(long, value_name = "FILE")]
+    setup: Option<String>,
+    /// Seed of names and uids
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    memory: Memory,
+    /// Arguments of kubectl
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<String>,
+}
+
+/// Answers HTTP as kube-apiserver does, for kubectl, Helm and other clients (docs/serve.md)
+#[derive(Args)]
+struct ServeArgs {
+    /// Address and port; any address but loopback needs --token
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8001")]
+    listen: SocketAddr,
+    /// File that tells clients how to reach the server
+    #[arg(long, value_name = "FILE", default_value = "loopscope.kubeconfig")]
+    kubeconfig: String,
+    /// Applies a file first
+    #[arg(long, value_name = "FILE")]
+    setup: Vec<String>,
+    /// Number of nodes
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u64).range(..=MAX_NODES))]
+    nodes: u64,
+    /// Seed of names and uids
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Virtual seconds a second; 0 holds the clock
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = speed)]
+    speed: f64,
+    /// Leaps over time in which nothing happens
+    #[arg(long, conflicts_with = "speed")]
+    jump: bool,
+    /// Keeps what is done, for loopscope replay and for the page
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Continues a record
+    #[arg(long, value_name = "RECORD")]
+    resume: Option<String>,
+    /// Serves the built page too (dist), which follows the cluster
+    #[arg(long, conflicts_with = "token")]
+    page: bool,
+    /// Serves the page of another folder than dist
+    #[arg(long, value_name = "FOLDER", conflicts_with = "token")]
+    page_from: Option<PathBuf>,
+    /// Bearer token that clients must send; without it whoever connects is administrator. kubectl and Helm send none over http: they need
+    /// a proxy with TLS
+    #[arg(long)]
+    token: Option<String>,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+/// Repeats what loopscope serve has kept, to the byte, and prints its story
+#[derive(Args)]
+struct ReplayArgs {
+    /// Record
+    record: String,
+    /// Prints a link instead that opens the page with the record, if it fits into one
+    #[arg(long)]
+    link: bool,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+/// Checks and prints lessons
+#[derive(Subcommand)]
+enum LessonCommand {
+    /// Plays each lesson to its end
+    ///
+    /// Every solution and alternative must do its task, a wrong answer must not, each question must have one right answer, and captions
+    /// must be true.
+    Check {
+        /// Lesson files
+        #[arg(required = true)]
+        files: Vec<String>,
+    },
+    /// Prints one page for paper: each step with its diagram, its question and answer, and a way to do its task
+    Print {
+        /// Lesson file
+        file: String,
+        /// Language
+        #[arg(long, default_value = "en")]
+        lang: Language,
+    },
+}
+
+/// Language of what is printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Language {
+    En,
+    Zh,
+}
+
+impl Language {
+    fn tongue(self) -> Tongue {
+        match self {
+            Language::En => Tongue::English,
+            Language::Zh => Tongue::Chinese,
         }
-        Some("version" | "--version" | "-V") => {
-            println!("loopscope {}", env!("CARGO_PKG_VERSION"));
-            Ok(0)
+    }
+
+    fn catalogue(self) -> Catalogue {
+        match self {
+            Language::En => Catalogue::ENGLISH,
+            Language::Zh => Catalogue::read(picture::CHINESE),
         }
-        Some(other) => Err(format!("unknown command {other:?}; see loopscope --help")),
-        None => Err(HELP.trim_end().to_string()),
+    }
+}
+
+/// Runs the command line; returns the exit code.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run(&args),
+        Command::Check(args) => check(&args),
+        Command::Kubectl(args) => kubectl(&args),
+        Command::Lesson(args) => lesson(&args),
+        Command::Export(args) => export::export(&args),
+        Command::Picture(args) => picture::picture(&args),
+        Command::Serve(args) => serve(args),
+        Command::Replay(args) => replay(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),
@@ -128,25 +246,12 @@ pub fn main(args: Vec<String>) -> ExitCode {
     }
 }
 
-fn run(args: &[String]) -> Result<u8, String> {
-    let (mut file, mut trace, mut seed, mut most) = (None, false, 1, MAX_MEMORY);
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        match arg.as_str() {
-            "--trace" => trace = true,
-            "--seed" => seed = number(rest.next())?,
-            "--max-memory" => most = size(rest.next())?,
-            flag if flag.starts_with("--") => {
-                return Err(format!("unknown flag {flag}; see loopscope --help"));
-            }
-            path if file.is_none() => file = Some(path.to_string()),
-            extra => return Err(format!("one scenario at a time: {extra:?} is too much")),
-        }
-    }
-    let (file, scenario) = read_scenario(file)?;
-    limit_memory(most);
+fn run(args: &RunArgs) -> Result<u8, String> {
+    let (file, seed) = (&args.scenario, args.seed);
+    let scenario = read_scenario(file)?;
+    args.memory.limit();
     let out = BufWriter::new(io::stdout().lock());
-    let (mistakes, error) = if trace {
+    let (mistakes, error) = if args.trace {
         let mut observer = Trace::new(out);
         (run_scenario(&scenario, seed, &mut observer), observer.error)
     } else {
@@ -160,7 +265,7 @@ fn run(args: &[String]) -> Result<u8, String> {
     Ok(if mistakes.is_empty() { 0 } else { 2 })
 }
 
-/// Runs a scenario and collects the mistakes in its file that show only then.
+/// Runs a scenario and collects the errors in its file that only show at run time.
 fn run_scenario(scenario: &Scenario, seed: u64, observer: &mut dyn Observer) -> Vec<String> {
     struct Collector<'c> {
         scenario: &'c Scenario,
@@ -182,19 +287,17 @@ fn run_scenario(scenario: &Scenario, seed: u64, observer: &mut dyn Observer) -> 
         mistakes: Vec::new(),
     };
     let cluster = scenario::run(scenario, seed, usize::MAX, &mut collector);
-    // The process ends soon: nothing is gained by taking the cluster apart.
+    // The process ends soon: freeing the cluster would be wasted time.
     std::mem::forget(cluster);
     collector.mistakes
 }
 
-/// The scenario of a file, and the file.
-fn read_scenario(file: Option<String>) -> Result<(String, Scenario), String> {
-    let file = file.ok_or("a scenario file is required; see loopscope --help")?;
-    let scenario = scenario::parse(&read(&file)?).map_err(|e| format!("{file}: {e}"))?;
-    Ok((file, scenario))
+/// Reads a scenario file.
+fn read_scenario(file: &str) -> Result<Scenario, String> {
+    scenario::parse(&read(file)?).map_err(|e| format!("{file}: {e}"))
 }
 
-/// The text of a file.
+/// Reads the text of a file.
 fn read(file: &str) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))
 }
@@ -204,48 +307,27 @@ fn print(text: &str) -> Result<(), String> {
     printed(io::stdout().write_all(text.as_bytes()).err())
 }
 
-/// What came of writing to standard output. A reader that has seen enough, such as `head`, is no failure.
+/// Result of writing to standard output. A closed pipe, such as that of `head`, is no failure.
 fn printed(error: Option<io::Error>) -> Result<(), String> {
     error
         .filter(|e| e.kind() != io::ErrorKind::BrokenPipe)
         .map_or(Ok(()), |e| Err(e.to_string()))
 }
 
-fn check(args: &[String]) -> Result<u8, String> {
-    let mut options = check::CheckOptions {
-        seed: 1,
-        seeds: 20,
-        faults: false,
+fn check(args: &CheckArgs) -> Result<u8, String> {
+    let file = &args.scenario;
+    let options = check::CheckOptions {
+        seed: args.seed,
+        seeds: args.seeds,
+        faults: args.faults,
     };
-    let (mut file, mut junit, mut most) = (None, None, MAX_MEMORY);
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        match arg.as_str() {
-            "--faults" => options.faults = true,
-            "--seed" => options.seed = number(rest.next())?,
-            "--seeds" => {
-                let count = rest
-                    .next()
-                    .and_then(|word| word.parse().ok())
-                    .filter(|count| *count > 0);
-                options.seeds = count.ok_or("--seeds needs a number from 1")?;
-            }
-            "--junit" => junit = Some(rest.next().ok_or("--junit needs a file")?),
-            "--max-memory" => most = size(rest.next())?,
-            flag if flag.starts_with("--") => {
-                return Err(format!("unknown flag {flag}; see loopscope --help"));
-            }
-            path if file.is_none() => file = Some(path.to_string()),
-            extra => return Err(format!("one scenario at a time: {extra:?} is too much")),
-        }
-    }
-    let (file, mut scenario) = read_scenario(file)?;
+    let mut scenario = read_scenario(file)?;
     if scenario.name.is_empty() {
-        scenario.name.clone_from(&file);
+        scenario.name.clone_from(file);
     }
-    limit_memory(most);
+    args.memory.limit();
     let report = check::check(&scenario, options).map_err(|e| format!("{file}: {e}"))?;
-    if let Some(path) = junit {
+    if let Some(path) = &args.junit {
         std::fs::write(path, check::junit(&report)).map_err(|e| format!("{path}: {e}"))?;
     }
     print(&check::text(&report))?;
@@ -256,16 +338,29 @@ fn check(args: &[String]) -> Result<u8, String> {
     })
 }
 
-fn size(word: Option<&String>) -> Result<u64, String> {
-    let bytes = word
-        .and_then(|word| Quantity::parse(word).ok())
-        .and_then(|size| u64::try_from(size.as_units()).ok());
-    bytes.ok_or_else(|| "--max-memory needs a size, such as 512Mi or 8Gi".to_string())
+/// Reads a size in bytes: `512Mi`, `8Gi`.
+fn size(text: &str) -> Result<u64, String> {
+    let size = Quantity::parse(text).map_err(|_| "a size such as 512Mi or 8Gi is needed")?;
+    u64::try_from(size.as_units()).map_err(|_| "a size is not negative".to_string())
 }
 
-/// Ends the process when it needs more memory than this many bytes (0: any), before the system or the allocator does.
+/// Reads virtual seconds a second.
+fn speed(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|speed| *speed == 0.0 || (0.01..=10_000.0).contains(speed))
+        .ok_or_else(|| "0, or a number from 0.01 to 10000 is needed".to_string())
+}
+
+impl Memory {
+    fn limit(&self) {
+        limit_memory(self.max_memory);
+    }
+}
+
+/// Ends the process when it needs more memory than `most` bytes (0: no limit), before the system or the allocator does.
 ///
-/// It is watched from beside the simulation, which stays the same whether it is watched or not.
+/// A thread of its own checks the memory, so that the simulation is the same with or without a limit.
 fn limit_memory(most: u64) {
     if most == 0 {
         return;
@@ -288,7 +383,7 @@ fn limit_memory(most: u64) {
     });
 }
 
-/// The memory that the process holds, where the system tells.
+/// Memory that the process holds, in bytes, if the system reports it.
 fn memory_used() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -302,21 +397,10 @@ fn memory_used() -> Option<u64> {
     )
 }
 
-fn number(word: Option<&String>) -> Result<u64, String> {
-    word.and_then(|w| w.parse().ok())
-        .ok_or_else(|| "--seed needs a number".to_string())
-}
-
-fn lesson(args: &[String]) -> Result<u8, String> {
-    let files = match args.split_first() {
-        Some((word, files)) if word == "check" && !files.is_empty() => files,
-        Some((word, rest)) if word == "print" => return lesson_page(rest),
-        _ => {
-            return Err(
-                "loopscope lesson needs check or print, and a file; see loopscope --help"
-                    .to_string(),
-            );
-        }
+fn lesson(args: &LessonCommand) -> Result<u8, String> {
+    let files = match args {
+        LessonCommand::Check { files } => files,
+        LessonCommand::Print { file, lang } => return lesson_page(file, *lang),
     };
     let mut code = 0;
     for file in files {
@@ -338,24 +422,14 @@ fn lesson(args: &[String]) -> Result<u8, String> {
     Ok(code)
 }
 
-/// A lesson as a page for paper.
-fn lesson_page(args: &[String]) -> Result<u8, String> {
-    let (file, lang) = match args {
-        [file] => (file, "en"),
-        [file, flag, lang] | [flag, lang, file] if flag == "--lang" => (file, lang.as_str()),
-        _ => return Err("loopscope lesson print needs a file; see loopscope --help".to_string()),
-    };
-    let (tongue, words) = match lang {
-        "en" => (Tongue::English, Catalogue::ENGLISH),
-        "zh" => (Tongue::Chinese, Catalogue::read(picture::CHINESE)),
-        other => return Err(format!("--lang {other}: en and zh are there")),
-    };
+/// Prints a lesson as a page for paper.
+fn lesson_page(file: &str, lang: Language) -> Result<u8, String> {
     let lesson =
         lesson::parse(&read(file)?).map_err(|faults| at_lines(file, &faults).join("\n"))?;
-    handout::handout(LessonFile::new("", lesson), tongue, words)
+    handout::handout(LessonFile::new("", lesson), lang.tongue(), lang.catalogue())
 }
 
-/// The faults of a lesson, each with its file and line.
+/// Formats the errors of a lesson, each with its file and line.
 fn at_lines(file: &str, faults: &[lesson::read::LessonError]) -> Vec<String> {
     faults
         .iter()
@@ -363,64 +437,34 @@ fn at_lines(file: &str, faults: &[lesson::read::LessonError]) -> Vec<String> {
         .collect()
 }
 
-fn serve(args: &[String]) -> Result<u8, String> {
+fn serve(args: ServeArgs) -> Result<u8, String> {
     let mut options = ServeOptions {
-        listen: SocketAddr::from(([127, 0, 0, 1], 8001)),
+        listen: args.listen,
+        setup: args
+            .setup
+            .iter()
+            .map(|file| read(file))
+            .collect::<Result<_, _>>()?,
+        resume: args.resume.as_deref().map(read).transpose()?,
+        record: args.record,
+        page: args.page_from.or(args.page.then(|| "dist".into())),
+        token: args.token,
+        pace: match args.speed {
+            _ if args.jump => ClockPace::Leap,
+            0.0 => ClockPace::Held,
+            speed => ClockPace::Real(speed),
+        },
         ..ServeOptions::default()
     };
-    let (mut file, mut nodes, mut most) = ("loopscope.kubeconfig".to_string(), 3, MAX_MEMORY);
-    let mut rest = args.iter();
-    while let Some(flag) = rest.next() {
-        let mut value = || {
-            rest.next()
-                .ok_or_else(|| format!("{flag} needs a value; see loopscope --help"))
-        };
-        match flag.as_str() {
-            "--jump" => options.pace = ClockPace::Leap,
-            "--listen" => {
-                options.listen = value()?
-                    .parse()
-                    .map_err(|_| "--listen needs an address, such as 127.0.0.1:8001")?
-            }
-            "--kubeconfig" => file = value()?.clone(),
-            "--setup" => {
-                let path = value()?;
-                options.setup.push(read(path)?);
-            }
-            "--nodes" => {
-                let count = value()?.parse().ok().filter(|count| *count <= MAX_NODES);
-                nodes = count.ok_or_else(|| format!("--nodes needs a number up to {MAX_NODES}"))?;
-            }
-            "--speed" => {
-                let speed = value()?
-                    .parse()
-                    .ok()
-                    .filter(|speed| *speed == 0.0 || (0.01..=10_000.0).contains(speed));
-                let speed = speed.ok_or("--speed needs 0, or a number from 0.01 to 10000")?;
-                options.pace = if speed == 0.0 {
-                    ClockPace::Held
-                } else {
-                    ClockPace::Real(speed)
-                };
-            }
-            "--seed" => options.seed = number(Some(value()?))?,
-            "--resume" => {
-                let path = value()?;
-                options.resume = Some(read(path)?);
-            }
-            "--record" => options.record = Some(value()?.into()),
-            "--page" => options.page = Some("dist".into()),
-            "--page-from" => options.page = Some(value()?.into()),
-            "--token" => options.token = Some(value()?.clone()),
-            "--max-memory" => most = size(Some(value()?))?,
-            other => return Err(format!("unknown flag {other}; see loopscope --help")),
-        }
+    if let Some(seed) = args.seed {
+        options.seed = seed;
     }
-    limit_memory(most);
+    let file = args.kubeconfig;
+    args.memory.limit();
     // Clients count ages by their own clock: the cluster's begins with it.
     options.config = ClusterConfig {
         epoch: wall(),
-        ..ClusterConfig::with_nodes(nodes)
+        ..ClusterConfig::with_nodes(args.nodes as usize)
     };
     let (token, page) = (options.token.clone(), options.page.is_some());
     if options
@@ -429,9 +473,6 @@ fn serve(args: &[String]) -> Result<u8, String> {
         .is_some_and(|folder| !folder.join("index.html").exists())
     {
         return Err("the page is not built: make dist builds it, --page-from names another folder than dist".to_string());
-    }
-    if page && token.is_some() {
-        return Err("a page cannot show a token: --page goes without --token".to_string());
     }
     let server = Server::start(options)?;
     std::fs::write(&file, server.kubeconfig(token.as_deref()))
@@ -446,13 +487,13 @@ fn serve(args: &[String]) -> Result<u8, String> {
         told += &format!("page:      http://{}/page/?follow\n", server.address());
     }
     eprintln!("{}", access_note(token.is_some()));
-    // Who has read the address may close the pipe.
+    // A reader that has read the address may close the pipe.
     let _ = io::stdout().write_all(told.as_bytes());
     server.wait();
     Ok(0)
 }
 
-/// Who is let in by a server, and which clients cannot show what it asks for.
+/// Note about the clients that a server admits, and about those that cannot send its token.
 fn access_note(guarded: bool) -> &'static str {
     if guarded {
         "note: kubectl and Helm send no token over plain http, and the server has no TLS: the kubeconfig lets in clients that send it \
@@ -463,28 +504,17 @@ fn access_note(guarded: bool) -> &'static str {
     }
 }
 
-fn replay(args: &[String]) -> Result<u8, String> {
-    let (file, mut flags) = match args {
-        [file, flags @ ..] if !file.starts_with("--") => (file, flags.iter()),
-        _ => return Err("loopscope replay needs a record; see loopscope --help".to_string()),
-    };
-    let (mut link, mut most) = (false, MAX_MEMORY);
-    while let Some(flag) = flags.next() {
-        match flag.as_str() {
-            "--link" => link = true,
-            "--max-memory" => most = size(flags.next())?,
-            other => return Err(format!("unknown flag {other}; see loopscope --help")),
-        }
-    }
+fn replay(args: &ReplayArgs) -> Result<u8, String> {
+    let file = &args.record;
     let record = SavedRecord::read(&read(file)?)
         .map_err(|Unreadable(line, problem)| format!("{file}:{line}: {problem}"))?;
-    if link {
+    if args.link {
         let link = Link::of_record(&record)
             .ok_or("the record is too long for a link, which holds 10,000 commands and 2 MiB")?;
         println!("index.html{}", permalink::encode(&link));
         return Ok(0);
     }
-    limit_memory(most);
+    args.memory.limit();
     let mut run = Run::recalled(record.config, record.seed, record.commands, record.end);
     while run.recalls() {
         run.advance(record.end.1, usize::MAX);
@@ -495,7 +525,7 @@ fn replay(args: &[String]) -> Result<u8, String> {
     Ok(0)
 }
 
-/// The time of day of this machine.
+/// Wall clock of this machine.
 #[allow(clippy::disallowed_methods)]
 fn wall() -> Timestamp {
     let passed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -507,25 +537,12 @@ fn wall() -> Timestamp {
     )
 }
 
-fn kubectl(args: &[String]) -> Result<u8, String> {
-    let (mut setup, mut seed, mut most, mut at) = (None, 1, MAX_MEMORY, 0);
-    while let Some(flag) = args
-        .get(at)
-        .filter(|a| ["--setup", "--seed", "--max-memory"].contains(&a.as_str()))
-    {
-        let value = args.get(at + 1);
-        match flag.as_str() {
-            "--setup" => setup = Some(value.ok_or("--setup needs a file")?.clone()),
-            "--seed" => seed = number(value)?,
-            _ => most = size(value)?,
-        }
-        at += 2;
-    }
-    limit_memory(most);
-    let mut sim = Sim::new(ClusterConfig::default(), seed);
+fn kubectl(args: &KubectlArgs) -> Result<u8, String> {
+    args.memory.limit();
+    let mut sim = Sim::new(ClusterConfig::default(), args.seed);
     sim.advance(sim.now().after(SECOND), usize::MAX);
-    if let Some(file) = setup {
-        let text = read(&file)?;
+    if let Some(file) = &args.setup {
+        let text = read(file)?;
         if !text.trim().is_empty() {
             let session = scenario::finish(
                 &mut sim,
@@ -545,7 +562,7 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
         list: files_below,
     });
     let mut code = 0;
-    for line in args[at..].split(|word| word == ";") {
+    for line in args.args.split(|word| word == ";") {
         let mut stdin = String::new();
         let files = Filenames::among(line.to_vec(), true).0;
         if files.stdin() || reads_stdin(line) && !io::stdin().is_terminal() {
@@ -554,7 +571,7 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
                 .map_err(|_| "error: error parsing STDIN: the text is not UTF-8")?;
         }
         let session = scenario::finish(&mut sim, line, &stdin, PATIENCE);
-        // What cannot be printed, to a pipe that is closed, is not wanted.
+        // Output to a closed pipe is dropped.
         let _ = io::stdout().write_all(session.stdout.as_bytes());
         let _ = io::stderr().write_all(session.stderr.as_bytes());
         code = session.exit.unwrap_or(0).clamp(0, 255) as u8;
@@ -562,7 +579,7 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
     Ok(code)
 }
 
-/// Whether a command passes on what is written to it.
+/// Returns true if a command reads standard input.
 fn reads_stdin(line: &[String]) -> bool {
     let end = line
         .iter()
@@ -575,10 +592,10 @@ fn reads_stdin(line: &[String]) -> bool {
     let Some(verb) = verb(&line[at]).filter(|verb| takes(verb.flags, "stdin")) else {
         return false;
     };
-    Args::parse(verb.name, verb.flags, &line[at + 1..end]).is_ok_and(|args| args.on("stdin"))
+    Words::parse(verb.name, verb.flags, &line[at + 1..end]).is_ok_and(|args| args.on("stdin"))
 }
 
-/// The files in a folder and in those below it, by their paths from it, in the order in which kubectl walks them.
+/// Lists the files in a folder and its subfolders, by relative path, in the order in which kubectl walks them.
 fn files_below(folder: &str) -> Option<Vec<String>> {
     if !std::path::Path::new(folder).is_dir() {
         return None;
@@ -597,7 +614,7 @@ fn files_below(folder: &str) -> Option<Vec<String>> {
                 &*entry.file_name().to_string_lossy(),
             ]
             .concat();
-            // A link to a folder is not followed: it may lead back.
+            // A link to a folder is not followed: it may form a cycle.
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => left.push(name),
                 Ok(_) => found.push(name),

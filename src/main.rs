@@ -11,5 +11,5 @@ fn main() {
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
-    command::main(std::env::args().skip(1).collect())
+    command::main()
 }

@@ -466,7 +466,7 @@ fn any_link_is_read_or_refused_and_repeated_to_an_end() {
     rounds(|rng, round| {
         let mut commands = Vec::new();
         for _ in 0..rng.below(8) {
-            let deed = match rng.below(5) {
+            let action = match rng.below(5) {
                 0 => serde_json::json!("poll"),
                 1 => serde_json::json!({"apply": (examples::ALL[rng.below(3) as usize].text)()}),
                 2 => serde_json::json!({"fault": "node-down node-1"}),
@@ -479,7 +479,7 @@ fn any_link_is_read_or_refused_and_repeated_to_an_end() {
             } else {
                 rng.below(400)
             };
-            commands.push(serde_json::json!([at, at.saturating_mul(20_000), deed]));
+            commands.push(serde_json::json!([at, at.saturating_mul(20_000), action]));
         }
         let end = rng.below(2_000);
         let json = serde_json::json!({"v": 1, "history": {"commands": commands, "end": [end, end * 30_000], "at": rng.below(90_000)}, "selected": "Pod/default/x", "breakpoints": ["pod not ready"]});

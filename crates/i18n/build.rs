@@ -50,7 +50,7 @@ fn read(path: &str) -> Vec<Entry> {
         .collect()
 }
 
-/// The placeholders of a text in order: name, and type or forms of a plural.
+/// Returns the placeholders of a text in order: name, and type or forms of a plural.
 fn holes(text: &str) -> Vec<(&str, Option<&str>, bool)> {
     text.split('{')
         .skip(1)
@@ -125,7 +125,7 @@ fn main() {
         );
         assert!(known.insert(id, names).is_none(), "{place}: defined twice");
     }
-    // One text for all: a table of them would cost the page as much again.
+    // A single text: a table of them would double its cost to the page.
     let ids = english
         .iter()
         .fold(IDS_SEED, |hash, entry| hashed(hash, &entry.id));
@@ -159,7 +159,7 @@ fn main() {
             .filter(|id| !said.contains(id))
             .collect();
         assert!(missing.is_empty(), "{path} lacks: {}", missing.join(", "));
-        // The page finds a text by its place.
+        // The page looks a text up by its index.
         if let Some((one, other)) = texts
             .iter()
             .zip(&english)

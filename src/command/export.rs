@@ -1,38 +1,37 @@
 //! `loopscope export`: the page as one HTML file that opens with a manifest, a lesson or a scenario.
 
 use super::{at_lines, print, read};
-use actions::Command;
+use actions::Action;
 use cluster::Sim;
 use k8s_model::Time;
 use kubectl::BesideAct;
 use lesson::format::Tongue;
-use scenario::{Act, Finished, Observer, Scenario};
+use scenario::{ActionSource, Finished, Observer, Scenario};
 use session::permalink::{self, Link};
 use session::run::Run;
 use session::{Recorded, single};
 use std::path::Path;
 
-/// The file that a build of the page leaves.
-const PAGE: &str = "dist/single.html";
+/// Writes one HTML file with the page and a manifest, a lesson or a scenario in it, which opens without a network
+///
+/// A scenario opens at its beginning, and Space plays it.
+#[derive(clap::Args)]
+pub(super) struct ExportArgs {
+    /// Manifest, lesson or scenario
+    file: String,
+    /// Form of the file: the only one
+    #[arg(long)]
+    html: bool,
+    /// File that a build of the page leaves
+    #[arg(long, value_name = "FILE", default_value = "dist/single.html")]
+    page: String,
+}
+
 /// A scenario is exported as it runs with this seed, as `loopscope run` does.
 const SEED: u64 = 1;
 
-pub(super) fn export(args: &[String]) -> Result<u8, String> {
-    let (mut file, mut page) = (None, PAGE);
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        match arg.as_str() {
-            // The only form there is.
-            "--html" => {}
-            "--page" => page = rest.next().ok_or("--page needs a file")?,
-            flag if flag.starts_with("--") => {
-                return Err(format!("unknown flag {flag}; see loopscope --help"));
-            }
-            path if file.is_none() => file = Some(path),
-            extra => return Err(format!("one file at a time: {extra:?} is too much")),
-        }
-    }
-    let file = file.ok_or("loopscope export needs a file; see loopscope --help")?;
+pub(super) fn export(args: &ExportArgs) -> Result<u8, String> {
+    let (file, page) = (args.file.as_str(), args.page.as_str());
     let text = read(file)?;
     let stem = || {
         Path::new(file)
@@ -71,7 +70,7 @@ fn of_text(text: &str) -> Link {
     }
 }
 
-/// Whether a text is a scenario: it has steps, and is neither an object nor a lesson.
+/// Returns true if a text is a scenario: it has steps, and is neither an object nor a lesson.
 fn is_scenario(text: &str) -> bool {
     let read = manifest::parse(text.as_bytes());
     read.documents.first().is_some_and(|document| {
@@ -79,11 +78,11 @@ fn is_scenario(text: &str) -> bool {
     })
 }
 
-/// What a scenario does to its cluster.
+/// Commands that a scenario runs.
 #[derive(Default)]
 struct Done {
     commands: Vec<Recorded>,
-    /// The steps that apply a manifest, each of which is one command.
+    /// Ids of the steps that apply a manifest, each of which is one command.
     applied: Vec<u32>,
 }
 
@@ -92,21 +91,24 @@ impl Observer for Done {
 
     fn finished(&mut self, _: &Sim, _: &Finished) {}
 
-    fn did(&mut self, tasks: u64, at: Time, act: Act) {
-        let command = match act {
+    fn acted(&mut self, tasks: u64, at: Time, action: Action, _: ActionSource) {
+        let command = match action {
             // The page shows in its editor what was applied.
-            Act::Command(id, BesideAct::Start(words, text)) if words == ["apply", "-f", "-"] => {
-                self.applied.push(id);
-                Command::Apply(text.into())
-            }
-            Act::Command(id, BesideAct::Poll) if self.applied.contains(&id) => return,
-            act => act.into(),
+            Action::Beside(id, act) => match &*act {
+                BesideAct::Start(words, text) if words == &["apply", "-f", "-"] => {
+                    self.applied.push(id);
+                    Action::apply(text.as_str())
+                }
+                BesideAct::Poll if self.applied.contains(&id) => return,
+                _ => Action::Beside(id, act),
+            },
+            action => action,
         };
         self.commands.push((tasks, at, command));
     }
 }
 
-/// The whole history of a scenario, shown from its beginning: the page plays it.
+/// Builds a link with the whole history of a scenario, shown from its beginning: the page plays it.
 fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     let mut done = Done::default();
     let sim = scenario::run(scenario, SEED, usize::MAX, &mut done);
@@ -122,11 +124,11 @@ fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     if run.newest().server().version() != sim.server().version() {
         return Err("the page would repeat the scenario in another way".to_owned());
     }
-    // What was done first is there, and nothing has come of it yet.
+    // At this instant the first commands have run, without any consequence yet.
     let (commands, end) = run.record_of();
     let began = commands.first().map_or(0, |(_, at, _)| at.0.div_ceil(1000));
     let mut link = Link::of_scenario(scenario, SEED, commands, end, Some(began));
-    // Without one the page would open with its own.
+    // Without a manifest the page would open with its own.
     link.manifest.get_or_insert_default();
     let fits = commands.len() <= permalink::MAX_COMMANDS && permalink::holds_history(&link);
     if fits {

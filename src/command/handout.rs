@@ -1,4 +1,4 @@
-//! `loopscope lesson print`: a lesson as one page for paper, with the diagrams of its steps, its answers and a way to do each task.
+//! `loopscope lesson print`: a lesson as one page for paper, with the diagrams of its steps, its answers and a solution of each task.
 
 use super::print;
 use check::escaped;
@@ -12,11 +12,11 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 use views::svg::{self, Style};
 
-/// Tasks of the engine between two looks at the clock.
+/// Tasks of the engine between two readings of the clock.
 const SLICE: usize = 100_000;
-/// Of a diagram, in CSS pixels.
+/// Size of a diagram, in CSS pixels.
 const STAGE: (f64, f64) = (960.0, 480.0);
-/// Paper is white.
+/// Style sheet for white paper.
 const STYLE: &str = "\
 :root{color-scheme:light}body{margin:2rem auto;max-width:46rem;padding:0 1rem;font:11pt/1.55 system-ui,sans-serif;color:#171b24}\
 h1{font-size:20pt;line-height:1.25}h2{margin:2.2em 0 .6em;font-size:12pt;color:#465065}h1,h2,h3{break-after:avoid}\
@@ -25,7 +25,7 @@ figure,.ask,.task{margin:1em 0;break-inside:avoid}figure svg{max-width:100%;heig
 li.right{font-weight:600}code,pre{font:.92em ui-monospace,Menlo,Consolas,monospace}pre{white-space:pre-wrap;overflow-wrap:anywhere}\
 @page{margin:18mm}@media print{body{margin:0;padding:0;max-width:none}}";
 
-/// The page of a lesson in a language.
+/// Prints the page of a lesson in a language.
 pub(super) fn handout(file: LessonFile, tongue: Tongue, words: Catalogue) -> Result<u8, String> {
     print(&page(file, tongue, &Rc::new(words)))?;
     Ok(0)
@@ -54,12 +54,12 @@ fn page(file: LessonFile, tongue: Tongue, words: &Rc<Catalogue>) -> String {
     state.drawing.stage = STAGE;
     state.update(ReplaceMsg::Ask(Replacement::Lesson(file)));
     loop {
-        // The right answer is found where one is given.
+        // Any answer reveals the correct one.
         if card(&state, tongue).phase == Phase::Asking {
             state.update(LessonMsg::Answer(0));
         }
         play(&mut state);
-        // Every hint is given.
+        // Take every hint.
         while card(&state, tongue)
             .task
             .is_some_and(|task| task.more_hints)
@@ -84,7 +84,7 @@ fn card(state: &State, tongue: Tongue) -> LessonCard {
     player.card(&state.timeline.run, state.timeline.playing, tongue)
 }
 
-/// Plays what is played to its end.
+/// Plays the current step to its end.
 fn play(state: &mut State) {
     while state
         .player
@@ -173,7 +173,7 @@ fn task(out: &mut String, task: &TaskCard, solution: &[String], words: &Catalogu
     );
 }
 
-/// A text with `code` in it.
+/// Formats a text with `code` in it as HTML.
 fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
         1 => format!("<code>{}</code>", escaped(part)),

@@ -1,7 +1,6 @@
 //! `loopscope picture`: a diagram as SVG, without a page.
 
 use super::{print, read};
-use i18n::Catalogue;
 use k8s_model::Time;
 use k8s_model::time::duration;
 use session::State;
@@ -14,38 +13,47 @@ use views::svg::film::Film;
 use views::svg::{self, Style};
 
 pub(super) const CHINESE: &str = include_str!("../../crates/i18n/src/zh.txt");
-/// Tasks of the engine between two looks at the clock.
+/// Tasks of the engine between two readings of the clock.
 const SLICE: usize = 100_000;
 
-/// What is asked for.
-struct Options {
+/// Draws a manifest, or a link copied with Share, as the page does, as SVG
+#[derive(clap::Args)]
+pub(super) struct PictureArgs {
+    /// Manifest, or a file with a link
     file: String,
+    /// ownership, nodes, network, storage, rollout or loops (default: the link's, or ownership)
+    #[arg(long, value_parser = view)]
     view: Option<&'static views::view::View>,
-    /// Virtual time of the picture; without one the cluster is settled.
+    /// Virtual time of the picture, such as 12s (default: when the cluster has settled)
+    #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Time>,
-    /// Of the stage, in CSS pixels.
+    /// Size of the stage in CSS pixels
+    #[arg(long, value_name = "WxH", default_value = "960x600", value_parser = size)]
     size: (f64, f64),
+    /// Dark colours
+    #[arg(long)]
     dark: bool,
-    chinese: bool,
-    /// Where an animation begins; without one it is a single picture.
+    /// Language
+    #[arg(long, default_value = "en")]
+    lang: super::Language,
+    /// The picture moves: from this virtual time on
+    #[arg(long, value_name = "TIME", value_parser = time)]
     from: Option<Time>,
-    /// Virtual time between two frames, in microseconds.
-    step: u64,
-    /// Virtual seconds a second.
+    /// Virtual time between two frames
+    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = time)]
+    step: Time,
+    /// Virtual seconds a second
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = film_speed)]
     speed: f64,
-    /// Each frame in a file of its own, in this folder.
+    /// Writes each frame as a file into this folder instead
+    #[arg(long, value_name = "FOLDER")]
     stills: Option<PathBuf>,
 }
 
-pub(super) fn picture(args: &[String]) -> Result<u8, String> {
-    let options = parse(args)?;
-    let mut state = open(&options)?;
+pub(super) fn picture(options: &PictureArgs) -> Result<u8, String> {
+    let mut state = open(options)?;
     play(&mut state, options.at);
-    let words = Rc::new(if options.chinese {
-        Catalogue::read(CHINESE)
-    } else {
-        Catalogue::ENGLISH
-    });
+    let words = Rc::new(options.lang.catalogue());
     let style = Style::built_in(options.dark);
     let out = match (options.from, &options.stills) {
         (None, None) => svg::picture(state.picture().scene.clone(), "", style, words),
@@ -54,7 +62,7 @@ pub(super) fn picture(args: &[String]) -> Result<u8, String> {
                 &state,
                 from.unwrap_or(Time(0)).0 / 1_000,
                 state.timeline.run.now(),
-                options.step / 1_000,
+                options.step.0.max(1_000) / 1_000,
             );
             while filming.advance(SLICE) {}
             let frame_ms = (filming.step() as f64 / options.speed) as u64;
@@ -78,66 +86,17 @@ pub(super) fn picture(args: &[String]) -> Result<u8, String> {
     Ok(0)
 }
 
-fn parse(args: &[String]) -> Result<Options, String> {
-    let mut options = Options {
-        file: String::new(),
-        view: None,
-        at: None,
-        size: (960.0, 600.0),
-        dark: false,
-        chinese: false,
-        from: None,
-        step: 250_000,
-        speed: 1.0,
-        stills: None,
-    };
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        let mut value = || {
-            rest.next()
-                .map(String::as_str)
-                .ok_or_else(|| format!("{arg} needs a value; see loopscope --help"))
-        };
-        match arg.as_str() {
-            "--dark" => options.dark = true,
-            "--view" => options.view = Some(view(value()?)?),
-            "--at" => options.at = Some(time(arg, value()?)?),
-            "--from" => options.from = Some(time(arg, value()?)?),
-            "--step" => options.step = time(arg, value()?)?.0.max(1_000),
-            "--speed" => {
-                let speed = value()?
-                    .parse()
-                    .ok()
-                    .filter(|speed| (0.1..=1_000.0).contains(speed));
-                options.speed = speed.ok_or("--speed needs a number from 0.1 to 1000")?;
-            }
-            "--stills" => options.stills = Some(value()?.into()),
-            "--size" => options.size = size(value()?)?,
-            "--lang" => {
-                options.chinese = match value()? {
-                    "zh" => true,
-                    "en" => false,
-                    other => return Err(format!("--lang {other}: en and zh are there")),
-                }
-            }
-            flag if flag.starts_with("--") => {
-                return Err(format!("unknown flag {flag}; see loopscope --help"));
-            }
-            file if options.file.is_empty() => options.file = file.to_string(),
-            extra => return Err(format!("one file at a time: {extra:?} is too much")),
-        }
-    }
-    if options.file.is_empty() {
-        Err("loopscope picture needs a file; see loopscope --help".to_string())
-    } else {
-        Ok(options)
-    }
+fn film_speed(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|speed| (0.1..=1_000.0).contains(speed))
+        .ok_or_else(|| "a number from 0.1 to 1000 is needed".to_string())
 }
 
-fn time(flag: &str, text: &str) -> Result<Time, String> {
+fn time(text: &str) -> Result<Time, String> {
     duration(text)
         .map(Time)
-        .ok_or_else(|| format!("{flag} needs a time, such as 12s or 1m30s"))
+        .ok_or_else(|| "a time such as 12s or 1m30s is needed".to_string())
 }
 
 fn view(name: &str) -> Result<&'static views::view::View, String> {
@@ -148,7 +107,7 @@ fn view(name: &str) -> Result<&'static views::view::View, String> {
             .collect::<Vec<_>>()
             .join(", ")
     };
-    views::by_id(name).ok_or_else(|| format!("--view {name}: there are {}", all()))
+    views::by_id(name).ok_or_else(|| format!("there are {}", all()))
 }
 
 fn size(text: &str) -> Result<(f64, f64), String> {
@@ -156,13 +115,13 @@ fn size(text: &str) -> Result<(f64, f64), String> {
         .split_once('x')
         .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     let good = |side: &f64| (200.0..=8_000.0).contains(side);
-    sides.filter(|(w, h)| good(w) && good(h)).ok_or_else(|| {
-        "--size needs width and height from 200 to 8000, such as 960x600".to_string()
-    })
+    sides
+        .filter(|(w, h)| good(w) && good(h))
+        .ok_or_else(|| "width and height from 200 to 8000 are needed, such as 960x600".to_string())
 }
 
 /// The page with a manifest, or what a link holds.
-fn open(options: &Options) -> Result<State, String> {
+fn open(options: &PictureArgs) -> Result<State, String> {
     let text = read(&options.file)?;
     let mut state = match text.trim().split_once("#pako:") {
         Some((_, packed)) if !text.trim().contains('\n') => {
@@ -170,7 +129,7 @@ fn open(options: &Options) -> Result<State, String> {
                 .map_err(|problem| format!("{}: {}", options.file, problem.english()))?;
             let mut state = State::from_link(link.as_ref());
             link.iter().for_each(|link| state.recall(link));
-            // The instant that is asked for is shown, wherever its clock was to stop.
+            // The requested instant is shown, wherever the link's breakpoints would stop.
             state.timeline.breakpoints.clear();
             state
         }

@@ -1,11 +1,13 @@
-//! What can be done with the selected object.
+//! Actions on the selected object.
 
 use super::dom::icon;
 use super::faults::Faults;
 use super::language::{Lang, say};
 use crate::web::dom;
+use actions::Action;
 use explain::evidence;
 use explain::remedies::ActionOffer;
+use fault::Fault;
 use i18n::format::count;
 use i18n::{Message, msg};
 use k8s_model::{Body, Kind, Object};
@@ -15,22 +17,22 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
 use yew::prelude::*;
 
-/// What can be done with the object: every button is a kubectl line.
+/// Properties of the actions.
 #[derive(Properties, PartialEq)]
 pub struct ActionProps {
-    /// The object.
+    /// Object.
     pub object: Rc<Object>,
-    /// What can be broken.
+    /// Faults that can be injected.
     pub offers: Vec<ActionOffer>,
-    /// The revision to roll back to, if there is one.
+    /// Revision to roll back to, if there is one.
     pub undoes: Option<Rc<Object>>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// Enters a line.
-    pub on_command: Callback<String>,
+    /// Runs an action on the cluster.
+    pub on_command: Callback<Action>,
 }
 
-/// Words to roll a workload back with: to which revision, and to which image where it has another. The earlier image may itself be broken, so it
+/// Label of a rollback: the target revision, and its image if it differs. The earlier image may itself be broken, so it is named.
 /// is named.
 fn roll_back(to: &Object, from: &Object) -> Message {
     match to
@@ -42,7 +44,7 @@ fn roll_back(to: &Object, from: &Object) -> Message {
     }
 }
 
-/// The flag that names an object's namespace, if one is needed.
+/// Flag for an object's namespace, if one is needed.
 fn namespace_flag(object: &Object) -> String {
     let named = object.meta.namespace != "default" && object.kind.info().namespaced;
     if named {
@@ -52,18 +54,18 @@ fn namespace_flag(object: &Object) -> String {
     }
 }
 
-/// What is scaled.
+/// Properties of the replica control.
 #[derive(Properties, PartialEq)]
 pub struct ReplicasProps {
-    /// The workload.
+    /// Workload.
     pub object: Rc<Object>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// Enters a line.
-    pub on_command: Callback<String>,
+    /// Runs an action on the cluster.
+    pub on_command: Callback<Action>,
 }
 
-/// The number of replicas of a workload, with a button for one more and one less.
+/// Draws the number of replicas of a workload, with buttons for one more and one less.
 #[component]
 pub fn Replicas(props: &ReplicasProps) -> Html {
     let object = &props.object;
@@ -76,8 +78,10 @@ pub fn Replicas(props: &ReplicasProps) -> Html {
         namespace_flag(object),
     );
     let scale = |to: i32| {
-        let line = format!("kubectl scale {word}/{name} --replicas={to}{namespace}");
-        props.on_command.reform(move |_: MouseEvent| line.clone())
+        let scale = Action::kubectl(format!(
+            "kubectl scale {word}/{name} --replicas={to}{namespace}"
+        ));
+        props.on_command.reform(move |_: MouseEvent| scale.clone())
     };
     html! {
         <div class="row act replicas"><span class="dim">{ say(msg::fact_replicas()) }</span><span class="grow" />
@@ -98,12 +102,12 @@ pub fn Actions(props: &ActionProps) -> Html {
     let word = kind.name().to_ascii_lowercase();
     let (replicas, image) = evidence::handles(object);
     let entered = use_state(|| None::<String>);
-    let run = |line: String| {
+    let run = |action: Action| {
         let on_command = props.on_command.clone();
-        Callback::from(move |_: MouseEvent| on_command.emit(line.clone()))
+        Callback::from(move |_: MouseEvent| on_command.emit(action.clone()))
     };
     // The tooltip is the command that the button enters.
-    let button = |words: Message, line: String| html! { <button type="button" class="btn sm" title={line.clone()} onclick={run(line)}>{ say(words) }</button> };
+    let button = |words: Message, line: String| html! { <button type="button" class="btn sm" title={line.clone()} onclick={run(Action::kubectl(line))}>{ say(words) }</button> };
     let mut rows: Vec<Html> = Vec::new();
     if replicas.is_some() {
         rows.push(html! { <Replicas object={object.clone()} lang={props.lang} on_command={props.on_command.clone()} /> });
@@ -125,7 +129,7 @@ pub fn Actions(props: &ActionProps) -> Html {
             let (on_command, entered, line) = (
                 props.on_command.clone(),
                 entered.clone(),
-                // A name with a space in it is one word still, and refused as such.
+                // A name with a space is passed as one word, and refused as such.
                 format!(
                     "kubectl set image {word}/{name} '{container}={}'{namespace}",
                     value.trim().replace('\'', "")
@@ -133,7 +137,7 @@ pub fn Actions(props: &ActionProps) -> Html {
             );
             Callback::from(move |event: SubmitEvent| {
                 event.prevent_default();
-                on_command.emit(line.clone());
+                on_command.emit(Action::kubectl(line.as_str()));
                 entered.set(None);
             })
         };
@@ -173,7 +177,10 @@ pub fn Actions(props: &ActionProps) -> Html {
     {
         let (title, onclick) = (
             say(msg::action_evict_title()),
-            run(format!("fault evict pod/{name}")),
+            run(Fault::Evict {
+                pod: object.meta.name.clone(),
+            }
+            .into()),
         );
         buttons.push(html! { <button type="button" class="btn sm" title={title} onclick={onclick}>{ say(msg::action_evict()) }</button> });
     }
@@ -191,7 +198,7 @@ pub fn Actions(props: &ActionProps) -> Html {
         };
         buttons.push(button(words, format!("kubectl {verb} {name}")));
     }
-    // What breaks something stands apart from what a person would do to a cluster.
+    // Faults are separated from a person's ordinary actions.
     if !props.offers.is_empty() {
         let own = match kind {
             Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => {
@@ -204,7 +211,7 @@ pub fn Actions(props: &ActionProps) -> Html {
             .push(html! { <Faults {title} {own} offers={props.offers.clone()} on_command={props.on_command.clone()} lang={props.lang} /> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
-        buttons.push(html! { <button type="button" class="btn sm danger" aria-label={say(msg::delete_kind(kind))} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ say(msg::button_delete()) }</button> });
+        buttons.push(html! { <button type="button" class="btn sm danger" aria-label={say(msg::delete_kind(kind))} onclick={run(Action::kubectl(format!("kubectl delete {word} {name} --wait=false{namespace}")))}>{ say(msg::button_delete()) }</button> });
     }
     html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }
 }

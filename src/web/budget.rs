@@ -6,23 +6,23 @@ use i18n::msg;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the strip shows.
+/// Properties of the strip.
 #[derive(Properties, PartialEq)]
 pub struct StripProps {
-    /// What it shows.
+    /// Rollout budget.
     pub budget: Rc<projection::budget::Budget>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
 }
 
-/// The strip.
+/// Draws the strip.
 #[component]
 pub fn Strip(props: &StripProps) -> Html {
     super::dom::renders("Strip");
     let budget = &props.budget;
     let bar = budget.bar(340.0, 68.0);
     let pitch = bar.pitch;
-    // After the glyph; a letter is 6.6 pixels wide.
+    // Room after the glyph; a character is 6.6 pixels wide.
     let room = ((pitch - bar.gap - 20.0) / 6.6).max(1.0) as usize;
     // While there are new Pods, the old ones are paler, as in the diagrams.
     let mixed =

@@ -12,10 +12,10 @@ use yew::prelude::*;
 
 /// Cells painted per task.
 const CELLS_PER_TASK: usize = 4_000;
-/// A canvas grows in steps of this many pixels, since resizing clears it.
+/// Step in which a canvas grows, in pixels, since resizing clears it.
 const CANVAS_STEP_PX: f64 = 128.0;
 
-/// The square that explains a cell.
+/// Classes of the swatch in a legend.
 pub fn swatch(state: PodState, old: bool) -> Classes {
     classes!(
         "sw",
@@ -24,20 +24,20 @@ pub fn swatch(state: PodState, old: bool) -> Classes {
     )
 }
 
-/// What a cell is painted as: nothing, or one more than its state, and `DIM` if it is ready and of an older revision.
+/// Appearance of a painted cell: 0 for none, or its state plus one, with `DIM` if it is ready and of an older revision.
 type Look = u8;
 const DIM: Look = 8;
 
-/// What is on a canvas of some Pods.
+/// Cells painted on a canvas.
 #[derive(Default)]
 struct Painted {
     looks: Vec<Look>,
-    /// The Pods as they are painted, and from which on they are old ones; none while some have still to be.
+    /// Pods as painted, and the index of the first old one; `None` while some are still to be painted.
     done: Option<(PodBlock, usize)>,
 }
 
 impl Painted {
-    /// Paints what has changed since, as much as there is room for, with the first cell at a place. False if there is more.
+    /// Paints the changes, as far as the budget allows, with the first cell at a position. Returns false if there is more.
     fn paint(
         &mut self,
         context: &CanvasRenderingContext2d,
@@ -107,7 +107,7 @@ impl Painted {
     }
 }
 
-/// A canvas in at least a size: it grows in steps. True if it is another one, with nothing on it.
+/// Grows a canvas to at least a size. Returns true if it was resized, and is thus empty.
 fn fit(
     canvas: &HtmlCanvasElement,
     context: &CanvasRenderingContext2d,
@@ -143,7 +143,7 @@ fn pen(node: &NodeRef) -> Option<(HtmlCanvasElement, CanvasRenderingContext2d)> 
     Some((canvas, context))
 }
 
-/// A ring about the chosen cell.
+/// Draws a ring around the selected cell.
 pub fn ring(cells: &Cells) -> Html {
     let Some((x, y)) = cells.ring.map(|at| cells.offset(at)) else {
         return Html::default();
@@ -152,29 +152,29 @@ pub fn ring(cells: &Cells) -> Html {
     html! { <i class="ring-of" style={format!("translate:{left}px {top}px;width:{0}px;height:{0}px", cells.side)} /> }
 }
 
-/// Cells of one shape, or of many on one canvas: a thousand small ones would each be a layer of the browser's.
+/// Canvas for the cells of one shape, or of many: a thousand small canvases would each be a layer of the browser.
 #[derive(Properties, PartialEq)]
 pub struct SheetProps {
-    /// Where it lies in what it is part of.
+    /// Position in its parent.
     pub at: (f64, f64),
-    /// Where in the scene its first cell may be.
+    /// Origin in the scene.
     pub origin: (f64, f64),
     /// Shapes whose cells are on it.
     pub items: Vec<Rc<Item>>,
-    /// The theme.
+    /// Theme.
     pub dark: bool,
 }
 
-/// A canvas for cells, and what is on it.
+/// Canvas for cells, and what is painted on it.
 pub struct Sheet {
     node: NodeRef,
-    /// Of each shape, in their order.
+    /// Painted cells of each shape, in the order of the shapes.
     painted: Vec<Painted>,
     size: (f64, f64),
     more: Option<Timeout>,
 }
 
-/// Where a shape's cells begin on the sheet, and how they lie.
+/// Position of a shape's cells on the sheet, their count, and their metrics.
 fn form(item: &Item, origin: (f64, f64)) -> Option<((f64, f64), usize, f64, f64)> {
     let CardBody::Cells(cells) = &item.body else {
         return None;
@@ -215,7 +215,7 @@ impl Component for Sheet {
         old.at != new.at || self.paint(ctx)
     }
 
-    /// The next part.
+    /// Paints the next part.
     fn update(&mut self, ctx: &Context<Self>, (): ()) -> bool {
         self.more = None;
         self.paint(ctx)
@@ -277,7 +277,7 @@ impl Sheet {
     }
 }
 
-/// The four sides of a cell.
+/// Adds the four sides of a cell to the path.
 fn frame(context: &CanvasRenderingContext2d, (x, y): (f64, f64), s: f64, wide: f64) {
     context.rect(x, y, s, wide);
     context.rect(x, y + s - wide, s, wide);
@@ -285,7 +285,7 @@ fn frame(context: &CanvasRenderingContext2d, (x, y): (f64, f64), s: f64, wide: f
     context.rect(x + s - wide, y, wide, s);
 }
 
-/// One path a state; the shapes survive greyscale: full, half, ring, dashed, slashed, crossed.
+/// Paints the cells of a state as one path; the shapes are distinct in greyscale: full, half, ring, dashed, slashed, crossed.
 fn draw(
     context: &CanvasRenderingContext2d,
     state: PodState,
@@ -317,7 +317,7 @@ fn draw(
                 }
             }
             PodState::Terminating => {
-                // A frame tells one from the next.
+                // A frame separates neighbouring cells.
                 frame(context, (x, y), s, 0.8);
                 for k in 0..s as usize {
                     context.rect(x + k as f64, y + s - 1.0 - k as f64, 1.5, 1.5);

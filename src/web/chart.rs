@@ -1,4 +1,4 @@
-//! The chart of a rollout: its layers, and what held at the instant that the pointer or the keyboard asks about.
+//! The chart of a rollout: its layers, and the values at the instant of the pointer or the keyboard.
 
 use super::language::{Lang, say};
 use i18n::format::{Px, clock};
@@ -8,21 +8,21 @@ use views::rollout::Chart;
 use web_sys::{Element, KeyboardEvent, PointerEvent};
 use yew::prelude::*;
 
-/// What is drawn.
+/// Properties of the chart.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// The chart.
+    /// Chart.
     pub of: Rc<Chart>,
-    /// Its size.
+    /// Size in pixels.
     pub size: (f64, f64),
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
 }
 
-/// The chart.
+/// Draws the chart.
 #[component]
 pub fn ChartView(props: &Props) -> Html {
-    // The instant that is asked about; none: the one shown.
+    // Instant of the probe; `None` for the instant shown.
     let asked = use_state_eq(|| None::<u64>);
     let of = &props.of;
     let at = asked.unwrap_or(of.now).min(of.now);
@@ -48,7 +48,7 @@ fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
     }
 }
 
-/// A row a revision: its colour, what it is, and how many Pods it has at an instant.
+/// Draws a row per revision: its colour, its name, and its number of Pods at an instant.
 fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
     let row = |(class, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
         if of.low {
@@ -70,12 +70,12 @@ fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
     }
 }
 
-/// A cell, with its colour.
+/// Draws a table cell, with its colour.
 fn cell(class: &'static str, swatch: &'static str, words: &str) -> Html {
     html! { <td class={class}>if !swatch.is_empty() { <i class={swatch} /> }{ words.to_string() }</td> }
 }
 
-/// A line that follows the pointer. By keyboard it goes from change to change.
+/// Draws the line that follows the pointer. By keyboard it goes from change to change.
 fn probe(of: &Rc<Chart>, at: u64, asked: &UseStateHandle<Option<u64>>) -> Html {
     let plot = of.plot;
     let style = format!(
@@ -94,7 +94,7 @@ fn probe(of: &Rc<Chart>, at: u64, asked: &UseStateHandle<Option<u64>>) -> Html {
             else {
                 return;
             };
-            // The stage may be larger or smaller than it was laid out.
+            // The stage may be scaled differently from its layout.
             let share = (f64::from(event.client_x()) - place.left()) / place.width().max(1.0);
             asked.set(Some(of.axis.time(share * of.axis.width)));
         })

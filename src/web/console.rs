@@ -14,50 +14,50 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlTextAreaElement, KeyboardEvent};
 use yew::prelude::*;
 
-/// What the console shows.
+/// Properties of the console.
 #[derive(Clone, Properties, PartialEq)]
 pub struct Props {
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Output, with the lines entered.
     pub lines: Rc<Vec<OutputLine>>,
     /// Lines entered.
     pub history: Rc<Vec<String>>,
-    /// What begins with a word: kinds' plurals and names of objects.
+    /// Returns the completions of a word: kinds' plurals and names of objects.
     pub on_complete: Callback<String, Vec<String>>,
-    /// The command that still waits for something to happen.
+    /// Command that still waits.
     pub waits: Option<AttrValue>,
-    /// Whether the clock is paused.
+    /// True if the clock is paused.
     pub paused: bool,
     /// Starts the clock.
     pub on_play: Callback<()>,
-    /// Whether a program in a container reads what is typed.
+    /// True if a program in a container reads the input.
     pub shell: bool,
-    /// Whether the output is shown.
+    /// True if the output is shown.
     pub open: bool,
-    /// Whether its columns stand close: it has the width of a phone.
+    /// True if columns are narrow, as on a phone.
     pub narrow: bool,
     /// A line was entered.
     pub on_line: Callback<String>,
-    /// Ctrl+C in an empty line.
+    /// Ctrl+C was pressed in an empty line.
     pub on_stop: Callback<()>,
-    /// Open or close.
+    /// The console is to be opened or closed.
     pub on_open: Callback<bool>,
-    /// Whether there is such an object.
+    /// Returns true if the object exists.
     pub on_find: Callback<ObjectRef, bool>,
     /// A name was chosen.
     pub on_select: Callback<Option<ObjectRef>>,
 }
 
-/// The console.
+/// Console.
 pub struct Console {
     input: NodeRef,
     output: NodeRef,
-    /// Place in the history, from the end.
+    /// Position in the history, from the end.
     back: Cell<usize>,
-    /// A line was entered: its answer is shown from its beginning.
+    /// True after a line was entered: its output is shown from the beginning.
     asked: Cell<bool>,
-    /// Whether the end is in sight: what comes then is followed.
+    /// True if the end is visible: new output is scrolled into view.
     ends: bool,
 }
 
@@ -99,7 +99,7 @@ impl Console {
         }
     }
 
-    /// Answers a key in the line.
+    /// Handles a key in the input.
     fn key(&self, props: &Props, event: &KeyboardEvent) {
         let Some(input) = self.input.cast::<HtmlTextAreaElement>() else {
             return;
@@ -109,7 +109,7 @@ impl Console {
             event.stop_propagation();
         }
         match event.key().as_str() {
-            // Text of several lines comes by pasting, or by Shift.
+            // Text of several lines comes from pasting, or Shift+Enter.
             "Enter" if !event.is_composing() && !event.shift_key() => {
                 event.prevent_default();
                 let line = input.value();
@@ -144,7 +144,7 @@ impl Console {
                 };
                 input.set_value(line);
             }
-            // An empty line lets Tab through: the console is no trap.
+            // In an empty line Tab moves the focus: the console must not trap it.
             "Tab" if !event.shift_key() && !input.value().is_empty() => {
                 event.prevent_default();
                 Self::complete(props, &input);
@@ -156,7 +156,7 @@ impl Console {
                 }
                 input.set_value("");
             }
-            // A line that is changed is a new one.
+            // A changed line is a new one.
             key if key.chars().count() == 1 || matches!(key, "Backspace" | "Delete") => {
                 self.back.set(0)
             }
@@ -272,7 +272,7 @@ impl Component for Console {
         let Some(output) = self.output.cast::<Element>() else {
             return;
         };
-        // The line sticks to the upper edge: where it would stand is told by what comes after it.
+        // The command line is sticky: its position follows from the element after it.
         let lines = output
             .query_selector_all(".cmdline")
             .ok()
@@ -295,14 +295,14 @@ impl Component for Console {
     }
 }
 
-/// A line in which some words are links, by their numbers.
+/// Draws a line in which some words, given by their indices, are links.
 fn parts(text: &str, names: impl Iterator<Item = (usize, Callback<MouseEvent>)>) -> Html {
     let (mut rest, mut all, mut gone) = (text, Vec::new(), 0);
     for (number, onclick) in names {
         let Some(word) = rest.split_whitespace().nth(number - gone) else {
             continue;
         };
-        // A word of this text: where it begins in it.
+        // The word is a slice of this text: its offset.
         let at = word.as_ptr().addr() - rest.as_ptr().addr();
         let (before, after) = rest.split_at(at);
         let name = word.trim_end_matches(',');
@@ -315,7 +315,7 @@ fn parts(text: &str, names: impl Iterator<Item = (usize, Callback<MouseEvent>)>)
     all.into_iter().collect()
 }
 
-/// Moves the focus into the line.
+/// Focuses the input.
 pub fn focus() {
     if let Ok(Some(input)) = dom::document().query_selector("#console textarea")
         && let Ok(input) = input.dyn_into::<HtmlTextAreaElement>()

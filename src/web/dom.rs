@@ -1,5 +1,5 @@
-//! The few browser functions that the components need. Whatever may be denied (storage in a sandboxed
-//! frame, the clipboard) fails silently or is reported to the caller.
+//! The few browser functions that the components need. Functions that may be denied (storage in a sandboxed frame, the clipboard) fail
+//! silently or report to the caller.
 
 use super::language::Lang;
 use i18n::Catalogue;
@@ -10,24 +10,24 @@ use web_sys::{Document, Element, Window};
 use yew::html::Scope;
 use yew::prelude::*;
 
-/// The window. There is one: this code runs nowhere else.
+/// Returns the window, which always exists here.
 #[expect(clippy::expect_used, reason = "a page has a window")]
 pub fn window() -> Window {
     web_sys::window().expect("a window")
 }
 
-/// The document.
+/// Returns the document.
 #[expect(clippy::expect_used, reason = "a window has a document")]
 pub fn document() -> Document {
     window().document().expect("a document")
 }
 
-/// The element with this id.
+/// Returns the element with this id.
 pub fn element(id: &str) -> Option<Element> {
     document().get_element_by_id(id)
 }
 
-/// Milliseconds of the wall clock since the page began.
+/// Milliseconds since the page was loaded.
 pub fn now() -> f64 {
     window()
         .performance()
@@ -53,21 +53,21 @@ pub fn renders(what: &str) {
 #[inline(always)]
 pub fn renders(_: &str) {}
 
-/// Keeps a preference where that is allowed.
+/// Stores a preference if storage is allowed.
 pub fn keep(key: &str, value: &str) {
     if let Ok(Some(storage)) = window().local_storage() {
         let _ = storage.set_item(key, value);
     }
 }
 
-/// A preference that was kept.
+/// Returns a stored preference.
 pub fn kept(key: &str) -> Option<String> {
     window().local_storage().ok()??.get_item(key).ok()?
 }
 
 const SESSION: &str = "loopscope.session";
 
-/// Keeps what was done for a reload of this tab, with the address that it is of; an empty text keeps nothing.
+/// Stores the session for a reload of this tab, with its address; an empty text removes it.
 pub fn keep_for_reload(hash: &str) {
     if let Ok(Some(storage)) = window().session_storage() {
         let href = window().location().href().unwrap_or_default();
@@ -79,9 +79,9 @@ pub fn keep_for_reload(hash: &str) {
     }
 }
 
-/// What was kept, where this is a reload, or a way back, to the same address.
+/// Returns the stored session, if this is a reload of, or a return to, the same address.
 pub fn kept_for_reload() -> Option<String> {
-    // A frame may have no storage, and its page decides what it shows.
+    // A frame may have no storage, and its embedding page decides what it shows.
     let navigation = window()
         .performance()?
         .get_entries_by_type("navigation")
@@ -97,7 +97,7 @@ pub fn kept_for_reload() -> Option<String> {
     (window().location().href().ok()? == href).then(|| hash.to_owned())
 }
 
-/// Whether a media query holds.
+/// Returns true if a media query matches.
 pub fn prefers(query: &str) -> bool {
     window()
         .match_media(query)
@@ -106,7 +106,7 @@ pub fn prefers(query: &str) -> bool {
         .is_some_and(|list| list.matches())
 }
 
-/// A parameter of the address.
+/// Returns a parameter of the address.
 pub fn query(name: &str) -> Option<String> {
     let search = window()
         .location()
@@ -119,12 +119,12 @@ pub fn query(name: &str) -> Option<String> {
         .get(name)
 }
 
-/// Whether the address says that the clock runs from the start; none where it says nothing.
+/// Returns true if the address asks the clock to run from the start; `None` without the parameter.
 pub fn autoplay() -> Option<bool> {
     query("autoplay").map(|value| value != "0" && value != "false")
 }
 
-/// The fragment of the address, with its `#`.
+/// Returns the fragment of the address, with its `#`.
 pub fn fragment() -> String {
     let hash = window().location().hash().unwrap_or_default();
     if hash.is_empty() {
@@ -134,7 +134,7 @@ pub fn fragment() -> String {
     }
 }
 
-/// What a page that was saved as one file was saved with.
+/// Returns a value stored in a page saved as one file.
 fn saved(name: &str) -> Option<String> {
     let file = js_sys::Reflect::get(&window(), &"loopscopeFile".into())
         .ok()
@@ -149,7 +149,7 @@ pub fn set_fragment(fragment: &str) {
     }
 }
 
-/// Packs bytes with zlib, beside the page's own thread; nothing where the browser cannot.
+/// Compresses bytes with zlib in a worker; `None` if the browser cannot.
 pub async fn deflate(bytes: &[u8]) -> Option<Vec<u8>> {
     let pack = js_sys::Reflect::get(&window(), &"loopscopeDeflate".into())
         .ok()?
@@ -164,14 +164,14 @@ pub async fn deflate(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(js_sys::Uint8Array::new(&packed).to_vec())
 }
 
-/// Whether a lesson is presented: large, with nothing beside it.
+/// Returns true while a lesson is presented: large, with nothing beside it.
 pub fn presents() -> bool {
     document()
         .document_element()
         .is_some_and(|root| root.class_list().contains("present"))
 }
 
-/// Begins or ends presenting, on the whole screen where the browser lets the page have it.
+/// Starts or ends presenting, in full screen if the browser allows it.
 pub fn present(on: bool) {
     if let Some(root) = document().document_element() {
         let _ = root.class_list().toggle_with_force("present", on);
@@ -179,7 +179,7 @@ pub fn present(on: bool) {
     fill_screen(on);
 }
 
-/// Takes the whole screen, or gives it back.
+/// Enters or leaves full screen.
 pub fn fill_screen(on: bool) {
     match document().document_element() {
         Some(root) if on => drop(root.request_fullscreen()),
@@ -188,7 +188,7 @@ pub fn fill_screen(on: bool) {
     }
 }
 
-/// The address of the page without query and fragment.
+/// Returns the address of the page without query and fragment.
 pub fn address() -> String {
     let location = window().location();
     format!(
@@ -198,7 +198,7 @@ pub fn address() -> String {
     )
 }
 
-/// Copies text. Old ways are used where the clipboard is refused.
+/// Copies text, with a fallback if the clipboard is refused.
 pub fn copy(text: &str) {
     let clipboard = window().navigator().clipboard();
     if !clipboard.is_undefined() {
@@ -206,7 +206,7 @@ pub fn copy(text: &str) {
     }
 }
 
-/// The size of the window.
+/// Returns the size of the window.
 pub fn size() -> (f64, f64) {
     let number = |value: Result<JsValue, JsValue>| {
         value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0)
@@ -225,11 +225,11 @@ pub fn set_theme(dark: bool) {
 }
 
 thread_local! {
-    /// The tokens read so far, and the theme they are of.
+    /// Tokens read so far, and their theme.
     static TOKENS: RefCell<(String, Vec<(String, String)>)> = const { RefCell::new((String::new(), Vec::new())) };
 }
 
-/// The tokens that canvases are painted with.
+/// Tokens used for painting canvases.
 const PAINTS: [&str; 17] = [
     "--text",
     "--text-2",
@@ -250,8 +250,8 @@ const PAINTS: [&str; 17] = [
     "--st-failed",
 ];
 
-/// A colour or another token of the style sheet. All that are painted with are read at once in a theme: reading one makes the
-/// browser settle the styles of the whole page.
+/// Returns a colour or another token of the style sheet. All painting tokens of a theme are read at once: reading one makes the browser
+/// compute the styles of the whole page.
 pub fn token(name: &str) -> String {
     let Some(root) = document().document_element() else {
         return String::new();
@@ -285,7 +285,7 @@ pub fn token(name: &str) -> String {
     })
 }
 
-/// A function that a script of the page has defined.
+/// Returns a function defined by a script of the page.
 pub fn function(name: &str) -> Option<js_sys::Function> {
     js_sys::Reflect::get(&window(), &name.into())
         .ok()?
@@ -293,12 +293,12 @@ pub fn function(name: &str) -> Option<js_sys::Function> {
         .ok()
 }
 
-/// Whether a lesson or manifest is named by its address.
+/// Returns true if a lesson or manifest is named by its address.
 pub fn is_address(name: &str) -> bool {
     name.contains(['/', '.'])
 }
 
-/// A text that `start.js` has loaded from the address in the query, or why it could not.
+/// Returns the text that `start.js` has loaded from the address in the query, or its error.
 pub fn loaded_text() -> Option<Result<String, String>> {
     let text = |name: &str| {
         js_sys::Reflect::get(&window(), &name.into())
@@ -310,7 +310,7 @@ pub fn loaded_text() -> Option<Result<String, String>> {
         .or_else(|| text("loopscopeTextError").map(Err))
 }
 
-/// Whether a lesson that stands in the address is taken by a learner: in a frame, a file, a package, or from an address of its own.
+/// Returns true if a lesson in the address is for a learner: in a frame, a file, a package, or from an address of its own.
 pub fn is_for_learners() -> bool {
     query("embed").is_some()
         || query("learn").is_some()
@@ -318,7 +318,7 @@ pub fn is_for_learners() -> bool {
         || loaded_text().is_some()
 }
 
-/// Progress that a learning platform has kept of the lesson (`static/scorm.js`), given once.
+/// Returns the progress that a learning platform has stored for the lesson (`static/scorm.js`), once.
 pub fn take_resume_point() -> Option<serde_json::Value> {
     let (window, name) = (window(), "loopscopeResume".into());
     let text = js_sys::Reflect::get(&window, &name).ok()?.as_string()?;
@@ -326,7 +326,7 @@ pub fn take_resume_point() -> Option<serde_json::Value> {
     serde_json::from_str(&text).ok()
 }
 
-/// Whether the theme of the page is the dark one.
+/// Returns true if the page's theme is dark.
 pub fn is_dark() -> bool {
     document()
         .document_element()
@@ -343,7 +343,7 @@ pub fn tell_stopped(at: &str, report: &str) {
     }
 }
 
-/// Loads another script of the page; `then` runs in a task of its own when it has run, and is told whether it has.
+/// Loads another script of the page; `then` runs in a task of its own, with true on success.
 fn load_script(name: &str, then: impl FnOnce(bool) + Clone + 'static) {
     let Some(load) = function("loopscopeScript") else {
         return;
@@ -364,7 +364,7 @@ fn load_script(name: &str, then: impl FnOnce(bool) + Clone + 'static) {
     failed.forget();
 }
 
-/// Loads another script of the page; `then` runs when it has run, and never if it cannot be had.
+/// Loads another script of the page; `then` runs on success only.
 pub fn fetch_script(name: &str, then: impl FnOnce() + Clone + 'static) {
     load_script(name, |there| {
         if there {
@@ -373,7 +373,7 @@ pub fn fetch_script(name: &str, then: impl FnOnce() + Clone + 'static) {
     });
 }
 
-/// Loads a lesson of the library; `then` gets its text, or nothing if it cannot be had.
+/// Loads a lesson of the library; `then` is called with its text, or `None` on failure.
 pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'static) {
     let own = name.to_owned();
     load_script(&format!("lessons/{name}.js"), move |there| {
@@ -385,7 +385,7 @@ pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'sta
     });
 }
 
-/// Loads the descriptions of fields and the published files; `then` hears whether they are there.
+/// Loads the field descriptions and the published files; `then` is called with true on success.
 pub fn fetch_descriptions(then: impl FnOnce(bool) + Clone + 'static) {
     load_script("explain.js", move |there| {
         let text = |name: &str| {
@@ -400,7 +400,7 @@ pub fn fetch_descriptions(then: impl FnOnce(bool) + Clone + 'static) {
     });
 }
 
-/// Saves the page as one file (`html`) or as a package (`scorm`); then says what went wrong, if anything did.
+/// Saves the page as one file (`html`) or as a package (`scorm`); then reports the error, if there was one.
 pub fn save_single(
     form: &'static str,
     hash: String,
@@ -421,7 +421,7 @@ pub fn save_single(
     });
 }
 
-/// The language that is wanted: said in the address, chosen before, or the browser's.
+/// Returns the preferred language: of the address, chosen before, or the browser's.
 pub fn wanted_language() -> Lang {
     let said = query("lang")
         .or_else(|| kept("loopscope.lang"))
@@ -429,7 +429,7 @@ pub fn wanted_language() -> Lang {
     said.map_or(Lang::English, |tag| Lang::of(&tag))
 }
 
-/// Uses a language, whose catalogue is loaded when it is wanted first; `then` runs when it is there.
+/// Switches the language; its catalogue is loaded at first use, and `then` runs when it is there.
 pub fn speak(lang: Lang, then: Callback<Lang>) {
     let read = || {
         js_sys::Reflect::get(&window(), &"loopscopeCatalogue".into())
@@ -442,7 +442,7 @@ pub fn speak(lang: Lang, then: Callback<Lang>) {
             lang,
             file.map_or(Catalogue::ENGLISH, |file| Catalogue::read(&file)),
         );
-        // The code editor has words of its own.
+        // The code editor has its own phrases.
         if let Ok(event) = web_sys::Event::new("loopscope-language") {
             let _ = window().dispatch_event(&event);
         }
@@ -455,7 +455,7 @@ pub fn speak(lang: Lang, then: Callback<Lang>) {
     }
 }
 
-/// Runs something with a function that a script of the page defines; it is loaded once.
+/// Calls a closure with a function that a script of the page defines; the script is loaded once.
 pub fn with_script(
     file: &str,
     name: &'static str,
@@ -478,15 +478,15 @@ pub fn save_text(name: String, text: String) {
     });
 }
 
-/// Moves the focus to an element.
+/// Focuses an element.
 pub fn focus(element: &Element) {
     if let Some(element) = element.dyn_ref::<web_sys::HtmlElement>() {
         let _ = element.focus();
     }
 }
 
-/// Answers an event while the browser dispatches it. A message may be read later: once the scheduler has worked for 16 ms it lets the
-/// browser go on first, and by then the event has had its default action, and the next key has gone to where the focus was.
+/// Handles an event while the browser dispatches it. A message may be handled later: once the scheduler has worked for 16 ms it yields to
+/// the browser, and by then the event has had its default action, and the next key has gone to the previous focus.
 pub fn answer<C: Component, E: 'static>(
     link: &Scope<C>,
     answer: impl Fn(&C, &E) + 'static,
@@ -499,27 +499,27 @@ pub fn answer<C: Component, E: 'static>(
     })
 }
 
-/// The element of the diagram that Tab and F6 focus: one of its objects, or the diagram itself where it is empty.
+/// Selector of the diagram's element that Tab and F6 focus: one of its objects, or the diagram itself if it is empty.
 pub const STAGE_STOP: &str = "#stage[tabindex], #stage [tabindex='0']";
 
-/// The focus goes to what the diagram has for it, where it has something.
+/// Focuses the diagram's stop; returns true if it has one.
 pub fn enter_stage() -> bool {
     let found = document().query_selector(STAGE_STOP).ok().flatten();
     found.as_ref().inspect(|element| focus(element)).is_some()
 }
 
-/// Asks for one animation frame.
+/// Requests one animation frame.
 pub fn frame(closure: &Closure<dyn FnMut()>) {
     let _ = window().request_animation_frame(closure.as_ref().unchecked_ref());
 }
 
-/// An icon of the sprite.
+/// Draws an icon of the sprite.
 pub fn icon(name: &str, size: u32) -> Html {
     let size = size.to_string();
     html! { <svg width={size.clone()} height={size} aria-hidden="true"><use href={format!("#{name}")} /></svg> }
 }
 
-/// The tile of a kind.
+/// Draws the icon tile of a kind.
 pub fn tile(kind: &str) -> Html {
     let (name, family) = views::icons::kind_icon(kind);
     html! { <span class={classes!("kicon", family)}>{ icon(name, 16) }</span> }

@@ -1,4 +1,4 @@
-//! The snippet for other pages, and what can be chosen about it.
+//! The snippet for other pages, and its options.
 
 use super::dom;
 use super::language::say;
@@ -7,11 +7,10 @@ use views::view::View;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-/// What is written for a choice, and what it is called.
+/// Value and label of an option.
 type Choice = (&'static str, Constant);
 
-/// What the frame may be like: its colours, its height in pixels, and whether its clock runs from the beginning. As few words as
-/// the element knows.
+/// Options of the frame: its theme, its height in pixels, and autoplay. The values are those of the element's attributes.
 const THEMES: [Choice; 3] = [
     ("", || msg::theme_system()),
     ("light", || msg::theme_light()),
@@ -27,7 +26,7 @@ const LANGUAGES: [Choice; 3] = [
     ("en", || Message::name("English")),
     ("zh", || Message::name("简体中文")),
 ];
-/// Whether the frame is as the page is, which is what its author sees, or begins with the manifest.
+/// Contents of the frame: the page as its author sees it, or the manifest alone.
 const CONTENTS: [Choice; 2] = [
     ("", || msg::embed_contents_now()),
     (ALONE, || msg::embed_contents_manifest()),
@@ -38,7 +37,7 @@ const PLAYS: [Choice; 2] = [
     ("", || msg::embed_start_click()),
 ];
 
-/// What was chosen, in the order of the form: diagram, theme, height, autoplay, language, contents.
+/// Chosen values in the order of the form: diagram, theme, height, autoplay, language, contents.
 pub fn chosen() -> Vec<String> {
     let Ok(all) = dom::document().query_selector_all(".choices select") else {
         return Vec::new();
@@ -48,12 +47,12 @@ pub fn chosen() -> Vec<String> {
     selects.map(|select| select.value()).collect()
 }
 
-/// Whether the frame is to be as the page is, with all that was done.
+/// Returns true if the frame is to show the page as it is, with its history.
 pub fn is_of_now(chosen: &[String]) -> bool {
     chosen.get(5).is_none_or(|contents| contents != ALONE)
 }
 
-/// The form, with what was chosen so far. `done`: something was done that the frame may have too.
+/// Draws the form with the chosen values. `done`: there is a history that the frame could include.
 pub fn choices(chosen: &[String], view: &View, done: bool, onchange: Callback<Event>) -> Html {
     let views = views::ALL
         .iter()
@@ -72,16 +71,16 @@ pub fn choices(chosen: &[String], view: &View, done: bool, onchange: Callback<Ev
     html! { <div class="grid choices" onchange={onchange}>{ picker(0, msg::embed_diagram(), &views, view.id) }{ picker(1, msg::embed_theme(), &of(&THEMES), "") }{ picker(2, msg::embed_height(), &of(&HEIGHTS), "") }{ picker(3, msg::embed_start(), &of(&PLAYS), "1") }{ picker(4, msg::embed_language(), &of(&LANGUAGES), "") }if done { { picker(5, msg::embed_contents(), &of(&CONTENTS), "") } }</div> }
 }
 
-/// What a frame opens with.
+/// Contents with which a frame opens.
 #[derive(Clone, Copy, Debug)]
 pub enum Opens<'a> {
-    /// A lesson of the page, by its name.
+    /// Lesson of the library, by its name.
     Lesson(&'a str),
-    /// The fragment of a link.
+    /// Fragment of a link.
     Link(&'a str),
 }
 
-/// Where the frame that is pasted finds its page, as `embed.js` writes it in a page of this language.
+/// Address of the pasted frame, as `embed.js` writes it in a page of this language.
 pub fn address(
     page: &str,
     opens: Opens<'_>,
@@ -101,7 +100,7 @@ pub fn address(
         Opens::Lesson(name) => (name, ""),
         Opens::Link(hash) => ("", hash),
     };
-    // A lesson shows the diagrams that it is about.
+    // A lesson selects its own diagrams.
     let view = if lesson.is_empty() {
         of(0, view.id)
     } else {
@@ -125,7 +124,7 @@ pub fn address(
     .concat()
 }
 
-/// How high it is, in pixels.
+/// Height in pixels.
 pub fn height(chosen: &[String]) -> String {
     chosen
         .get(2)
@@ -133,7 +132,7 @@ pub fn height(chosen: &[String]) -> String {
         .map_or_else(|| "420".into(), String::clone)
 }
 
-/// What a reader sees without JavaScript: a link to the page, and the manifest.
+/// Fallback without JavaScript: a link to the page, and the manifest.
 fn fallback(page: &str, opens: Opens<'_>, manifest: &str) -> String {
     let (query, text) = match opens {
         Opens::Lesson(name) => (["?lesson=", name].concat(), ""),
@@ -161,7 +160,7 @@ fn fallback(page: &str, opens: Opens<'_>, manifest: &str) -> String {
     .concat()
 }
 
-/// What is to be pasted, of the page at an address.
+/// Builds the snippet for the page at an address.
 pub fn snippet(
     page: &str,
     opens: Opens<'_>,

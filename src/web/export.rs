@@ -1,5 +1,5 @@
-//! Saves the diagram that is shown, or how it came to be. Pictures are written from their scenes, in parts with a breath between them;
-//! `static/export.js` makes a file of them.
+//! Saves the diagram shown, or an animation of its history. Pictures are written from their scenes, in parts that yield to the browser;
+//! `static/export.js` makes files of them.
 
 use super::dom::{document, window};
 use super::language::say;
@@ -17,30 +17,30 @@ use wasm_bindgen::{JsCast, JsValue};
 
 /// Milliseconds of one part of the work.
 const PART_MS: f64 = 12.0;
-/// Tasks of the engine in it.
+/// Budget of a part in tasks of the engine.
 const TASKS: usize = 200;
-/// A scene with more items does not move.
+/// Number of items of a scene above which it is not animated.
 const MAX_MOVING_ITEMS: usize = 150;
-/// How much of the history is shown where no stretch is marked, in milliseconds.
+/// Length of the animated history if no interval is marked, in milliseconds.
 pub const FILM_MS: u64 = 20_000;
 
-/// What can be saved.
+/// Format of a saved picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageFormat {
-    /// The picture.
+    /// SVG.
     Svg,
-    /// The picture, painted.
+    /// PNG.
     Png,
-    /// The last seconds, as a picture that moves.
+    /// Last seconds as an animated SVG.
     Film,
-    /// The same as a video.
+    /// Last seconds as a video.
     Video,
-    /// The same as a document with a picture on each page.
+    /// The last seconds as a document with a picture per page.
     Stills,
 }
 
 impl ImageFormat {
-    /// In the order of the menu.
+    /// All formats, in the order of the menu.
     const ALL: [ImageFormat; 5] = [
         ImageFormat::Svg,
         ImageFormat::Png,
@@ -49,8 +49,8 @@ impl ImageFormat {
         ImageFormat::Stills,
     ];
 
-    /// What can be saved of a scene: large ones do not move, since each frame would take as long as a picture; and not each browser
-    /// makes videos.
+    /// Returns the formats available for a scene: large ones are not animated, since each frame would take as long as a picture, and not
+    /// every browser can make videos.
     pub fn of(scene: &Scene) -> impl Iterator<Item = ImageFormat> {
         let small = scene.items.len() <= MAX_MOVING_ITEMS && !scene.dense();
         ImageFormat::ALL.into_iter().filter(move |form| {
@@ -58,7 +58,7 @@ impl ImageFormat {
         })
     }
 
-    /// Its entry in the menu, where this stretch of the history is marked.
+    /// Title in the menu, for a marked interval of the history.
     pub fn title(self, stretch: Option<(u64, u64)>) -> String {
         let stretch = stretch.map_or_else(
             || msg::export_last(FILM_MS),
@@ -73,12 +73,12 @@ impl ImageFormat {
         }
     }
 
-    /// Whether it shows a stretch of the history.
+    /// Returns true if it shows an interval of the history.
     pub fn moves(self) -> bool {
         self.frame_ms().is_some()
     }
 
-    /// How far the frames of a stretch are apart, in milliseconds.
+    /// Interval of the frames, in milliseconds.
     pub fn frame_ms(self) -> Option<u64> {
         match self {
             ImageFormat::Svg | ImageFormat::Png => None,
@@ -106,7 +106,7 @@ fn makes_videos() -> bool {
         .is_some_and(|able| able.is_truthy())
 }
 
-/// Saves a scene under a name; `selected` is the uid of what is chosen in it.
+/// Saves a scene under a name; `selected` is the uid of the selected object.
 pub fn save(scene: Rc<Scene>, selected: &str, form: ImageFormat, name: String) {
     let mut pieces = Pieces::new(scene, selected, style(), language::words());
     let mut parts = Vec::new();
@@ -126,7 +126,7 @@ pub fn save(scene: Rc<Scene>, selected: &str, form: ImageFormat, name: String) {
     });
 }
 
-/// Saves how a diagram came to be, under a name.
+/// Saves an animation of the history, under a name.
 pub fn save_film(mut filming: Filming, form: ImageFormat, name: String) {
     in_parts(move || {
         if filming.advance(TASKS) {
@@ -146,7 +146,7 @@ pub fn save_film(mut filming: Filming, form: ImageFormat, name: String) {
     });
 }
 
-/// As one picture that moves.
+/// Saves the frames as one animated picture.
 fn save_moving(film: Film, name: String) {
     let mut film = Some(film);
     in_parts(move || {
@@ -159,7 +159,7 @@ fn save_moving(film: Film, name: String) {
     });
 }
 
-/// As a video, of whose frames each stays for so many milliseconds, or as pages.
+/// Saves the frames as a video, each lasting `step` milliseconds, or as pages.
 fn save_stills(mut film: Film, form: ImageFormat, step: u64, name: String) {
     let mut stills = Vec::new();
     in_parts(move || {
@@ -178,7 +178,7 @@ fn save_stills(mut film: Film, form: ImageFormat, step: u64, name: String) {
     });
 }
 
-/// Does work as long as it says that there is more, with a breath after each part.
+/// Runs work in parts as long as it returns true, yielding to the browser after each.
 fn in_parts(mut work: impl FnMut() -> bool + 'static) {
     let until = dom::now() + PART_MS;
     while dom::now() < until {
@@ -189,7 +189,7 @@ fn in_parts(mut work: impl FnMut() -> bool + 'static) {
     Timeout::new(0, move || in_parts(work)).forget();
 }
 
-/// The colours and icons of the page.
+/// Colours and icons of the page.
 fn style() -> Style {
     let sprite = document()
         .query_selector("symbol#logo")
@@ -202,10 +202,10 @@ fn style() -> Style {
     )
 }
 
-/// What is handed over to the script, once: a closure that is kept has no copy of it.
+/// Data handed to the script once: a closure that is kept must not hold a copy.
 type Made = Rc<RefCell<Option<(String, Vec<String>)>>>;
 
-/// Makes a file of what was written, as soon as the script for that is there.
+/// Makes a file of what was written, once the script for it is loaded.
 fn hand_over(
     form: ImageFormat,
     name: String,

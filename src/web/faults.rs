@@ -3,22 +3,24 @@
 use super::dom::icon;
 use super::language::{Lang, say};
 use crate::web::dom;
+use actions::Action;
 use explain::remedies::ActionOffer;
+use fault::Fault;
 use i18n::{Message, msg};
 use yew::prelude::*;
 
-/// The faults, and what they are about.
+/// Properties of the menu of faults.
 #[derive(Properties, PartialEq)]
 pub struct FaultsProps {
-    /// Over all of them.
+    /// Heading of the menu.
     pub title: Message,
-    /// Over those that strike the object or the loop itself.
+    /// Heading of the faults of the object or loop itself.
     pub own: Message,
-    /// The faults.
+    /// Faults.
     pub offers: Vec<ActionOffer>,
     /// Enters a line.
-    pub on_command: Callback<String>,
-    /// The language.
+    pub on_command: Callback<Action>,
+    /// Language of the page.
     pub lang: Lang,
 }
 
@@ -26,20 +28,16 @@ pub struct FaultsProps {
 #[component]
 pub fn Faults(props: &FaultsProps) -> Html {
     let fault = |offer: &ActionOffer| {
-        let (on_command, line) = (props.on_command.clone(), offer.line.clone());
+        let (on_command, action) = (props.on_command.clone(), offer.action.clone());
         let onclick = Callback::from(move |event: MouseEvent| {
             close_menu(event.target_dyn_into());
-            on_command.emit(line.clone());
+            on_command.emit(action.clone());
         });
         html! { <button type="button" onclick={onclick}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> }
     };
-    // What strikes it, what its watchers learn of it, and what holds for the whole cluster.
-    let of = |offer: &&ActionOffer| match offer
-        .line
-        .strip_prefix("fault ")
-        .and_then(|line| line.split(' ').next())
-    {
-        Some("lose" | "delay") => 1,
+    // Groups: faults of the object itself, faults of its watch events, and faults of the whole cluster.
+    let of = |offer: &&ActionOffer| match offer.action {
+        Action::Fault(Fault::Lose { .. } | Fault::Delay { .. }) => 1,
         _ if offer.is_for_all() => 2,
         _ => 0,
     };
@@ -59,7 +57,7 @@ pub fn Faults(props: &FaultsProps) -> Html {
             event.stop_propagation();
         }
     });
-    // Once the focus is elsewhere it closes.
+    // The menu closes when it loses the focus.
     let left = Callback::from(|event: FocusEvent| {
         let of = event
             .target_dyn_into::<web_sys::Element>()
@@ -76,7 +74,7 @@ pub fn Faults(props: &FaultsProps) -> Html {
     }
 }
 
-/// Closes the menu that an element is in and gives the focus back to its button; true if there was one to close.
+/// Closes the menu around an element and focuses its button; returns true if there was one.
 fn close_menu(element: Option<web_sys::HtmlElement>) -> bool {
     let Some(menu) = element.and_then(|element| element.closest("details[open]").ok().flatten())
     else {

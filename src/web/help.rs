@@ -1,4 +1,4 @@
-//! Help: what the page is, what to try first, the keys, the words, and what is simulated.
+//! Help: the purpose of the page, things to try, the keys, the words, and what is simulated.
 
 use super::dom::{document, icon};
 use super::language::{Lang, current, say};
@@ -64,7 +64,7 @@ const WORDS: [(Constant, Constant); 17] = [
     (|| msg::word_virtual(), || msg::word_virtual_means()),
 ];
 
-/// The things to try, as buttons, and what else stands beside them.
+/// Draws the offers as buttons, followed by `more`.
 pub fn offers(tries: &[Message], on_try: &Callback<usize>, more: Html) -> Html {
     let button = |(at, words): (usize, &Message)| html! { <button type="button" class="btn sm" onclick={on_try.reform(move |_: MouseEvent| at)}>{ say(words) }</button> };
     html! { <div class="row wrap tries" role="group" aria-label={say(msg::help_try())}>{ for tries.iter().enumerate().map(button) }{ more }</div> }
@@ -74,7 +74,7 @@ fn part(title: Message, open: bool, body: Html) -> Html {
     html! { <details open={open}><summary>{ icon("i-down", 14) }<h3>{ say(title) }</h3></summary>{ body }</details> }
 }
 
-/// The way to the documentation, where it was built beside the page (scripts/offline.mjs).
+/// Link to the documentation, if it was built beside the page (scripts/offline.mjs).
 fn guide() -> Html {
     let link = document()
         .query_selector("link[rel=help]")
@@ -92,8 +92,8 @@ fn guide() -> Html {
     html! { <>{ " " }<a href={[home.as_str(), page].concat()} target="_blank" rel="noopener">{ say(msg::help_guide()) }</a></> }
 }
 
-/// The body of the dialog.
-/// `narrow`: there is little room, and no keyboard to name keys of.
+/// Draws the body of the dialog.
+/// `narrow`: there is little room, and no keyboard whose keys could be named.
 pub fn help(tries: &[Message], on_try: &Callback<usize>, narrow: bool) -> Html {
     let keys = html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt>{ for key.split_whitespace().map(|key| if key == "…" { key.into() } else { html! { <kbd class="k">{ key }</kbd> } }) }</dt><dd>{ say(words()) }</dd></> }) }</dl> };
     let words = html! { <dl class="words">{ for WORDS.iter().map(|(word, means)| html! { <><dt>{ say(word()) }</dt><dd>{ say(means()) }</dd></> }) }</dl> };
@@ -101,7 +101,7 @@ pub fn help(tries: &[Message], on_try: &Callback<usize>, narrow: bool) -> Html {
         <div class="help">
             <p>{ say(msg::help_what()) }{ guide() }</p>
             if !tries.is_empty() { <p class="dim">{ say(msg::help_try()) }</p>{ offers(tries, on_try, Html::default()) } }
-            // What is open comes last, so that all three are in sight.
+            // The open part comes last, so that all three headings are visible.
             { part(msg::help_words(), narrow, words) }
             { part(msg::help_simulated(), false, table()) }
             { part(msg::help_keys(), !narrow, keys) }

@@ -1,4 +1,4 @@
-//! What the page around a frame hears: whether the clock runs, and how far a lesson was taken (`static/host.js`).
+//! Reports to the page around a frame: the clock's state, and the progress in a lesson (`static/host.js`).
 
 use super::dom;
 use i18n::Message;
@@ -8,19 +8,19 @@ use session::playback::Reached;
 use std::cell::RefCell;
 use wasm_bindgen::JsValue;
 
-/// Fault that the page shows as long as it lasts, and its code for the page around.
+/// Fault that the page shows as long as it lasts, with a code for the embedding page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageFault {
     /// `source`, `link`, `lesson`, `view`, `manifest` or `file`.
     pub code: &'static str,
-    /// Line of the manifest or lesson, from 1; 0 for none.
+    /// Line of the manifest or lesson, from 1; 0 if there is none.
     pub line: usize,
-    /// What is wrong.
+    /// Description.
     pub words: Message,
 }
 
 impl PageFault {
-    /// A fault of no line.
+    /// Creates a fault without a line.
     pub fn new(code: &'static str, words: Message) -> PageFault {
         PageFault {
             code,
@@ -31,13 +31,13 @@ impl PageFault {
 }
 
 thread_local! {
-    /// What was told last.
+    /// Values reported last.
     static TOLD: RefCell<(bool, Value)> = const { RefCell::new((false, Value::Null)) };
-    /// The fault that was told last.
+    /// Fault reported last.
     static TOLD_FAULT: RefCell<Option<PageFault>> = const { RefCell::new(None) };
 }
 
-/// Tells the page around of a fault, once.
+/// Reports a fault to the embedding page, once.
 pub fn tell_fault(fault: Option<&PageFault>) {
     let Some(tell) = dom::function("loopscopeTell") else {
         return;
@@ -54,7 +54,7 @@ pub fn tell_fault(fault: Option<&PageFault>) {
     });
 }
 
-/// How far the lesson was taken, for other scripts; null without one. On the way to the step at which it was left, what was told last.
+/// Progress in the lesson, for other scripts; null without one. While resuming, the last reported value.
 pub fn lesson(state: &State) -> Value {
     let Some(player) = &state.player else {
         return Value::Null;
@@ -65,7 +65,7 @@ pub fn lesson(state: &State) -> Value {
     player.told(super::language::tongue())
 }
 
-/// Sends to the cluster that is followed what a person has done (`static/follow.js`).
+/// Sends a person's actions to the followed cluster (`static/follow.js`).
 pub fn send(state: &mut State) {
     let Some(following) = &mut state.following else {
         return;
@@ -82,7 +82,7 @@ pub fn send(state: &mut State) {
     }
 }
 
-/// Tells what has changed.
+/// Reports changes.
 pub fn tell(state: &mut State) {
     let reached = state
         .timeline

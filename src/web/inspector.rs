@@ -1,10 +1,11 @@
-//! The inspector: facts, YAML, Events and the chain of causes of what is selected, and what can be done with it.
+//! The inspector: facts, YAML, Events and the chain of causes of the selected object, and the actions on it.
 
 use super::actions::Actions;
 use super::dom::{icon, tile};
 use super::language::{Lang, marked, say};
 use super::replaced;
 use crate::web::dom;
+use actions::Action;
 use explain::diagnose::{Diagnosis, Remedy};
 use explain::evidence;
 use explain::headline;
@@ -24,70 +25,70 @@ use views::highlight;
 use web_sys::KeyboardEvent;
 use yew::prelude::*;
 
-/// Letters of a value that stands beside its name.
+/// Length in characters above which a value is put below its name.
 const LONG_VALUE: usize = 40;
 
-/// Why the selected object is as it is.
+/// Explanation of the selected object.
 #[derive(Clone, Default, PartialEq)]
 pub struct Explanation {
-    /// Where it stands.
+    /// State.
     pub standing: Option<Rc<Standing>>,
-    /// What it waits for, down to the root.
+    /// Diagnosis: the chain of waiting down to the root cause.
     pub found: Rc<Vec<Diagnosis>>,
-    /// What the trial of the remedies found.
+    /// Verdicts on the remedies.
     pub verdicts: Verdicts,
-    /// How it came about, newest first.
+    /// Chain of causes, newest first.
     pub chain: Rc<Vec<Reason>>,
-    /// Which Pod took its place, and whose place it took.
+    /// Pods that it replaced, or that replaced it.
     pub replaced: Replaced,
-    /// What the newest led to.
+    /// Consequences of the newest change.
     pub led: Rc<Vec<Reason>>,
 }
 
-/// What the inspector shows.
+/// Properties of the inspector.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// The key of what is selected.
+    /// Key of the selected object.
     pub key_of: Option<ObjectRef>,
-    /// The object, while it exists.
+    /// Object, while it exists.
     pub object: Option<Rc<Object>>,
-    /// What its status says too late.
+    /// Lag of its status.
     pub late: Option<Message>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// The wall clock at time 0.
+    /// Wall clock at time 0.
     pub epoch: Timestamp,
-    /// The page.
+    /// Open tab.
     pub tab: Tab,
-    /// Why it is as it is.
+    /// Explanation of the object.
     pub why: Explanation,
-    /// What can be broken about it, or mended.
+    /// Faults that can be injected into it, or repaired.
     pub offers: Vec<ActionOffer>,
-    /// The revision to roll back to, if it has one.
+    /// Revision to roll back to, if there is one.
     pub undoes: Option<Rc<Object>>,
-    /// A remedy was chosen, or all are to be tried on a copy.
+    /// A remedy was chosen, or all are to be tried on a copy (`None`).
     pub on_cure: Callback<Option<Remedy>>,
     /// Events about it.
     pub events: Rc<Vec<Rc<Object>>>,
-    /// A page was chosen.
+    /// A tab was chosen.
     pub on_tab: Callback<Tab>,
-    /// A kubectl line.
-    pub on_command: Callback<String>,
-    /// Another object.
+    /// Runs an action.
+    pub on_command: Callback<Action>,
+    /// Selects another object.
     pub on_select: Callback<Option<ObjectRef>>,
-    /// To an instant.
+    /// Goes to an instant.
     pub on_seek: Callback<u64>,
-    /// Whether it has the whole of a small page: then one is done with it rather than folds it away.
+    /// True if it fills a small page: then it is closed rather than folded away.
     pub narrow: bool,
-    /// Fold away.
+    /// Folds the inspector away.
     pub on_close: Callback<()>,
 }
 
-/// The inspector.
+/// Draws the inspector.
 #[component]
 pub fn Inspector(props: &Props) -> Html {
     dom::renders("Inspector");
-    // Another object begins at its top.
+    // Another object is shown from the top.
     use_effect_with(props.key_of.clone(), |_| {
         if let Some(body) = dom::element("i-body") {
             body.set_scroll_top(0);
@@ -169,7 +170,7 @@ pub fn Inspector(props: &Props) -> Html {
     }
 }
 
-/// The button that folds the inspector away, or closes it where it has the whole of a small page.
+/// Button that folds the inspector away, or closes it if it fills a small page.
 pub fn fold(narrow: bool, on_close: &Callback<()>) -> Html {
     let close = on_close.reform(|_: MouseEvent| ());
     match narrow {
@@ -182,7 +183,7 @@ pub fn fold(narrow: bool, on_close: &Callback<()>) -> Html {
     }
 }
 
-/// The inspector while nothing is chosen.
+/// Draws the inspector while nothing is selected.
 fn idle(fold: Html) -> Html {
     html! {
         <aside class="panel right" aria-label={say(msg::panel_inspector())} id="inspector">
@@ -257,7 +258,7 @@ fn events(props: &Props) -> Html {
     html! { <ol class="events">{ for rows }</ol> }
 }
 
-/// Where the object stands: the sentence, since when, and the remedy to try first.
+/// Draws the state of the object: the sentence, its start, and the remedy to try first.
 fn stands(props: &Props, standing: &Standing) -> Html {
     let (class, glyph) = match standing.health {
         Health::Well => ("well", "i-check"),
@@ -290,7 +291,7 @@ fn stands(props: &Props, standing: &Standing) -> Html {
     }
 }
 
-/// Whether the remedy beside the sentence is to roll back: it is not offered twice.
+/// Returns true if the remedy beside the sentence is a rollback: it is not offered twice.
 fn rolls_back(props: &Props) -> bool {
     let offered = props
         .why
@@ -300,20 +301,20 @@ fn rolls_back(props: &Props) -> bool {
     offered.is_some_and(|remedy| remedy.cure == Cure::Undo)
 }
 
-/// Selects an object.
+/// Callback that selects an object.
 fn selects(props: &Props, key: &ObjectRef) -> Callback<MouseEvent> {
     let key = key.clone();
     props.on_select.reform(move |_| Some(key.clone()))
 }
 
-/// A remedy as a button.
+/// Draws a remedy as a button.
 fn cure(props: &Props, remedy: &Remedy) -> Html {
     let (on_cure, own) = (props.on_cure.clone(), remedy.clone());
     let onclick = Callback::from(move |_: MouseEvent| on_cure.emit(Some(own.clone())));
-    html! { <button type="button" class="btn sm" title={remedy.steps.join("\n")} onclick={onclick}>{ say(remedy.words()) }</button> }
+    html! { <button type="button" class="btn sm" title={remedy.steps.iter().map(Action::to_string).collect::<Vec<_>>().join("\n")} onclick={onclick}>{ say(remedy.words()) }</button> }
 }
 
-/// What the object waits for: what decides at the root, the way down to it, what would help.
+/// Draws the diagnosis: the deciding fact at the root, the chain down to it, and the remedies.
 fn found(props: &Props) -> Html {
     let (Some(first), Some(last)) = (props.why.found.first(), props.why.found.last()) else {
         return Html::default();
@@ -332,7 +333,7 @@ fn found(props: &Props) -> Html {
         .iter()
         .map(|next| link(&next.object, Some(next.headline())))
         .collect();
-    // The last may wait for something that has nothing to say for itself.
+    // The last may wait for an object that has no diagnosis itself.
     if let Some(next) = &last.waits_for {
         links.push(link(next, None));
     }
@@ -389,7 +390,7 @@ fn chain(props: &Props) -> Html {
         let time = reason.at;
         let onclick = Callback::from(move |_: MouseEvent| on_seek.emit(time));
         let first = at == 0;
-        // The object that is shown is known, and numbers stand beside what they are of.
+        // The object shown need not be named, and counts are shown beside it.
         let own = reason.object.is_some() && reason.object == props.key_of;
         let counts = reason.effect.args().iter().any(|arg| matches!(arg, Arg::Change(_)));
         let effect = if own || counts { marked(&words::in_short(&reason.effect)) } else { marked(&reason.effect) };
@@ -423,12 +424,12 @@ fn saw(rows: &[Row]) -> Html {
     table(rows, rows.len() > 2)
 }
 
-/// Names and values; the last may be the conclusion.
+/// Draws names and values; the last row may be the conclusion.
 fn table(rows: &[Row], sums: bool) -> Html {
     let last = rows.len() - 1;
     let row = |(at, (name, value)): (usize, &Row)| {
         let value = say(value);
-        // What takes several lines is read from the left.
+        // Values of several lines are aligned left.
         let long = value.chars().count() > LONG_VALUE;
         html! { <div class={classes!((at == last && sums).then_some("sum"), long.then_some("long"))}><span>{ say(name) }</span><span class="mono">{ value }</span></div> }
     };

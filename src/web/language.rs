@@ -1,4 +1,4 @@
-//! The language of the page: messages become text here, at the moment of drawing.
+//! The language of the page: messages become text here, when they are drawn.
 
 use i18n::{Catalogue, Message, Part};
 use lesson::format::Tongue;
@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// A language of the page. What shows text has it among its properties, so that it is drawn anew in another.
+/// Language of the page. Components that show text have it as a property, so that they are redrawn when it changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lang {
     /// English, which is compiled in.
@@ -17,7 +17,7 @@ pub enum Lang {
 }
 
 impl Lang {
-    /// As `lang` in HTML.
+    /// Value of the `lang` attribute in HTML.
     pub fn tag(self) -> &'static str {
         match self {
             Lang::English => "en",
@@ -25,7 +25,7 @@ impl Lang {
         }
     }
 
-    /// The language that a tag names.
+    /// Parses a language tag; English by default.
     pub fn of(tag: &str) -> Lang {
         if tag.to_ascii_lowercase().starts_with("zh") {
             Lang::Chinese
@@ -40,12 +40,12 @@ thread_local! {
     static LANG: Cell<Lang> = const { Cell::new(Lang::English) };
 }
 
-/// The language whose catalogue is in use.
+/// Language whose catalogue is in use.
 pub fn current() -> Lang {
     LANG.get()
 }
 
-/// The language of lessons.
+/// Language of lessons.
 pub fn tongue() -> Tongue {
     if current() == Lang::Chinese {
         Tongue::Chinese
@@ -54,22 +54,22 @@ pub fn tongue() -> Tongue {
     }
 }
 
-/// The text of a message in the language of the page.
+/// Formats a message in the language of the page.
 pub fn say(message: impl Into<Message>) -> String {
     message.into().say(&words())
 }
 
-/// The same where there is something to say.
+/// Formats a message; `None` if it is empty.
 pub fn say_some(message: &Message) -> Option<String> {
     (!message.is_empty()).then(|| say(message))
 }
 
-/// The catalogue of the page.
+/// Catalogue of the page.
 pub fn words() -> Rc<Catalogue> {
     WORDS.with_borrow(Clone::clone)
 }
 
-/// Uses a language. Whoever calls this draws what shows text anew.
+/// Sets the language. The caller must redraw components that show text.
 pub fn choose(lang: Lang, catalogue: Catalogue) {
     WORDS.set(Rc::new(catalogue));
     LANG.set(lang);
@@ -78,7 +78,7 @@ pub fn choose(lang: Lang, catalogue: Catalogue) {
     }
 }
 
-/// A sentence with its names and its values marked.
+/// Draws a sentence with its names and values marked.
 pub fn marked(message: &Message) -> Html {
     let mut parts = Vec::new();
     message.parts(&words(), &mut |part, text| {
@@ -92,7 +92,7 @@ pub fn marked(message: &Message) -> Html {
     html! { <>{ for parts }</> }
 }
 
-/// Numbers before and after stay on one line: the spaces about the arrow do not break.
+/// Replaces the spaces around an arrow between numbers by non-breaking ones.
 fn unbroken(text: &str) -> String {
     let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     let mut parts = text.split(" → ");

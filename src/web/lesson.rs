@@ -9,32 +9,32 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, SubmitEvent};
 use yew::prelude::*;
 
-/// What the panel is given.
+/// Properties of the panel.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// What is shown.
+    /// Contents.
     pub card: LessonCard,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// What is done.
+    /// Handles a message.
     pub on: Callback<LessonMsg>,
-    /// Whether it is presented.
+    /// True while presenting.
     pub presents: bool,
-    /// Presenting begins or ends.
+    /// Presenting is to start or end.
     pub on_present: Callback<()>,
-    /// The lesson after this one.
+    /// Next lesson.
     pub following: Option<&'static LibraryEntry>,
     /// Another lesson was chosen.
     pub on_lesson: Callback<&'static str>,
-    /// How far lessons were taken is saved, where a page may save.
+    /// Saves the progress in lessons, if the page may save files.
     pub on_save: Option<Callback<()>>,
-    /// What a task needs where the page has no panels.
+    /// Tools of a task if the page has no panels.
     pub tools: Html,
-    /// The link to the full page, in a frame.
+    /// Link to the full page, in a frame.
     pub full: Html,
 }
 
-/// A text with `code` in it.
+/// Draws a text with `code` in it.
 fn prose(text: &str) -> Html {
     let part = |(at, part): (usize, &str)| {
         if at % 2 == 1 {
@@ -54,7 +54,7 @@ fn glyph(result: Result) -> Option<&'static str> {
     }
 }
 
-/// The panel.
+/// Draws the panel.
 #[component]
 pub fn LessonPanel(props: &Props) -> Html {
     super::dom::renders("LessonPanel");
@@ -125,7 +125,7 @@ pub fn LessonPanel(props: &Props) -> Html {
     }
 }
 
-/// The question, its answers, and what came of it.
+/// Draws the question, its choices, and the result.
 fn question(props: &Props) -> Html {
     let Some(card) = &props.card.question else {
         return Html::default();
@@ -174,7 +174,7 @@ fn number(props: &Props, card: &QuestionCard, asking: bool) -> Html {
         }
     });
     let given = card.given.map(|given| given.to_string());
-    // Each question has a field of its own, and each time that it is asked: what was answered before is not in it.
+    // A field is keyed by step and attempt, so that an earlier answer is not in it.
     let key = format!("{} {asking}", props.card.step.0);
     html! {
         <form {key} class="row" onsubmit={onsubmit}>
@@ -210,7 +210,7 @@ fn verdict(props: &Props, card: &QuestionCard) -> Html {
     }
 }
 
-/// What is to be done, and the help so far.
+/// Draws the task, and the help so far.
 fn task(props: &Props) -> Html {
     let Some(card) = &props.card.task else {
         return Html::default();
@@ -231,12 +231,12 @@ fn task(props: &Props) -> Html {
     }
 }
 
-/// The preference that holds how far a lesson was taken.
+/// Preference that holds the progress in a lesson.
 pub fn kept_as(name: &str) -> String {
     format!("loopscope.lesson.{name}")
 }
 
-/// Whether a lesson was taken to its end.
+/// Returns true if a lesson was completed.
 pub fn is_over(name: &str) -> bool {
     super::dom::kept(&kept_as(name)).as_deref() == Some("over")
 }

@@ -1,4 +1,4 @@
-//! A diagram's objects as a nested list: what they are, how they are, and how many.
+//! A diagram's objects as a nested list, with their states and counts.
 
 use super::dom::icon;
 use super::language::{Lang, say};
@@ -18,16 +18,16 @@ use yew::prelude::*;
 /// Rows per page: a row takes about six elements.
 const ROWS_PER_PAGE: usize = 100;
 
-/// What the list shows.
+/// Properties of the list.
 #[derive(Properties)]
 pub struct ListProps {
-    /// The diagram.
+    /// Diagram.
     pub scene: Rc<Scene>,
-    /// Where objects stand that are not well.
+    /// States of objects with a problem.
     pub standings: Rc<Standings>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// An object is chosen, or a group is folded or unfolded.
+    /// An object was selected, or a group is folded or unfolded.
     pub on_pick: Callback<SelectionMsg>,
 }
 
@@ -40,7 +40,7 @@ impl PartialEq for ListProps {
     }
 }
 
-/// The objects, a page of them where there are very many.
+/// Draws the objects, in pages if there are very many.
 #[component]
 pub fn List(props: &ListProps) -> Html {
     let at = use_state_eq(|| 0_usize);
@@ -53,7 +53,7 @@ pub fn List(props: &ListProps) -> Html {
         })
     };
     let (columns, nodes) = roster::rows(scene);
-    // What a node's row has counted is not told again.
+    // Objects counted in a node's row are not listed again.
     let told = |item: &Item| {
         matches!(item.body, CardBody::Node(_))
             || !nodes.is_empty() && matches!(item.body, CardBody::Cells(_))
@@ -62,7 +62,7 @@ pub fn List(props: &ListProps) -> Html {
         .filter(|at| !scene.items[*at].label.is_empty() && !told(&scene.items[*at]))
         .collect();
     let (most, first) = (nodes.len() + others.len(), *at * ROWS_PER_PAGE);
-    // There may be fewer than there were.
+    // The list may have become shorter.
     let first = if first < most {
         first
     } else {
@@ -78,7 +78,7 @@ pub fn List(props: &ListProps) -> Html {
     };
     let rows = others[of(others.len(), nodes.len())].iter().map(|index| {
         let item = &scene.items[*index];
-        // Those on a node stand alone: it is in the table.
+        // Without the indentation of their node, which is in the table.
         let depth = scene.depth(*index).saturating_sub(usize::from(!nodes.is_empty()));
         let onclick = click(item);
         html! { <li key={item.id.uid.clone()} aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button>{ for standing(item) }</li> }
@@ -117,7 +117,7 @@ pub fn List(props: &ListProps) -> Html {
                 stage.set_scroll_top(0);
             }
         });
-        // It keeps the focus on the last page.
+        // Not disabled, so that it keeps the focus on the last page.
         html! { <button type="button" class="btn sm" aria-disabled={to.is_none().to_string()} onclick={onclick}>{ say(words) }</button> }
     };
     html! {
@@ -135,7 +135,7 @@ pub fn List(props: &ListProps) -> Html {
     }
 }
 
-/// Glyph, kind and name; the state in its colour; what is counted at the right.
+/// Draws a row: glyph, kind and name; the state in its colour; counts at the right.
 fn row(item: &Item) -> Html {
     if let CardBody::Chart(chart) = &item.body {
         return html! { <><b>{ say(&chart.title) }</b><span class="grow" />{ part("n", &say(chart.wants(chart.now))) }</> };
@@ -145,7 +145,7 @@ fn row(item: &Item) -> Html {
         _ => views::icons::kind_icon(&item.id.kind),
     };
     let class = item.state.as_str();
-    // The caption, the state with its colour, and what else there is to say of it.
+    // Caption, state with its colour, and further facts.
     let (caption, class, state, facts) = match &item.body {
         CardBody::Controller { of, .. } => {
             let counters = of.counters.iter().map(|counter| html! { <span class={match counter.tone { Tone::Plain => "n", Tone::Ok => "n ok", Tone::Off => "n off" }}><b>{ &counter.value }</b>{ " " }{ say(counter.metric.word()) }{ " " }</span> });
@@ -197,7 +197,7 @@ fn row(item: &Item) -> Html {
             msg::tile_deleted(),
             Message::default(),
         ),
-        // A sentence, which may take more than a line.
+        // A sentence, which may need several lines.
         _ => {
             return html! { <span style="white-space:normal;padding-block:6px">{ say(&item.label) }</span> };
         }
@@ -210,7 +210,7 @@ fn row(item: &Item) -> Html {
     }
 }
 
-/// A part of a row, and a space for those who hear it.
+/// Draws a part of a row, followed by a space for screen readers.
 fn part(class: &str, words: &str) -> Html {
     html! { <span class={class.to_string()}>{ words.to_string() }{ " " }</span> }
 }

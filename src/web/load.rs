@@ -1,6 +1,7 @@
 //! The slider of the CPU load that an autoscaler reacts to.
 
 use super::language::{Lang, say};
+use fault::Fault;
 use i18n::msg;
 use session::load::CpuLoad;
 use wasm_bindgen::JsCast;
@@ -11,11 +12,11 @@ use yew::prelude::*;
 pub struct LoadProps {
     pub load: CpuLoad,
     pub lang: Lang,
-    /// A line that sets another load.
-    pub on_fault: Callback<String>,
+    /// Sets another load by a fault.
+    pub on_fault: Callback<Fault>,
 }
 
-/// While it is held it stays where it is held, though the page is drawn anew with each frame of the clock.
+/// Draws the slider. While it is held it keeps its position, though the page is redrawn with each frame of the clock.
 #[component]
 pub fn LoadSlider(props: &LoadProps) -> Html {
     let held = use_state_eq(|| None::<i64>);
@@ -29,7 +30,7 @@ pub fn LoadSlider(props: &LoadProps) -> Html {
         )
     };
     let (hold, own) = (held.clone(), props.load.milli);
-    // Back where it was it is not held: nothing changes, and nobody says that it was let go.
+    // At its original position it is not held: no change event would report its release.
     let oninput = Callback::from(move |event: InputEvent| {
         hold.set(value_of(&event).filter(|value| *value != own))
     });
@@ -37,13 +38,13 @@ pub fn LoadSlider(props: &LoadProps) -> Html {
     let onchange = Callback::from(move |event: Event| {
         release.set(None);
         if let Some(value) = value_of(&event) {
-            on_fault.emit(load.line(value));
+            on_fault.emit(load.fault(value));
         }
     });
     let value = held.unwrap_or(props.load.milli).to_string();
     let most = props.load.most.to_string();
     html! {
-        <div class="load" title={say(msg::load_reports())}><label for="load">{ say(msg::load_label(&props.load.selector)) }</label><span class="dim mono">{ "0" }</span>
+        <div class="load" title={say(msg::load_reports())}><label for="load">{ say(msg::load_label(props.load.selector())) }</label><span class="dim mono">{ "0" }</span>
             <input type="range" id="load" min="0" max={most.clone()} step={props.load.step().to_string()} value={value.clone()} aria-valuetext={format!("{value}m")} oninput={oninput} onchange={onchange} />
             <span class="dim mono">{ format!("{most}m") }</span><b class="mono">{ format!("{value}m") }</b></div>
     }

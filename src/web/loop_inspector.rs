@@ -1,34 +1,35 @@
-//! The inspector of a control loop: its component, what wakes it, its work queue, and its faults.
+//! The inspector of a control loop: its component, its watches, its work queue, and its faults.
 
 use super::dom::icon;
 use super::faults::Faults;
 use super::language::{Lang, say};
 use super::pass;
 use crate::web::dom;
+use actions::Action;
 use explain::control_loop::{component, watched};
 use explain::remedies::ActionOffer;
 use i18n::{Message, msg};
 use views::loops::model::{Code, Loop};
 use yew::prelude::*;
 
-/// The loop, and what can be done with it.
+/// Properties of the inspector.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// The loop as its diagram has it.
+    /// Loop as drawn in its diagram.
     pub of: Loop,
-    /// The pseudo-code of its last pass, where its panel in the diagram has no room for all of it.
+    /// Pseudo-code of its last pass, if the panel in the diagram has no room for all of it.
     pub code: Vec<Code>,
-    /// The faults.
+    /// Faults.
     pub offers: Vec<ActionOffer>,
     /// Enters a line.
-    pub on_command: Callback<String>,
-    /// The button that folds the inspector away or closes it.
+    pub on_command: Callback<Action>,
+    /// Button that folds the inspector away or closes it.
     pub fold: Html,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
 }
 
-/// The inspector.
+/// Draws the inspector.
 #[component]
 pub fn LoopInspector(props: &Props) -> Html {
     dom::renders("LoopInspector");

@@ -1,4 +1,4 @@
-//! The whole diagram in small, with a frame around what is seen, once it no longer fits.
+//! Small map of the whole diagram with a frame around the visible part, shown when the diagram does not fit.
 
 use std::fmt::Write;
 use std::rc::Rc;
@@ -8,24 +8,24 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};
 use yew::prelude::*;
 
-/// What the map shows.
+/// Properties of the map.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// The diagram.
+    /// Diagram.
     pub scene: Rc<Scene>,
-    /// Where the map is in the stage.
+    /// Position of the map in the stage.
     pub at: (f64, f64),
-    /// Where the diagram's corner is.
+    /// Position of the diagram's corner in the stage.
     pub pan: (f64, f64),
-    /// How large it is drawn.
+    /// Zoom factor of the diagram.
     pub zoom: f64,
-    /// The stage.
+    /// Size of the stage.
     pub size: (f64, f64),
-    /// A place of the scene is to be in the middle.
+    /// Centres the stage on a point of the scene.
     pub on_centre: Callback<(f64, f64)>,
 }
 
-/// The map.
+/// Draws the map.
 #[component]
 pub fn Minimap(props: &Props) -> Html {
     super::dom::renders("Minimap");
@@ -44,7 +44,7 @@ pub fn Minimap(props: &Props) -> Html {
         if event.buttons() & 1 == 0 {
             return;
         }
-        // Yew listens at the root: that is what `current_target` would be.
+        // Yew listens at the root, so `current_target` would be the root.
         let target = event
             .target()
             .and_then(|target| target.dyn_into::<Element>().ok());
@@ -66,7 +66,7 @@ pub fn Minimap(props: &Props) -> Html {
     }
 }
 
-/// The shapes of the map; they stay while one pans.
+/// Shapes of the map; not redrawn while panning.
 #[derive(Properties)]
 struct ShapesProps {
     scene: Rc<Scene>,
@@ -83,7 +83,7 @@ impl PartialEq for ShapesProps {
     }
 }
 
-/// One path a colour, whatever there is of it.
+/// Draws one path per colour, however many shapes there are.
 #[component]
 fn Shapes(props: &ShapesProps) -> Html {
     super::dom::renders("Minimap of shapes");
@@ -99,7 +99,7 @@ fn Shapes(props: &ShapesProps) -> Html {
             "failed" | "notready" | "lost" => 2,
             _ => 0,
         };
-        // Whole pixels are enough: the map is drawn many times smaller, and there may be ten thousand shapes.
+        // Whole pixels suffice: the map is drawn many times smaller, and there may be ten thousand shapes.
         let Rect { x, y, w, h } = item.rect;
         let (x, y, w, h) = (x as i32, y as i32, w as i32, h as i32);
         let _ = write!(paths[colour].1, "M{x} {y}h{w}v{h}h-{w}z");

@@ -38,8 +38,8 @@ mod window;
 use status::{SHOWN, STOPPED};
 use wasm_bindgen::prelude::*;
 
-/// Makes a part of what the page opens with; whether there is more to do. Called by static/start.js, as what follows: each call is a task
-/// of its own.
+/// Makes a part of the opening; returns true if there is more to do. Called by static/start.js, like the functions below: each call is a
+/// task of its own.
 #[wasm_bindgen]
 pub fn prepare() -> bool {
     yew::set_custom_panic_hook(Box::new(|info| {
@@ -57,13 +57,13 @@ pub fn open() {
     }
 }
 
-/// What the loops run is loaded: the clock may run.
+/// Notes that the code of the loops is loaded: the clock may run.
 #[wasm_bindgen]
 pub fn play() {
     window::play();
 }
 
-/// The whole module is loaded: runs what other scripts have requested.
+/// Notes that the whole module is loaded, and runs what other scripts have requested.
 #[wasm_bindgen]
 pub fn whole() {
     window::whole();

@@ -1,5 +1,5 @@
-//! A presenter's own window: what the step says, how its task is done, and what comes next. It is a window of this page, kept for the screen that
-//! the audience does not see.
+//! A presenter's own window: the caption of the step, the solution of its task, and the next step. It is a window of this page, for the
+//! screen that the audience does not see.
 
 use super::dom;
 use super::language::say;
@@ -22,7 +22,7 @@ pub fn open(card: &LessonCard) {
     show(card);
 }
 
-/// Shows where the lesson is, if the window is open.
+/// Updates the window with the lesson's step, if it is open.
 pub fn show(card: &LessonCard) {
     WINDOW.with_borrow_mut(|window| {
         if window
@@ -40,7 +40,7 @@ pub fn show(card: &LessonCard) {
 fn write(document: &Document, card: &LessonCard) -> Option<()> {
     let body = document.body()?;
     body.set_inner_html("");
-    // Styles of the page are not there: the window has an address of its own.
+    // The page's style sheet does not apply: the window has an address of its own.
     let add = |name: &str, text: &str, style: &str| -> Option<Element> {
         let element = document.create_element(name).ok()?;
         element.set_text_content(Some(&text.replace('`', "")));

@@ -6,10 +6,10 @@ use i18n::msg;
 use views::loops::model::{Code, PanelForm, Pass, STEP_ICONS};
 use yew::prelude::*;
 
-/// Words of the pseudo-code's language.
+/// Keywords of the pseudo-code.
 const WORDS: [&str; 7] = ["for", "range", "if", "else", "nil", "continue", "break"];
 
-/// The panel.
+/// Draws the panel.
 pub fn view(pass: &Pass) -> Html {
     let steps = pass.steps.iter().enumerate().map(|(i, step)| {
         html! {
@@ -42,7 +42,7 @@ pub fn view(pass: &Pass) -> Html {
     }
 }
 
-/// The pseudo-code, with the values of the pass.
+/// Draws the pseudo-code, with the values of the pass.
 pub fn code(lines: &[Code], class: &'static str) -> Html {
     let lines = lines.iter().enumerate().map(|(i, line)| {
         html! {
@@ -55,7 +55,7 @@ pub fn code(lines: &[Code], class: &'static str) -> Html {
     html! { <ol class={class}>{ for lines }</ol> }
 }
 
-/// A line with its keywords coloured.
+/// Draws a line with its keywords coloured.
 fn words(line: &str) -> Vec<Html> {
     line.split_inclusive(' ')
         .map(|word| {

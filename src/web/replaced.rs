@@ -1,4 +1,4 @@
-//! Which Pod took the place of the selected one, and whose place that took, in the inspector.
+//! The Pods that the selected one replaced, or that replaced it, in the inspector.
 
 use super::dom::icon;
 use super::language::{marked, say};
@@ -8,7 +8,7 @@ use i18n::{Message, msg};
 use k8s_model::ObjectRef;
 use yew::prelude::*;
 
-/// The others, each with what happened to it. One of the same name is seen at its time.
+/// Draws the other Pods, each with what happened to it. A Pod of the same name is shown at its time.
 pub fn others(
     of: &Replaced,
     key: Option<&ObjectRef>,

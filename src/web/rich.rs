@@ -1,5 +1,4 @@
-//! The code editor of `editor/editor.mjs`, a separate file: fetched when a manifest is shown; without it the text area
-//! stays.
+//! The code editor of `editor/editor.mjs`, a separate file: loaded when a manifest is shown; without it the text area stays.
 
 use super::dom;
 use super::language::say;
@@ -12,17 +11,17 @@ use wasm_bindgen::prelude::*;
 use web_sys::Element;
 use yew::Callback;
 
-/// What the editor tells the page.
+/// Callbacks of the editor.
 pub struct EditorCallbacks {
-    /// The whole text after an edit.
+    /// The text was edited: the whole text.
     pub edit: Callback<String>,
-    /// Ctrl+Enter.
+    /// Ctrl+Enter was pressed.
     pub apply: Callback<()>,
     /// A word of a line is to be replaced.
     pub fix: Callback<(usize, (usize, usize), String)>,
 }
 
-/// An editor on the page.
+/// Editor on the page.
 pub struct Rich {
     handle: JsValue,
     _kept: Vec<JsValue>,
@@ -34,7 +33,7 @@ fn factory() -> Option<JsValue> {
         .filter(|found| found.is_object())
 }
 
-/// Fetches the editor's file once; `then` runs when it is there, now or later, and never if it cannot be had.
+/// Loads the editor's file once; `then` runs when it is loaded, and never if it cannot be.
 pub fn load(then: Callback<()>) {
     if dom::query("editor").as_deref() == Some("plain") {
         return;
@@ -61,7 +60,7 @@ fn list(words: &[&str]) -> JsValue {
         .into()
 }
 
-/// What the code editor says, in the language of the page: its own phrases by the English ones, and what the page adds.
+/// Phrases of the code editor in the language of the page: its own by their English text, and the page's additions.
 fn words() -> JsValue {
     let phrases = Object::new();
     for (english, message) in [
@@ -87,14 +86,14 @@ fn words() -> JsValue {
 }
 
 impl Rich {
-    /// An editor in `host`; none if its file is not there.
+    /// Creates an editor in `host`; `None` if its file is not loaded.
     pub fn mount(host: &Element, text: &str, on: EditorCallbacks) -> Option<Rich> {
         let factory = factory()?;
         let options = Object::new();
         put(&options, "text", &text.into());
         let EditorCallbacks { edit, apply, fix } = on;
         let calls: [(&str, JsValue); 6] = [
-            // In bytes, which are UTF-8: a string of megabytes is passed character by character.
+            // In bytes of UTF-8: a string of megabytes would be passed character by character.
             (
                 "edit",
                 Closure::<dyn Fn(Vec<u8>)>::new(move |text| {
@@ -148,22 +147,22 @@ impl Rich {
         }
     }
 
-    /// Another text.
+    /// Replaces the text.
     pub fn set(&self, text: &str) {
         self.call("set", &[text.into()]);
     }
 
-    /// The focus, with a selection.
+    /// Focuses the editor with a selection.
     pub fn select(&self, from: usize, to: usize) {
         self.call("select", &[from.into(), to.into()]);
     }
 
-    /// The focus, at a problem, which is told there.
+    /// Focuses the editor at a problem, and shows it there.
     pub fn show(&self, at: usize) {
         self.call("show", &[at.into()]);
     }
 
-    /// What is wrong, where runs of lines that differ from what was applied begin and end, and whether this was found while typing.
+    /// Passes the diagnostics, the bounds of runs of lines that differ from the applied text, and `live`: true if computed while typing.
     pub fn tell(&self, diagnostics: &[ApplyDiagnostic], hot: &[usize], live: bool) {
         let all: Array = diagnostics
             .iter()

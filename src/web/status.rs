@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 thread_local! {
-    /// Set by the panic hook: after it, nothing of the page runs any more.
+    /// True after a panic: nothing of the page runs any more.
     pub static STOPPED: Cell<bool> = const { Cell::new(false) };
-    /// The time shown, for the panic hook.
+    /// Time shown, for the panic hook.
     pub static SHOWN: Cell<u64> = const { Cell::new(0) };
 }

@@ -19,42 +19,42 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
 use yew::prelude::*;
 
-/// Which of the two is open.
+/// Open panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
-    /// Where the clock stops.
+    /// Breakpoints.
     Breaks,
-    /// What differs.
+    /// Comparison.
     Compare,
 }
 
-/// What the panel shows.
+/// Properties of the panel.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// Which.
+    /// Open panel.
     pub tool: Tool,
-    /// The conditions.
+    /// Breakpoints.
     pub breakpoints: Vec<Breakpoint>,
-    /// What is wrong with the last one.
+    /// Error of the last condition entered.
     pub misread: Message,
-    /// Where the clock has stopped.
+    /// Breakpoint at which the clock has stopped.
     pub stopped: Option<BreakpointHit>,
-    /// A and B.
+    /// Snapshots A and B.
     pub instants: [Option<Rc<ComparedState>>; 2],
-    /// What differs between them.
+    /// Differences between them.
     pub difference: Option<Rc<Vec<Change>>>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// What a button does.
+    /// Handles the message of a button.
     pub on: Callback<Do>,
-    /// To be closed.
+    /// Called to close the panel.
     pub on_close: Callback<()>,
 }
 
-/// More objects than this are counted, not listed.
+/// Maximum number of objects listed; the rest are counted.
 const MAX_LISTED_CHANGES: usize = 100;
 
-/// The panel.
+/// Draws the panel.
 #[component]
 pub fn Tools(props: &Props) -> Html {
     super::dom::renders("Tools");
@@ -63,7 +63,7 @@ pub fn Tools(props: &Props) -> Html {
         Tool::Compare => msg::tools_compare(),
     };
     let on_close = props.on_close.clone();
-    // The page's keys rest in a field; this one closes the panel from there too.
+    // The page's shortcuts are disabled in a field; Escape closes the panel from there too.
     let onkeydown = Callback::from(move |event: KeyboardEvent| {
         if event.key() == "Escape" {
             event.stop_propagation();
@@ -115,7 +115,7 @@ fn breaks(props: &Props) -> Html {
     }
 }
 
-/// What differs: each object with its fields, what a person writes before what follows from it; many alike in one line.
+/// Lists the differences: each object with its fields, a person's writes before their consequences; many alike in one line.
 fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
     let mut out = Vec::new();
     let mut own = true;
@@ -128,7 +128,7 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
         .sum::<usize>();
     for these in groups {
         let first = &these[0];
-        // Of each kind it is known who mostly writes it.
+        // Each kind has a usual writer.
         if std::mem::replace(&mut own, first.is_by_person()) && !own && !out.is_empty() {
             out.push(html! { <li class="by"><h3>{ say(msg::compare_written_by_controllers()) }</h3></li> });
         }
@@ -144,7 +144,7 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
     out
 }
 
-/// One that went, and another that came under its name.
+/// Draws an object that was deleted and another of the same name that was created.
 fn replaced(came: &Change, on: &Callback<Do>) -> Html {
     let key = came.key.clone();
     html! {
@@ -152,7 +152,7 @@ fn replaced(came: &Change, on: &Callback<Do>) -> Html {
     }
 }
 
-/// Many that came, or went, and are called alike.
+/// Draws many objects with similar names that were created or deleted.
 fn alike(many: &[Change], on: &Callback<Do>) -> Html {
     let first = &many[0];
     let (sign, class, word) = if first.op == Op::Added {
@@ -169,7 +169,7 @@ fn alike(many: &[Change], on: &Callback<Do>) -> Html {
 }
 
 fn compare(props: &Props) -> Html {
-    // With one branch there is nothing to tell apart.
+    // With one branch its number is not needed.
     let several = props
         .instants
         .iter()

@@ -11,48 +11,48 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlSelectElement, KeyboardEvent};
 use yew::prelude::*;
 
-/// What the bar shows.
+/// Properties of the bar.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// The diagram shown.
+    /// Diagram shown.
     pub view: &'static View,
-    /// Whether it is dark.
+    /// True if the theme is dark.
     pub dark: bool,
-    /// Small window: no tabs here.
+    /// True on a small window: the tabs are elsewhere.
     pub narrow: bool,
-    /// The example whose text is in the editor.
+    /// Example whose text is in the editor.
     pub example: Option<usize>,
-    /// Shown on Share for a moment.
+    /// True for a moment after a link was copied.
     pub copied: bool,
     /// A diagram was chosen.
     pub on_view: Callback<&'static View>,
     /// An example was chosen.
     pub on_example: Callback<usize>,
-    /// The title of the lesson that is played.
+    /// Title of the lesson in progress.
     pub lesson: Option<String>,
     /// A lesson was chosen.
     pub on_lesson: Callback<&'static str>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// Another language was chosen.
     pub on_language: Callback<Lang>,
-    /// The other theme.
+    /// The theme is to be switched.
     pub on_theme: Callback<()>,
-    /// Copy a link.
+    /// A link is to be copied.
     pub on_share: Callback<()>,
-    /// Show the snippet.
+    /// The snippet is to be shown.
     pub on_embed: Callback<()>,
-    /// Open the manifest (small windows).
+    /// The manifest is to be opened (small windows).
     pub on_manifest: Callback<()>,
-    /// Open the console (small windows).
+    /// The console is to be opened (small windows).
     pub on_console: Callback<()>,
-    /// Open the help.
+    /// The help is to be opened.
     pub on_help: Callback<()>,
-    /// Open what has no room in the bar (small windows).
+    /// The remaining buttons are to be shown (small windows).
     pub on_more: Callback<()>,
 }
 
-/// The tabs of the diagrams; ← and → move between them.
+/// Draws the tabs of the diagrams; ← and → move between them.
 pub fn tabs(
     current: &'static View,
     on_view: &Callback<&'static View>,
@@ -94,13 +94,13 @@ pub fn tabs(
     html! { <div class={class} role="tablist" aria-label={say(msg::tabs_diagrams())} onkeydown={onkeydown}>{ for all }</div> }
 }
 
-/// The bar.
+/// Draws the bar.
 #[component]
 pub fn Topbar(props: &Props) -> Html {
     super::dom::renders("Topbar");
     let on_example = props.on_example.clone();
     let shown = props.example.map(|at| at.to_string()).unwrap_or_default();
-    // An option that a person has chosen stays chosen, whatever its attribute says.
+    // An option selected by a person stays selected, whatever its attribute says.
     let (select, current) = (use_node_ref(), shown.clone());
     use_effect_with((select.clone(), current), |(select, current)| {
         if let Some(select) = select.cast::<HtmlSelectElement>() {
@@ -113,7 +113,7 @@ pub fn Topbar(props: &Props) -> Html {
             .and_then(|target| target.dyn_into::<HtmlSelectElement>().ok())
         {
             let value = select.value();
-            // Until the page has begun with it, it is not what is shown: the page may ask first.
+            // Until the example has begun, the previous one stays selected: the page may ask first.
             select.set_value(&shown);
             if let Ok(index) = value.parse() {
                 on_example.emit(index);
@@ -167,19 +167,19 @@ pub fn Topbar(props: &Props) -> Html {
     }
 }
 
-/// The menu of the lessons.
+/// Properties of the menu of lessons.
 #[derive(Properties, PartialEq)]
 pub struct LessonsProps {
-    /// The title of the lesson that is played.
+    /// Title of the lesson in progress.
     #[prop_or_default]
     pub title: Option<String>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
     /// A lesson was chosen.
     pub on_lesson: Callback<&'static str>,
 }
 
-/// The lessons, to choose from; those that were taken to their end have a tick.
+/// Draws the menu of lessons; completed ones have a tick.
 #[component]
 pub fn Lessons(props: &LessonsProps) -> Html {
     let on_lesson = props.on_lesson.clone();
@@ -205,7 +205,7 @@ pub fn Lessons(props: &LessonsProps) -> Html {
     }
 }
 
-/// The sign.
+/// Draws the logo.
 pub fn logo(size: u32) -> Html {
     icon("logo", size)
 }

@@ -1,4 +1,4 @@
-//! `window.loopscope`: what other scripts on the page, tests and curious people may call.
+//! `window.loopscope`: functions for other scripts on the page, tests and curious people.
 
 use super::dom;
 use super::language::say;
@@ -27,37 +27,37 @@ fn put(name: &str, closure: &JsValue) {
 }
 
 thread_local! {
-    /// The page, until it is drawn and the whole module is there.
+    /// The page, and true if the whole module is loaded: both are needed to start.
     static WAITS: RefCell<(Option<Page>, bool)> = const { RefCell::new((None, false)) };
-    /// Whether what the loops run is there.
+    /// True once the code of the loops is loaded.
     static PLAYS: Cell<bool> = const { Cell::new(false) };
 }
 
 type Page = (Rc<RefCell<State>>, Callback<()>);
 
-/// The page is drawn.
+/// Notes that the page is drawn.
 pub fn drawn(state: &Rc<RefCell<State>>, changed: Callback<()>) {
     WAITS.with_borrow_mut(|(page, _)| *page = Some((state.clone(), changed)));
     start();
 }
 
-/// What the loops run is there.
+/// Notes that the code of the loops is loaded.
 pub fn play() {
     PLAYS.set(true);
 }
 
-/// Whether what the loops run is there. Until then the page only draws what it opens with.
+/// Returns true if the code of the loops is loaded. Until then the page only draws its opening.
 pub fn plays() -> bool {
     PLAYS.get()
 }
 
-/// The whole module is there.
+/// Notes that the whole module is loaded.
 pub fn whole() {
     WAITS.with_borrow_mut(|(_, whole)| *whole = true);
     start();
 }
 
-/// Whether the whole module is there. Until then the page does only what its opening needs.
+/// Returns true if the whole module is loaded. Until then the page does only what its opening needs.
 pub fn is_whole() -> bool {
     WAITS.with_borrow(|(_, whole)| *whole)
 }
@@ -74,7 +74,7 @@ fn start() {
     }
 }
 
-/// Puts the functions on `window.loopscope`, which `start.js` has made.
+/// Adds the functions to `window.loopscope`, which `start.js` has created.
 fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     let act = |name: &str, msg: fn(JsValue) -> Msg, print: bool| {
         let (state, changed) = (state.clone(), changed.clone());
@@ -128,7 +128,14 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     act("step", |_| TimelineMsg::Step.into(), false);
     act(
         "fault",
-        |line| Msg::Fault(line.as_string().unwrap_or_default()),
+        |line| {
+            let line = line.as_string().unwrap_or_default();
+            // The console reports the error in a line that is no fault.
+            line.parse().map_or_else(
+                |_| ConsoleMsg::Enter(format!("fault {line}")).into(),
+                Msg::Fault,
+            )
+        },
         false,
     );
     act(
@@ -254,7 +261,7 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     );
     put("get", &get.into_js_value());
 
-    // To see what a reader would see if the simulator failed.
+    // Shows what a reader would see if the simulator failed.
     if dom::query("test").as_deref() == Some("stop") {
         let stop = Closure::<dyn Fn()>::new(stop);
         put("stop", &stop.into_js_value());
@@ -266,14 +273,14 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     put("trace", &trace.into_js_value());
 }
 
-/// Who calls wants the answer, however long.
+/// Blocks until the answer is complete.
 fn answer(state: &RefCell<State>) {
     while state.borrow().timeline.run.goes_on() {
         state.borrow_mut().poll();
     }
 }
 
-/// The trace of a scenario, as `loopscope run --trace` prints it, or why there is none.
+/// Returns the trace of a scenario, as `loopscope run --trace` prints it, or its error.
 fn trace_of(text: &str) -> String {
     match scenario::parse(text) {
         Err(message) => message,
@@ -304,7 +311,7 @@ fn with_name(line: &str) -> String {
     }
 }
 
-/// Plays the commands that were given before the module ran.
+/// Runs the commands given before the module was loaded.
 fn started() {
     let _ = js_sys::Reflect::set(&object(), &"ready".into(), &JsValue::TRUE);
     if let Some(started) = dom::function("loopscopeStarted") {

@@ -1,4 +1,4 @@
-// The schema that editors check lessons with (static/lesson.schema.json) and the lessons themselves agree. `tests/lesson_schema.rs` holds it to
+// The schema that editors check lessons with (static/lesson.schema.json) and the lessons themselves agree. `tests/command/lesson_schema.rs` holds it to
 // the fields that lessons are read by.
 import { expect, test } from '@playwright/test';
 import Ajv from 'ajv/dist/2020.js';

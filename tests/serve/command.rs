@@ -162,7 +162,7 @@ fn it_says_who_is_let_in_and_which_clients_cannot_show_a_token() {
         "{guarded}"
     );
     let help = Command::new(env!("CARGO_BIN_EXE_loopscope"))
-        .arg("--help")
+        .args(["serve", "--help"])
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&help.stdout);

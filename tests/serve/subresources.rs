@@ -1019,3 +1019,41 @@ fn a_budget_tells_why_an_owner_has_no_scale() {
         assert!(message.contains(words), "{budget}");
     }
 }
+
+/// The log belongs to one container, as `validateContainer` in `pkg/registry/core/pod/strategy.go` has it.
+#[test]
+fn a_log_names_its_container_and_is_cut_to_lines_and_bytes() {
+    let server = server();
+    let at = server.address();
+    let container = |name: &str| json!({ "name": name, "image": "busybox", "command": ["sh", "-c", "echo one; echo two; echo three; sleep 1h"] });
+    let pod = |name: &str, containers: Vec<Value>| json!({ "metadata": { "name": name }, "spec": { "containers": containers } });
+    assert_eq!(post(at, PODS, &pod("one", vec![container("a")])).code, 201);
+    assert_eq!(
+        post(at, PODS, &pod("two", vec![container("a"), container("b")])).code,
+        201
+    );
+    pass(at, 10);
+    let log = |query: &str| get(at, &format!("{PODS}/{query}"));
+    assert_eq!(log("one/log").body, b"one\ntwo\nthree\n");
+    assert_eq!(log("one/log?tailLines=1").body, b"three\n");
+    assert_eq!(log("one/log?limitBytes=5").body, b"one\nt");
+    assert_eq!(log("two/log?container=b").body, b"one\ntwo\nthree\n");
+    let message = |query: &str| refused(&log(query)).2;
+    assert_eq!(
+        message("two/log"),
+        "a container name must be specified for pod two, choose one of: [a b]"
+    );
+    assert_eq!(
+        message("one/log?container=z"),
+        "container z is not valid for pod one"
+    );
+    assert_eq!(
+        message("one/log?previous=true"),
+        "previous terminated container \"a\" in pod \"one\" not found"
+    );
+    assert_eq!(
+        message("one/log?sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z"),
+        "at most one of `sinceTime` or `sinceSeconds` may be specified"
+    );
+    assert_eq!(refused(&log("none/log")).0, 404);
+}

@@ -3,6 +3,7 @@
 //!
 //! Questions that need nothing but steps and an expected answer are data, in `questions/`; those that look further are tests here.
 
+use actions::Action;
 use apiserver::Why;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
@@ -36,11 +37,16 @@ fn act(sim: &mut Sim, acts: &[&str]) {
             let seconds: u64 = seconds.parse().unwrap();
             for _ in 0..seconds {
                 assert!(sim.advance(Time(sim.now().0 + 1_000_000), TASKS).done);
-                actions::run(sim, &mut waiting, &actions::Command::Poll);
+                actions::run(sim, &mut waiting, &actions::Action::Poll);
             }
             continue;
         }
-        let answer = actions::run(sim, &mut waiting, &diagnose::command(step));
+        let action = match step.strip_prefix("fault ") {
+            Some(fault) => Action::Fault(fault.parse().unwrap()),
+            None if step.starts_with("kubectl ") => Action::kubectl(*step),
+            None => Action::apply(*step),
+        };
+        let answer = actions::run(sim, &mut waiting, &action);
         assert!(
             answer.diagnostics.iter().all(|d| !d.error),
             "{step}: {:?}",
@@ -437,8 +443,15 @@ fn why_do_thousands_not_fit_and_how_many_nodes_do_they_need() {
         "{}",
         print(&chain, &[])
     );
-    let steps: Vec<&str> = found.remedies[0].steps.iter().map(String::as_str).collect();
-    act(&mut sim, &steps);
+    let steps: Vec<String> = found.remedies[0]
+        .steps
+        .iter()
+        .map(Action::to_string)
+        .collect();
+    act(
+        &mut sim,
+        &steps.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
     act(&mut sim, &["+90"]);
     let ready = sim
         .list(Kind::Pod)
@@ -595,7 +608,7 @@ fn too_many_to_be_counted_get_no_nodes() {
     actions::run(
         &mut sim,
         &mut waiting,
-        &diagnose::command(&deployment("web", 21_000, "", PLAIN)),
+        &Action::apply(deployment("web", 21_000, "", PLAIN)),
     );
     while sim.waiting() < 20_800 && sim.now() < Time(900_000_000) {
         sim.advance(Time(sim.now().0 + 5_000_000), 4_000_000);
@@ -784,10 +797,12 @@ fn an_old_pod_on_a_dead_node_holds_back_a_recreation_and_no_rolling_update() {
             sim.get(&one.object)
                 .is_some_and(|object| object.meta.is_deleting())
         });
-        let offers = found
-            .iter()
-            .flat_map(|one| &one.remedies)
-            .any(|remedy| remedy.steps.iter().any(|step| step.contains("node-up")));
+        let offers = found.iter().flat_map(|one| &one.remedies).any(|remedy| {
+            remedy
+                .steps
+                .iter()
+                .any(|step| step.to_string().contains("node-up"))
+        });
         assert_eq!((blamed, offers), (waits, waits), "{strategy}: {found:?}");
     }
 }
@@ -1671,13 +1686,13 @@ fn what_came_late_leads_back_to_the_fault_that_held_it_up() {
         ),
         [""; 0]
     );
-    // As the engine reads it, a person may write it.
+    // However a person writes it, it is one fault.
     assert_eq!(
         held_up(
             &["fault delay  pod   2s kube-scheduler", pod, "+3"],
             "Pod/p"
         ),
-        ["delay  pod   2s kube-scheduler"]
+        ["delay pod 2s kube-scheduler"]
     );
     // Of two, the one that it waited for.
     let two = [

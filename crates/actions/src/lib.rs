@@ -1,9 +1,9 @@
-//! What a person asks for, carried out on a simulation: manifests and kubectl lines.
+//! Actions of a person, run on a simulation: manifests and kubectl lines.
 
-mod command;
+mod action;
 mod waiting;
 
-pub use command::Command;
+pub use action::Action;
 pub use waiting::WaitingCommands;
 
 use cluster::Sim;
@@ -18,38 +18,38 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// Something to say about the manifest.
+/// Error or warning about the manifest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApplyDiagnostic {
     /// Line, from 1.
     pub line: usize,
-    /// Columns of what it is about, from 0; empty if the whole line.
+    /// Columns concerned, from 0; empty for the whole line.
     pub columns: (usize, usize),
-    /// In the API's own words.
+    /// Message in the API's own words.
     pub message: Message,
-    /// Refused; otherwise accepted with a remark.
+    /// True if refused; otherwise accepted with a warning.
     pub error: bool,
-    /// What would put it right.
+    /// Text that would fix it.
     pub fix: Option<String>,
 }
 
-/// A line of output.
+/// Line of output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutputLine {
-    /// The text.
+    /// Text.
     pub text: String,
-    /// From stderr.
+    /// True if printed to stderr.
     pub error: bool,
-    /// What the page itself says, in its language: shown instead of the text.
+    /// Message of the page itself, in its language: shown in place of the text.
     pub said: Option<Message>,
-    /// The command of the history that is told here: a click runs it again.
+    /// Number of the history's command listed here: a click runs it again.
     pub again: Option<usize>,
-    /// What was entered, if this is a prompt with it.
+    /// Entered line, if this is a prompt with it.
     pub entered: Option<String>,
 }
 
 impl OutputLine {
-    /// A line of stdout or of stderr.
+    /// Creates a line of stdout or of stderr.
     pub fn new(text: impl Into<String>, error: bool) -> OutputLine {
         OutputLine {
             text: text.into(),
@@ -58,7 +58,7 @@ impl OutputLine {
         }
     }
 
-    /// What was entered, behind the prompt.
+    /// Creates the prompt with an entered line.
     pub fn entered(prompt: &str, line: &str) -> OutputLine {
         OutputLine {
             entered: Some(line.to_owned()),
@@ -67,29 +67,29 @@ impl OutputLine {
     }
 }
 
-/// What came of a command.
+/// Result of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ActionResult {
-    /// Whether the cluster was written to: such commands are part of the history.
+    /// True if the cluster was written to: such commands are part of the history.
     pub changed: bool,
-    /// Whether it failed, or a part of it.
+    /// True if it failed, or a part of it.
     pub failed: bool,
-    /// The first line of what it failed with.
+    /// First line of its failure.
     pub failure: Option<String>,
-    /// What came of each object that it applied.
+    /// Result for each applied object.
     pub applied: Vec<Applied>,
-    /// What it printed.
+    /// Output.
     pub lines: Vec<OutputLine>,
-    /// What it says about the manifest.
+    /// Errors and warnings about the manifest.
     pub diagnostics: Vec<ApplyDiagnostic>,
-    /// Objects that the manifest names, accepted or not.
+    /// Objects named by the manifest, accepted or not.
     pub named: Vec<ObjectRef>,
-    /// A part of the manifest is not YAML: it may name more.
+    /// True if a part of the manifest is not YAML: it may name more objects.
     pub unread: bool,
 }
 
 impl ActionResult {
-    /// How many objects were created or configured.
+    /// Number of objects created or configured.
     pub fn written(&self) -> usize {
         self.applied
             .iter()
@@ -102,7 +102,7 @@ impl ActionResult {
             .count()
     }
 
-    /// How many objects stay as they were.
+    /// Number of unchanged objects.
     pub fn unchanged(&self) -> usize {
         self.applied
             .iter()
@@ -111,10 +111,10 @@ impl ActionResult {
     }
 }
 
-/// Carries out a command. A kubectl command leaves those that still wait alone, as if from a terminal of its own.
-pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> ActionResult {
+/// Runs a command. A kubectl command does not affect those that still wait, as if it had a terminal of its own.
+pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Action) -> ActionResult {
     match command {
-        Command::Request(request) => {
+        Action::Request(request) => {
             let (result, _) = sim.client_request(request);
             ActionResult {
                 changed: true,
@@ -123,24 +123,24 @@ pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> A
                 ..ActionResult::default()
             }
         }
-        Command::Remote(id, act) => {
+        Action::Remote(id, act) => {
             let output = waiting.remotes.act(sim, *id, act);
             ActionResult {
                 changed: output.changed,
                 ..ActionResult::default()
             }
         }
-        Command::Beside(id, act) => waiting.act_beside(sim, *id, act),
-        Command::Interrupt => ActionResult {
+        Action::Beside(id, act) => waiting.act_beside(sim, *id, act),
+        Action::Interrupt => ActionResult {
             changed: waiting.interrupt(),
             ..ActionResult::default()
         },
-        Command::Apply(text) => apply(sim, text),
-        Command::Edited(text) => waiting.edited(sim, text),
-        Command::Kubectl(line) => waiting.enter(sim, line),
-        Command::Fault(line) => {
+        Action::Apply(text) => apply(sim, text),
+        Action::Edited(text) => waiting.edited(sim, text),
+        Action::Kubectl(line) => waiting.enter(sim, line),
+        Action::Fault(fault) => {
             let before = sim.journal().len();
-            let error = sim.fault(line).err();
+            let error = sim.inject(fault).err();
             let (changed, failed) = (sim.journal().len() > before, error.is_some());
             let lines = error
                 .map(|text| OutputLine::new(format!("error: {text}"), true))
@@ -153,12 +153,12 @@ pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> A
                 ..ActionResult::default()
             }
         }
-        Command::Poll => waiting.poll(sim),
+        Action::Poll => waiting.poll(sim),
     }
 }
 
-/// Applies the documents of a text, as `kubectl apply -f` does: those that are accepted take effect, each of the others is told at its
-/// line. After one that cannot be read none is applied.
+/// Applies the documents of a text, as `kubectl apply -f` does: accepted ones take effect, each of the others is reported at its line.
+/// After one that cannot be parsed none is applied.
 fn apply(sim: &mut Sim, text: &Rc<str>) -> ActionResult {
     let mut applying = ApplyJob::new(sim, text);
     loop {
@@ -168,25 +168,24 @@ fn apply(sim: &mut Sim, text: &Rc<str>) -> ActionResult {
     }
 }
 
-/// A text whose documents are applied one after another: nothing of the clock moves in between, so that what comes of it does not
-/// depend on how it is divided.
+/// Apply of a text, one document after another: the clock is paused in between, so that the result does not depend on how it is divided.
 #[derive(Clone, Debug)]
 pub struct ApplyJob {
-    /// The text.
+    /// Text.
     pub text: Rc<str>,
-    /// How much of the history there was before.
+    /// Number of journal entries before it.
     pub begun: usize,
     reader: Reader,
     documents: VecDeque<Document>,
-    /// What is wrong with the YAML: told before what is said about documents.
+    /// YAML errors: reported before those of documents.
     faults: Vec<ApplyDiagnostic>,
-    /// The line at which kubectl stops reading: what comes after it is checked, and not applied.
+    /// Line at which kubectl stops reading: documents after it are checked, and not applied.
     stopped: Option<usize>,
     answer: ActionResult,
 }
 
 impl ApplyJob {
-    /// Of a text, nothing of which is applied yet.
+    /// Starts the apply of a text.
     pub fn new(sim: &Sim, text: &Rc<str>) -> ApplyJob {
         ApplyJob {
             text: text.clone(),
@@ -199,7 +198,7 @@ impl ApplyJob {
         }
     }
 
-    /// Applies the next document, always to the same simulation; what came of them when there are no more.
+    /// Applies the next document, always to the same simulation; after the last, returns the result.
     pub fn step(&mut self, sim: &mut Sim) -> Option<ActionResult> {
         if self.documents.is_empty() && !self.read() {
             self.faults.append(&mut self.answer.diagnostics);
@@ -217,7 +216,7 @@ impl ApplyJob {
         None
     }
 
-    /// Says of a document, once for all objects of it, that it is not applied.
+    /// Reports, once for all objects of a document, that it is not applied.
     fn skip(&mut self, line: usize, stopped: usize) {
         if self
             .answer
@@ -236,7 +235,7 @@ impl ApplyJob {
         }
     }
 
-    /// Reads the next document of the text; a list has several objects, a fault none.
+    /// Reads the next document of the text; a list has several objects, an error none.
     fn read(&mut self) -> bool {
         let Some(parsed) = self.reader.next(self.text.as_bytes()) else {
             return false;
@@ -268,7 +267,7 @@ impl ApplyJob {
     }
 }
 
-/// The object that a document names, in the namespace it would be applied to.
+/// Returns the key of the object that a document names, in the namespace to which it would be applied.
 pub fn key_of(document: &Value) -> Option<ObjectRef> {
     let at = |path: &str| document.pointer(path).and_then(Value::as_str);
     let kind = Kind::from_api(at("/apiVersion")?, at("/kind")?)?;
@@ -280,7 +279,7 @@ pub fn key_of(document: &Value) -> Option<ObjectRef> {
     Some(ObjectRef::new(kind, namespace, at("/metadata/name")?))
 }
 
-/// Objects that the first documents of a text name.
+/// Returns the objects named by the first documents of a text.
 pub fn first_named(text: &str, documents: usize) -> Vec<ObjectRef> {
     let mut reader = Reader::default();
     let parts = (0..documents).map_while(|_| reader.next(text.as_bytes()));
@@ -290,7 +289,7 @@ pub fn first_named(text: &str, documents: usize) -> Vec<ObjectRef> {
         .collect()
 }
 
-/// Applies a document. False if kubectl stops there: it has no kind (`StreamVisitor.Visit` in `cli-runtime/pkg/resource`).
+/// Applies a document. Returns false if kubectl stops there: it has no kind (`StreamVisitor.Visit` in `cli-runtime/pkg/resource`).
 fn apply_document(
     sim: &mut Sim,
     text: &str,
@@ -350,7 +349,7 @@ fn apply_document(
     if session.exit == Some(0) {
         answer.lines.extend(waiting::take_lines(&mut session));
     }
-    // What a cluster does not have and can be had here is said where it is missed.
+    // If a missing kind can be installed here, the message says so.
     let group = version.split('/').next().unwrap_or("");
     if group == GATEWAY_GROUP && sim.server().definitions().named(version, kind).is_none() {
         let message = msg::apply_install(published::GATEWAY_INSTALL);
@@ -376,28 +375,27 @@ fn apply_document(
     true
 }
 
-/// What applying a text would do, found on a copy of the simulation, one document at a time: a long manifest must not
-/// hold the page up while somebody types.
+/// Dry run of a text on a copy of the simulation, one document at a time: a long manifest must not block the page while a person types.
 pub struct TrialApply {
     sim: Sim,
     applying: ApplyJob,
 }
 
-/// What a trial found.
+/// Result of a dry run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlannedChanges {
-    /// What would be created and changed.
+    /// Objects that would be created or changed.
     pub changes: Vec<Change>,
-    /// How many objects would stay as they are.
+    /// Number of objects that would be unchanged.
     pub unchanged: usize,
-    /// What is wrong with the text.
+    /// Errors and warnings about the text.
     pub diagnostics: Rc<Vec<ApplyDiagnostic>>,
-    /// Objects that the text names; nothing if a part of it is not YAML.
+    /// Objects named by the text; `None` if a part of it is not YAML.
     pub named: Option<Vec<ObjectRef>>,
 }
 
 impl TrialApply {
-    /// Of a text, on a copy of a simulation.
+    /// Starts a dry run of a text on a copy of a simulation.
     pub fn new(sim: &Sim, text: &Rc<str>) -> TrialApply {
         TrialApply {
             sim: sim.clone(),
@@ -405,7 +403,7 @@ impl TrialApply {
         }
     }
 
-    /// Tries the next document; the plan when all have been tried.
+    /// Tries the next document; after the last, returns the plan.
     pub fn step(&mut self) -> Option<PlannedChanges> {
         let answer = self.applying.step(&mut self.sim)?;
         let unchanged = answer.unchanged();
@@ -420,7 +418,7 @@ impl TrialApply {
     }
 }
 
-/// A message at the line of a field, or at the field around it, or at the document's first line.
+/// Creates a message at the line of a field, or of the field around it, or at the document's first line.
 fn at(
     text: &str,
     document: &Document,
@@ -446,7 +444,7 @@ fn at(
     }
 }
 
-/// A refusal: each of several causes at its field.
+/// Creates the messages of a refusal: each of several causes at its field.
 fn refusal(text: &str, document: &Document, failure: &Failure) -> Vec<ApplyDiagnostic> {
     match &failure.causes[..] {
         causes @ [_, _, ..] => causes
@@ -474,7 +472,7 @@ fn refusal(text: &str, document: &Document, failure: &Failure) -> Vec<ApplyDiagn
     }
 }
 
-/// A field that exists where an unknown one stands, if its name is at most two edits away.
+/// Returns the existing field closest to an unknown one, if its name is at most two edits away.
 fn suggestion(version: &str, kind: &str, path: &str) -> Option<String> {
     let mut at = schema().kind(version, kind)?;
     let mut steps = path.split('.').peekable();
@@ -509,12 +507,12 @@ fn nearest(kind: &'static str, name: &str) -> Option<String> {
         .map(|known| (distance(name, known), known))
         .filter(|(edits, _)| *edits <= 2)
         .min();
-    // A field that is there has another fault than its name.
+    // An existing field has another problem than its name.
     let close = close.filter(|(edits, _)| *edits > 0);
     close.map(|(_, known)| known.to_string())
 }
 
-/// Fields that are accepted and have no effect in this simulation: said once, never silent.
+/// Returns fields that are accepted and have no effect in this simulation: each is reported once, never silently ignored.
 fn without_effect(value: &Value) -> Vec<(String, Message)> {
     let kind = value["kind"].as_str().unwrap_or("");
     let known = Kind::from_api(value["apiVersion"].as_str().unwrap_or(""), kind);
@@ -599,7 +597,7 @@ mod tests {
         run(
             &mut sim,
             &mut WaitingCommands::default(),
-            &Command::Kubectl(published::GATEWAY_INSTALL.into()),
+            &Action::Kubectl(published::GATEWAY_INSTALL.into()),
         );
         sim.advance(k8s_model::Time(5_000_000), usize::MAX);
         assert!(told(&mut sim).is_empty());

@@ -1,4 +1,4 @@
-//! The kubectl commands that still wait: those of the terminal, those beside it, and those of clients.
+//! kubectl commands that still wait: those of the terminal, those beside it, and those of clients.
 
 use super::{ActionResult, OutputLine};
 use cluster::Sim;
@@ -6,27 +6,27 @@ use i18n::msg;
 use k8s_model::Time;
 use kubectl::{Beside, BesideAct, Remotes, Session};
 
-/// Rows of a table that are read or printed at a time: what is long goes on when it is polled.
+/// Rows of a table read or printed at a time: a longer table continues at the next poll.
 const ROWS: usize = 160;
 
-/// Commands of the terminal that wait at a time; above that the oldest is ended.
+/// Maximum number of waiting commands of the terminal; above it the oldest is ended.
 const MAX_WAITING: usize = 8;
 
-/// The commands that still wait.
+/// Commands that still wait.
 #[derive(Clone, Debug, Default)]
 pub struct WaitingCommands {
-    /// The kubectl commands of the terminal, oldest first: each as if it had a terminal of its own.
+    /// kubectl commands of the terminal, oldest first: each as if it had a terminal of its own.
     pub terminal: Vec<Session>,
-    /// Those of clients of the API server.
+    /// Commands of clients of the API server.
     pub remotes: Remotes,
-    /// Those beside the terminal.
+    /// Commands beside the terminal.
     pub beside: Beside,
-    /// What they printed when they looked again by themselves, until it is read.
+    /// Output of commands that polled by themselves, until it is read.
     pub printed: Vec<OutputLine>,
 }
 
 impl WaitingCommands {
-    /// When the first of those that a page runs looks again by itself or gives up.
+    /// Time of the next poll or timeout among the commands of a page.
     pub fn deadline_after(&self, now: Time) -> Option<Time> {
         let terminal = self
             .terminal
@@ -36,22 +36,22 @@ impl WaitingCommands {
         terminal.chain(self.beside.deadline_after(now)).min()
     }
 
-    /// Whether a command of the terminal goes on by itself.
+    /// Returns true if a command of the terminal continues by itself.
     pub fn goes_on(&self) -> bool {
         self.terminal.iter().any(Session::goes_on)
     }
 
-    /// Whether a command of the terminal waits for a line.
+    /// Returns true if a command of the terminal waits for a line.
     pub fn takes_input(&self) -> bool {
         self.terminal.iter().any(Session::takes_input)
     }
 
-    /// The text that a command of the terminal waits to have edited.
+    /// Returns the text that a command of the terminal waits to have edited.
     pub fn edits(&self) -> Option<&str> {
         self.terminal.iter().rev().find_map(Session::edits)
     }
 
-    /// A line of the terminal: for the newest command that reads lines, or a command of its own.
+    /// Runs a line of the terminal: as input of the newest command that reads lines, or as a new command.
     pub(super) fn enter(&mut self, sim: &mut Sim, line: &str) -> ActionResult {
         if let Some(at) = self.terminal.iter().rposition(Session::takes_input) {
             return self.input(sim, at, line);
@@ -75,7 +75,7 @@ impl WaitingCommands {
         answer
     }
 
-    /// The edited text of the command that waits for it.
+    /// Passes the edited text to the command that waits for it.
     pub(super) fn edited(&mut self, sim: &mut Sim, text: &str) -> ActionResult {
         let at = self
             .terminal
@@ -92,13 +92,13 @@ impl WaitingCommands {
         answer
     }
 
-    /// Lets the commands of the terminal look at what has happened.
+    /// Polls the commands of the terminal.
     pub(super) fn poll(&mut self, sim: &mut Sim) -> ActionResult {
         let mut all = ActionResult::default();
         for session in &mut self.terminal {
             let (before, progress) = (sim.journal().len(), session.progress());
             session.poll(sim);
-            // A script that has come further is part of the history, also where nothing was written: a replay must come as far.
+            // The progress of a script is part of the history, even without a write: a replay must get as far.
             let mut answer = answer_of(
                 session,
                 sim.journal().len() > before || session.progress() != progress,
@@ -112,17 +112,17 @@ impl WaitingCommands {
         all
     }
 
-    /// The newest command of the terminal: the one that ctrl-C ends.
+    /// Newest command of the terminal, which Ctrl+C ends.
     pub fn newest(&self) -> Option<&Session> {
         self.terminal.last()
     }
 
-    /// Ends the newest command of the terminal, as ctrl-C does; false if none waits.
+    /// Ends the newest command of the terminal, as Ctrl+C does; returns false if none waits.
     pub(super) fn interrupt(&mut self) -> bool {
         self.terminal.pop().is_some()
     }
 
-    /// Does something to a command beside the terminal.
+    /// Acts on a command beside the terminal.
     pub(super) fn act_beside(&mut self, sim: &mut Sim, id: u32, act: &BesideAct) -> ActionResult {
         let changed = self.beside.act(sim, id, act);
         let answer = self
@@ -137,7 +137,7 @@ impl WaitingCommands {
     }
 }
 
-/// What came of a command since it was last asked.
+/// Returns the result of a command since the last call.
 fn answer_of(session: &mut Session, changed: bool) -> ActionResult {
     let failed = session.exit.is_some_and(|exit| exit != 0);
     let applied = std::mem::take(&mut session.applied);
@@ -155,7 +155,7 @@ fn answer_of(session: &mut Session, changed: bool) -> ActionResult {
     }
 }
 
-/// What a command has printed since it was last asked, as a terminal shows it: complaints stand where they came, failures at the end.
+/// Returns the output of a command since the last call, as a terminal shows it: warnings where they occurred, failures at the end.
 pub(super) fn take_lines(session: &mut Session) -> Vec<OutputLine> {
     let (out, err) = (
         std::mem::take(&mut session.stdout),

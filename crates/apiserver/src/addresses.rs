@@ -1,4 +1,4 @@
-//! Which cluster IPs and node ports the Services have; which Pods use a claim, and which volumes are for it.
+//! Index of the allocated cluster IPs and node ports, of the Pods that use a claim, and of the volumes reserved for it.
 
 use super::server::ApiServer;
 use k8s_model::network::Service;
@@ -6,12 +6,12 @@ use k8s_model::{Kind, Object, Str};
 use sim_core::tree::Tree;
 use std::rc::Rc;
 
-/// What is allocated, and how often: what is given to a Service that asks for it may be there twice.
+/// Reference counts of allocated IPs and ports: a value that a Service requests explicitly may be in use twice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Addresses {
     ips: Tree<Str, u32>,
     ports: Tree<i32, u32>,
-    /// The last addresses and ports tried.
+    /// Last IP and port tried.
     pub next_ip: u32,
     pub next_port: u16,
 }
@@ -54,13 +54,13 @@ impl Addresses {
         }
     }
 
-    /// Whether another Service has this address.
+    /// Returns true if another Service has this IP.
     pub fn is_taken(&self, asked: &str, own: Option<&Object>) -> bool {
         let own = u32::from(own.is_some_and(|own| ip(own) == asked));
         self.ips.get(&asked.into()).is_some_and(|n| *n > own)
     }
 
-    /// Whether another Service has this node port.
+    /// Returns true if another Service has this node port.
     pub fn is_open(&self, asked: i32, own: Option<&Object>) -> bool {
         let own = own.map_or(0, |own| ports(own).filter(|port| *port == asked).count());
         self.ports.get(&asked).is_some_and(|n| *n as usize > own)
@@ -68,13 +68,13 @@ impl Addresses {
 }
 
 impl ApiServer {
-    /// The Pods of a namespace that may use a claim, by name.
+    /// Returns the Pods of a namespace that may use a claim, by name.
     pub fn users_of(&self, namespace: &str, claim: &str) -> Vec<&Rc<Object>> {
         self.references
             .users(namespace, claim, self.objects.of(Kind::Pod))
     }
 
-    /// The volumes that may be reserved for a claim of this namespace and name, or for none, by name.
+    /// Returns the volumes that may be reserved for a claim of this namespace and name, or for none, by name.
     pub fn volumes_for(&self, claim: Option<(&str, &str)>) -> Vec<&Rc<Object>> {
         self.references
             .volumes(claim, self.objects.of(Kind::PersistentVolume))

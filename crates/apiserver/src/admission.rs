@@ -1,4 +1,4 @@
-//! What the API server adds to an object on creation, beyond defaults of its own fields.
+//! Admission on creation: fields that the API server adds to an object beyond the defaults of its kind.
 //!
 //! Models the stock admission plugins (ServiceAccount, DefaultTolerationSeconds, Priority, DefaultStorageClass, DefaultIngressClass,
 //! StorageObjectInUseProtection) and the create strategies of `pkg/registry`.
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
 impl ApiServer {
-    /// Admits a new object, changed as the stock plugins change it.
+    /// Admits a new object, with the changes of the stock plugins.
     pub(super) fn admit(&mut self, object: &mut Object) -> Result<(), ApiError> {
         self.limit(object)?;
         let claims = object.kind == Kind::PersistentVolumeClaim;
@@ -41,7 +41,7 @@ impl ApiServer {
             && !pod.node_name.is_empty()
             && let Some(node) = self.get(&ObjectRef::new(Kind::Node, "", &pod.node_name))
         {
-            // A Pod gets the region and zone labels of its node; scheduled Pods get them when they are bound.
+            // A Pod gets the region and zone labels of its node; unbound Pods get them when they are bound.
             for key in [
                 "topology.kubernetes.io/region",
                 "topology.kubernetes.io/zone",
@@ -72,7 +72,7 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Only one priority class may be the default.
+    /// Refuses a second default priority class.
     fn check_default_priority(&self, object: &Object) -> Result<(), ApiError> {
         let Body::Other(body) = &object.body else {
             return Ok(());
@@ -121,7 +121,7 @@ impl ApiServer {
         }
     }
 
-    /// A claim may only grow if its class allows it; a Service is allocated what its new type needs.
+    /// Checks that a growing claim's class allows expansion, and allocates the addresses of a Service's new type.
     ///
     /// Models `plugin/pkg/admission/storage/persistentvolume/resize` and `pkg/registry/core/service/storage/alloc.go`.
     pub(super) fn admit_update(&mut self, new: &mut Object, old: &Object) -> Result<(), ApiError> {
@@ -156,7 +156,7 @@ impl ApiServer {
         )))
     }
 
-    /// A Pod that names a RuntimeClass needs it to exist, and gets its overhead and where it runs.
+    /// Checks that a Pod's RuntimeClass exists, and sets its overhead and scheduling.
     ///
     /// Models `plugin/pkg/admission/runtimeclass`.
     fn admit_runtime_class(&self, object: &mut Object) -> Result<(), ApiError> {
@@ -219,7 +219,7 @@ impl ApiServer {
         Ok(())
     }
 
-    /// A Pod that names a service account needs it to exist.
+    /// Checks that a Pod's service account exists.
     fn check_account(&self, name: &str, namespace: &str, pod: &Pod) -> Result<(), ApiError> {
         let account = &pod.spec.service_account_name;
         if account.is_empty()
@@ -236,7 +236,7 @@ impl ApiServer {
         )))
     }
 
-    /// The default priority class: the one with the lowest value if there are several.
+    /// Returns the default priority class: the one with the lowest value if there are several.
     fn default_priority(&self) -> Option<&Rc<Object>> {
         let says = |o: &Rc<Object>, field: &str| {
             if let Body::Other(body) = &o.body {
@@ -370,7 +370,7 @@ impl ApiServer {
         }
     }
 
-    /// Gives a Service its addresses and node ports.
+    /// Allocates cluster IPs and node ports of a Service.
     fn allocate_service(&mut self, object: &mut Object) -> Result<(), ApiError> {
         let Body::Service(service) = &mut object.body else {
             return Ok(());
@@ -516,7 +516,7 @@ impl ApiServer {
     }
 }
 
-/// The cluster is IPv4 only: a Service that requires more is refused. A headless Service without a selector may ask for anything.
+/// Refuses a Service that requires more than IPv4. A headless Service without a selector may have any IP families.
 ///
 /// Models `initIPFamilyFields` of `pkg/registry/core/service/storage/alloc.go`.
 fn check_families(name: &str, service: &Service) -> Result<(), ApiError> {
@@ -563,7 +563,7 @@ fn check_families(name: &str, service: &Service) -> Result<(), ApiError> {
     }
 }
 
-/// `clusterIPs` of a Service.
+/// Returns `clusterIPs` of a Service.
 fn cluster_ips(service: &Service) -> Vec<String> {
     let ips = service.spec.raw.get("clusterIPs").and_then(Value::as_array);
     ips.into_iter()
@@ -573,7 +573,7 @@ fn cluster_ips(service: &Service) -> Vec<String> {
         .collect()
 }
 
-/// Whether an address is in the range of Services, 10.96.0.0/12.
+/// Returns true if an address is in the range of Services, 10.96.0.0/12.
 fn is_service_address(text: &str) -> bool {
     text.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| {
         u32::from(ip) >> 20 == u32::from(std::net::Ipv4Addr::new(10, 96, 0, 0)) >> 20
@@ -679,7 +679,7 @@ fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
     }
 }
 
-/// Completes the spec of a Pod that is being created; the token volume gets a fixed name instead of a random one.
+/// Completes the spec of a new Pod; the token volume gets a fixed name instead of a random one.
 fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
     let mut pod = json!({ "apiVersion": "v1", "kind": "Pod", "spec": spec.take() });
     defaults::apply_defaults(&mut pod);
@@ -691,7 +691,7 @@ fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
     *spec = pod["spec"].take();
 }
 
-/// `Guaranteed` if every container's limits equal its requests, `BestEffort` if there are none, else `Burstable`.
+/// Returns the QoS class: `Guaranteed` if every container's limits equal its requests, `BestEffort` if there are none, else `Burstable`.
 pub(super) fn qos_class(pod: &Pod) -> Str {
     let shared = &pod.spec.resources;
     let containers = pod
@@ -728,7 +728,7 @@ pub(super) fn qos_class(pod: &Pod) -> Str {
     .into()
 }
 
-/// The error for a value that another Service already has.
+/// Builds the error for a value that another Service already has.
 fn taken_value(name: &str, field: String, value: String, detail: String) -> ApiError {
     let error = validation::FieldError {
         field,

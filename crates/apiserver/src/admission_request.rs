@@ -1,24 +1,24 @@
-//! A write as webhooks and policies of admission are told of it.
+//! Request as admission webhooks and policies see it.
 
 use k8s_model::Object;
 
-/// A write that is to be admitted.
+/// Write to be admitted.
 #[derive(Clone, Copy)]
 pub(super) struct AdmissionRequest<'a> {
-    /// `CREATE`, `UPDATE`, `DELETE`
+    /// Operation: `CREATE`, `UPDATE` or `DELETE`.
     pub operation: &'static str,
-    /// `scale`, `status`; empty for the object itself.
+    /// Subresource, such as `scale` or `status`; empty for the object itself.
     pub subresource: &'a str,
-    /// The object as it is to be, or the one that is deleted.
+    /// New object, or the one that is deleted.
     pub object: &'a Object,
-    /// The object as it is.
+    /// Stored object, if any.
     pub old: Option<&'a Object>,
-    /// The version that the client has named, if it is not the one that is stored.
+    /// Requested API version, if it is not the stored one.
     pub api_version: Option<&'a str>,
 }
 
 impl AdmissionRequest<'_> {
-    /// The group and version that the client has named.
+    /// Returns the requested group and version.
     pub fn group_version(&self) -> (&str, &str) {
         let info = self.object.kind.info();
         self.api_version

@@ -1,4 +1,4 @@
-//! What clients write otherwise than as an object: the binding of a Pod, and the finalizers of a namespace.
+//! Write requests with bodies of their own: the binding of a Pod, and the finalizers of a namespace.
 //!
 //! Models `pkg/registry/core/pod/storage/storage.go` (`BindingREST`) and `pkg/registry/core/namespace/storage`.
 
@@ -10,14 +10,14 @@ use k8s_model::pod::PodCondition;
 use k8s_model::{Body, Kind, Object, ObjectRef};
 use std::rc::Rc;
 
-/// Labels that a Pod gets from its node.
+/// Labels that a Pod gets from its node on binding.
 const PLACES: [&str; 2] = [
     "topology.kubernetes.io/region",
     "topology.kubernetes.io/zone",
 ];
 
 impl ApiServer {
-    /// Binds a Pod to a node, as a scheduler of a client does.
+    /// Binds a Pod to a node, for a scheduler that is a client.
     pub fn bind(
         &mut self,
         origin: &Origin,
@@ -93,7 +93,7 @@ impl ApiServer {
         Ok(new)
     }
 
-    /// Takes what holds a namespace away, if a client says that nothing does any more.
+    /// Removes the finalizer of a namespace, if `held` is false.
     pub fn finalize(
         &mut self,
         origin: &Origin,

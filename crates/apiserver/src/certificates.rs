@@ -1,5 +1,5 @@
-//! Certificate signing requests: who asks for a certificate is what the API server knows of them, not what they say, and the
-//! decision about one is written on its own.
+//! Certificate signing requests: the requester is set from the authenticated user rather than from the request, and the approval is a
+//! write of its own.
 //!
 //! Models `pkg/registry/certificates/certificates/strategy.go` and the updates of `pkg/apis/certificates/validation`.
 
@@ -13,11 +13,11 @@ use k8s_model::Object;
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-/// The conditions that are a decision; they are written as `approval`, all else of the status as `status`.
+/// Condition types that are a decision; they are written as `approval`, all else of the status as `status`.
 const DECISIONS: [&str; 2] = ["Approved", "Denied"];
 const CONDITIONS: &str = "status.conditions";
 
-/// Notes in a new request whom it is from.
+/// Sets the requester of a new request.
 pub(super) fn note_requester(origin: &Origin, value: &mut Value) {
     let user = origin
         .user
@@ -28,7 +28,7 @@ pub(super) fn note_requester(origin: &Origin, value: &mut Value) {
     if value["spec"].is_object() {
         value["spec"]["username"] = user.name.as_str().into();
         value["spec"]["groups"] = json!(groups);
-        // They are told by the server alone.
+        // uid and extra are set by the server only.
         if let Some(spec) = value["spec"].as_object_mut() {
             spec.retain(|field, _| field != "uid" && field != "extra");
         }
@@ -37,7 +37,7 @@ pub(super) fn note_requester(origin: &Origin, value: &mut Value) {
 }
 
 impl ApiServer {
-    /// Checks a write of the status or of the approval; what it may not touch stays as it is.
+    /// Checks a write of the status or of the approval; immutable parts are reset to their old values.
     pub(super) fn check_decision(
         &mut self,
         origin: &Origin,

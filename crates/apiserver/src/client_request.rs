@@ -1,4 +1,4 @@
-//! A write of a client as data: it is sent, kept, and sent again where a history is repeated.
+//! Write request of a client as data: it can be sent, stored, and sent again when a history is replayed.
 
 use super::managers::{DuplicateField, Manager, Unknown};
 use super::{ApiError, ApiServer, Delete, Origin, Patch, Propagation, Subresource, UserInfo};
@@ -8,59 +8,59 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// A request that writes, and in whose name.
+/// Write request with its user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientRequest {
-    /// What the history says of it.
+    /// Command line in the history.
     pub told: String,
-    /// What it needs permission for: `create`, `update`, `patch`…
+    /// Verb for authorization: `create`, `update`, `patch`…
     pub verb: String,
-    /// The name that its fields are managed under.
+    /// Name of the field manager.
     pub manager: String,
-    /// The part of the object that it is about.
+    /// Subresource to write.
     #[serde(default, skip_serializing_if = "Subresource::is_main")]
     pub part: Subresource,
-    /// What happens to unknown fields.
+    /// Handling of unknown fields.
     #[serde(default)]
     pub unknown: Unknown,
-    /// Fields that stand twice in its body.
+    /// Duplicate fields of the body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeated: Vec<DuplicateField>,
-    /// Whom it is made as, if not as the administrator.
+    /// Impersonated user; `None` for the administrator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<UserInfo>,
-    /// The version that its address names, if it is not that of what is written.
+    /// API version of the request path, if it differs from that of the body.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub api_version: String,
-    /// What is written.
+    /// Operation and body.
     pub write: ClientWrite,
 }
 
-/// What a client writes.
+/// Write operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ClientWrite {
-    /// A new object.
+    /// Creates an object.
     Create(Value),
-    /// An object in place of the old one.
+    /// Replaces an object.
     Update(Value),
-    /// Server-side apply; `true` takes fields from other managers.
+    /// Server-side apply; `true` forces conflicts.
     Apply(Value, bool),
-    /// A change of an object or of a part of it.
+    /// Patches an object or a subresource.
     Patch(Name, Patch, Value),
-    /// Another number of replicas.
+    /// Sets the number of replicas.
     Scale(Name, i64),
-    /// A deletion.
+    /// Deletes an object.
     Delete(Name, DeleteOptions),
-    /// An eviction of a Pod.
+    /// Evicts a Pod.
     Evict(Name, DeleteOptions),
-    /// A Pod is bound to the node of this name.
+    /// Binds a Pod to the node of this name.
     Bind(Name, String),
-    /// Whether anything still holds a namespace that is deleted.
+    /// Finalizes a terminating namespace if nothing is left in it; `true` if its finalizer stays.
     Finalize(Name, bool),
 }
 
-/// How something is deleted.
+/// Options of a deletion: grace period in seconds, propagation and uid precondition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeleteOptions(Option<i64>, Propagation, Option<String>);
 
@@ -84,12 +84,12 @@ impl DeleteOptions {
     }
 }
 
-/// An object as a request names it: a kind may be defined only later.
+/// Serializable object key: API version, kind, namespace and name, since the kind may be defined only later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Name(String, String, String, String);
 
 impl Name {
-    /// That of an object.
+    /// Returns the name of an object.
     pub fn of(key: &ObjectRef) -> Name {
         Name(
             key.kind.api_version().to_string(),
@@ -114,17 +114,17 @@ impl Name {
     }
 }
 
-/// The object that a request has written or deleted.
+/// Result of a write request.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// The object; an eviction answers with none.
+    /// Written or deleted object; `None` for an eviction.
     pub object: Option<Rc<Object>>,
-    /// It was deleted at once.
+    /// True if the object was deleted immediately.
     pub gone: bool,
 }
 
 impl ClientWrite {
-    /// The version of what is written.
+    /// Returns the API version of the written object.
     pub fn api_version(&self) -> &str {
         match self {
             ClientWrite::Create(value)
@@ -141,7 +141,7 @@ impl ClientWrite {
 }
 
 impl ClientRequest {
-    /// The origin of its writes.
+    /// Returns the origin of the request's writes.
     pub fn origin(&self, origin: Origin) -> Origin {
         let manager = Manager::update(&self.manager, self.part.word())
             .with_unknown(self.unknown)
@@ -159,10 +159,10 @@ impl ClientRequest {
         }
     }
 
-    /// Sends it to a server.
+    /// Sends the request to a server.
     ///
     /// # Errors
-    /// Whatever the server refuses it with.
+    /// The server's refusal.
     pub fn send(&self, server: &mut ApiServer, origin: &Origin) -> Result<Written, ApiError> {
         let written = |object| Written {
             object: Some(object),

@@ -10,32 +10,32 @@ use std::rc::Rc;
 /// Maximum grace period in seconds (a century): the clock must stay in the range of dates.
 const MAX_GRACE_S: i64 = 3_155_760_000;
 
-/// What happens to the dependents of a deleted object.
+/// Propagation policy of a deletion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Propagation {
-    /// They are garbage-collected after it is gone.
+    /// Dependents are garbage-collected after the owner is gone.
     #[default]
     Background,
-    /// It waits until they are gone.
+    /// The owner is kept until its dependents are gone.
     Foreground,
-    /// They are kept without it.
+    /// Dependents are kept and lose their owner.
     Orphan,
 }
 
-/// How to delete.
+/// Options of a deletion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Delete {
-    /// Grace period in seconds; `None`: as in the Pod's spec.
+    /// Grace period in seconds; `None` for that of the Pod's spec.
     pub grace_seconds: Option<i64>,
-    /// What happens to dependents.
+    /// Propagation policy.
     pub propagation: Propagation,
     /// Precondition: the object's uid.
     pub uid: Option<Uid>,
 }
 
 impl ApiServer {
-    /// Deletes an object, or starts to: Pods get their grace period, finalizers block.
+    /// Deletes an object, or begins its deletion: Pods get their grace period, finalizers block.
     pub fn delete(
         &mut self,
         origin: &Origin,
@@ -135,7 +135,7 @@ impl ApiServer {
         self.remove(origin, old, new, why)
     }
 
-    /// Grace period of a Pod in seconds: 0 without a kubelet or if its containers have ended.
+    /// Returns the grace period of a Pod in seconds: 0 without a kubelet or if the Pod is in a terminal phase.
     fn grace(&self, object: &Object, asked: Option<i64>) -> i64 {
         let Body::Pod(pod) = &object.body else {
             return 0;
@@ -154,7 +154,7 @@ impl ApiServer {
         }
     }
 
-    /// Whether a kubelet still has to stop this Pod.
+    /// Returns true if a kubelet still has to stop this Pod.
     pub(super) fn is_graceful(&self, object: &Object) -> bool {
         object.kind == Kind::Pod
             && object

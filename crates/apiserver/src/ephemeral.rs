@@ -1,6 +1,6 @@
-//! The ephemeralcontainers subresource of Pods: containers are added to a Pod that runs, and stay.
+//! Ephemeralcontainers subresource of Pods: containers are added to a running Pod, and cannot be removed.
 //!
-//! Models `podEphemeralContainersStrategy` of `pkg/registry/core/pod/strategy.go`: what is no ephemeral container is dropped without a word.
+//! Models `podEphemeralContainersStrategy` of `pkg/registry/core/pod/strategy.go`: changes of other fields are dropped silently.
 
 use super::error::ApiError;
 use super::server::{ApiServer, Origin};

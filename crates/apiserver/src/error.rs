@@ -5,7 +5,7 @@ use k8s_model::quantity::Quantity;
 use k8s_model::{Kind, Object, ObjectRef, Str};
 use std::fmt;
 
-/// The `reason` of a refusal.
+/// `reason` of a refusal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum StatusReason {
@@ -19,53 +19,53 @@ pub enum StatusReason {
     InternalError,
     MethodNotAllowed,
     UnsupportedMediaType,
-    /// The server gave none.
+    /// No reason was given.
     Unknown,
 }
 
-/// A refusal.
+/// Error returned by the API server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ApiError {
-    /// The machine-readable reason.
+    /// Machine-readable reason.
     pub reason: StatusReason,
-    /// The human-readable message.
+    /// Human-readable message.
     pub message: String,
-    /// What it is about, where programs go by that.
+    /// Details for errors that callers handle specifically.
     pub cause: Option<Box<Cause>>,
 }
 
-/// What a refusal is about.
+/// Details of a refusal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Fields of the object.
+    /// Invalid fields of the object.
     Fields(InvalidObject),
-    /// A ResourceQuota.
+    /// Exceeded ResourceQuota.
     Quota(ExceededQuota),
-    /// The PodDisruptionBudget of this name, which allows no eviction.
+    /// PodDisruptionBudget of this name that allows no eviction.
     Budget(Str),
-    /// The object's namespace, which is going away.
+    /// Terminating namespace of the object.
     NamespaceTerminating,
 }
 
-/// A ResourceQuota without room for an object.
+/// ResourceQuota without room for an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExceededQuota {
-    /// Its name.
+    /// Name of the quota.
     pub name: Str,
-    /// The resources that are exceeded.
+    /// Exceeded resources.
     pub resources: Vec<ExceededResource>,
 }
 
-/// A resource that a ResourceQuota limits.
+/// Resource that a ResourceQuota limits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExceededResource {
-    /// `pods`, `requests.cpu`
+    /// Resource name, such as `pods` or `requests.cpu`.
     pub name: String,
-    /// What the object needs.
+    /// Amount requested by the object.
     pub requested: Quantity,
-    /// What is used without it.
+    /// Amount used without the object.
     pub used: Quantity,
-    /// The limit.
+    /// Hard limit.
     pub hard: Quantity,
 }
 
@@ -91,14 +91,14 @@ impl fmt::Display for ExceededQuota {
     }
 }
 
-/// An object that breaks rules of its kind.
+/// Invalid object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidObject {
     /// Kind and group, as `Deployment.apps`.
     pub group_kind: String,
-    /// Its name.
+    /// Name of the object.
     pub name: String,
-    /// The errors of its fields, each once.
+    /// Field errors, without duplicates.
     pub causes: Vec<FieldError>,
 }
 
@@ -111,7 +111,7 @@ impl fmt::Display for ApiError {
 impl std::error::Error for ApiError {}
 
 impl ApiError {
-    /// There is no such object.
+    /// Returns the error for an object that does not exist.
     pub fn not_found(kind: Kind, name: &str) -> Self {
         ApiError {
             reason: StatusReason::NotFound,
@@ -120,7 +120,7 @@ impl ApiError {
         }
     }
 
-    /// Nothing is stored under a key that is to be written.
+    /// Returns the error for a write of an object that does not exist.
     pub fn absent(key: &ObjectRef) -> Self {
         if key.kind.is_stored() {
             ApiError::not_found(key.kind, &key.name)
@@ -129,7 +129,7 @@ impl ApiError {
         }
     }
 
-    /// Objects of this kind cannot be written.
+    /// Returns the error for a kind that cannot be written.
     pub fn not_writable() -> Self {
         let message = "the server does not allow this method on the requested resource".to_owned();
         ApiError {
@@ -139,7 +139,7 @@ impl ApiError {
         }
     }
 
-    /// Every generated name is in use.
+    /// Returns the error for a generated name when every candidate is in use.
     pub fn no_unique_name(kind: Kind, name: &str) -> ApiError {
         let mut error = ApiError::already_exists(kind, name);
         error
@@ -148,7 +148,7 @@ impl ApiError {
         error
     }
 
-    /// There is one already.
+    /// Returns the error for an object that already exists.
     pub fn already_exists(kind: Kind, name: &str) -> Self {
         ApiError {
             reason: StatusReason::AlreadyExists,
@@ -157,12 +157,12 @@ impl ApiError {
         }
     }
 
-    /// Whether it was refused because its namespace is going away: loops are silent about that.
+    /// Returns true if the refusal is due to a terminating namespace, which controllers do not report.
     pub fn is_of_terminating_namespace(&self) -> bool {
         matches!(self.cause.as_deref(), Some(Cause::NamespaceTerminating))
     }
 
-    /// The write was made from a state that is no longer current.
+    /// Returns the error for a write based on a version that is no longer current.
     pub fn conflict(kind: Kind, name: &str) -> Self {
         ApiError {
             reason: StatusReason::Conflict,
@@ -174,7 +174,7 @@ impl ApiError {
         }
     }
 
-    /// Why a Pod cannot be bound, if it has changed since it was read: `setPodHostAndAnnotations`.
+    /// Returns the error for a binding of a Pod that has changed since it was read: `setPodHostAndAnnotations`.
     pub fn not_bound(stored: &Object, read: &Object) -> Option<Self> {
         let (name, node) = (
             &read.meta.name,
@@ -215,7 +215,7 @@ impl ApiError {
         })
     }
 
-    /// The request breaks a rule that is not about a field; the message is complete.
+    /// Returns the error for a rule that is not about a field; the message is complete.
     pub fn invalid(message: String) -> Self {
         ApiError {
             reason: StatusReason::Invalid,
@@ -224,11 +224,11 @@ impl ApiError {
         }
     }
 
-    /// Fields of the object break rules.
+    /// Returns the error for invalid fields of an object.
     pub fn invalid_fields(group_kind: &str, name: &str, errors: &[FieldError]) -> Self {
         let mut causes: Vec<FieldError> = Vec::new();
         for error in errors {
-            // Errors with the same text are reported once.
+            // Errors with equal text are reported once.
             let text = error.to_string();
             if causes.iter().all(|known| known.to_string() != text) {
                 causes.push(error.clone());
@@ -247,7 +247,7 @@ impl ApiError {
         }
     }
 
-    /// A body names another kind or version (`kind`, `apiVersion`) than its path.
+    /// Returns the error for a body whose kind or version (`kind`, `apiVersion`) differs from its path.
     pub fn of_other_type(field: &str, found: &str, expected: &str) -> Self {
         ApiError::bad_request(match field {
             "apiVersion" => format!(
@@ -259,7 +259,7 @@ impl ApiError {
         })
     }
 
-    /// The request could not be read.
+    /// Returns the error for a request that could not be decoded.
     pub fn bad_request(message: String) -> Self {
         ApiError {
             reason: StatusReason::BadRequest,
@@ -268,7 +268,7 @@ impl ApiError {
         }
     }
 
-    /// Custom objects have no strategic patches.
+    /// Returns the error for a strategic patch of a custom object.
     pub fn unsupported_patch() -> Self {
         let message = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, \
                        application/merge-patch+json, application/apply-patch+yaml";
@@ -279,7 +279,7 @@ impl ApiError {
         }
     }
 
-    /// The body of a request is in a form that is not read.
+    /// Returns the error for a body with an unsupported media type.
     pub fn unsupported_body(found: &str) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf (found {found:?})"
@@ -291,7 +291,7 @@ impl ApiError {
         }
     }
 
-    /// The client may retry later.
+    /// Returns the error for a request that the client may retry later.
     pub fn too_many_requests(message: &str) -> Self {
         ApiError {
             reason: StatusReason::TooManyRequests,
@@ -300,7 +300,7 @@ impl ApiError {
         }
     }
 
-    /// The server or a loop cannot do it.
+    /// Returns an internal error of the server or a controller.
     pub fn internal(message: &str) -> Self {
         ApiError {
             reason: StatusReason::InternalError,
@@ -309,7 +309,7 @@ impl ApiError {
         }
     }
 
-    /// The request is not allowed.
+    /// Returns the error for a request that is not allowed.
     pub fn forbidden(message: String) -> Self {
         ApiError {
             reason: StatusReason::Forbidden,

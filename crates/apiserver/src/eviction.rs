@@ -1,4 +1,4 @@
-//! The eviction of a Pod: a deletion that checks the disruption budget first.
+//! Eviction of a Pod: a deletion that checks the disruption budget first.
 //!
 //! Guarantees: a budget is charged before the Pod is deleted, in one step, so that two evictions never share one allowance.
 //! Models `pkg/registry/core/pod/storage/eviction.go`.
@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
 const SEVERAL: &str = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-/// With more disrupted Pods than this, evictions wait for the disruption loop.
+/// Maximum number of disrupted Pods of a budget; above it, evictions wait for the disruption controller.
 const MAX_DISRUPTED_PODS: usize = 2000;
 
 impl ApiServer {
@@ -56,7 +56,7 @@ impl ApiServer {
             api_version: None,
         };
         self.admit_by_webhooks(origin, request)?;
-        // A Pod that has ended, is pending or is terminating needs no budget.
+        // A Pod that is pending, terminating or in a terminal phase needs no budget.
         if !(pod.is_terminal() || pod.status.phase == "Pending" || object.meta.is_deleting()) {
             let budgets = self
                 .list(Kind::PodDisruptionBudget)
@@ -147,7 +147,7 @@ mod tests {
     use k8s_model::Timestamp;
     use serde_json::json;
 
-    /// What evicting a running Pod gives, and the disruptions left.
+    /// Evicts a running Pod; returns the result and the disruptions left.
     fn evict(ready: bool, budgets: &[Value]) -> (Result<(), StatusReason>, i32) {
         let mut server = ApiServer::new(Timestamp::new(0), 1);
         let origin = Origin {

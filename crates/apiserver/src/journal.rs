@@ -1,9 +1,11 @@
-//! The journal: every command, write and refusal in order, with its cause.
+//! Journal: every command, write and refusal in order, with its cause.
 
 use super::why::Why;
 use crate::ApiError;
+use fault::Fault;
 use k8s_model::{Kind, Object, ObjectRef, Str, Time};
 use sim_core::chunks::{ChunkRange, Chunks};
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// Position of an entry in the journal.
@@ -11,27 +13,27 @@ pub type EntryId = u32;
 
 /// Entries per chunk shared between checkpoints.
 const CHUNK_ENTRIES: usize = 256;
-/// The journal as stored.
+/// Journal as stored.
 pub type Entries = Chunks<Entry, CHUNK_ENTRIES>;
-/// A view of the journal or of a part of it.
+/// View of the journal or of a part of it.
 pub type Journal<'a> = ChunkRange<'a, Entry, CHUNK_ENTRIES>;
 
-/// Who acts.
+/// Component or person that acts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Actor {
-    /// `deployment-controller`, `default-scheduler`, `kubelet`, `user`…
+    /// Component name: `deployment-controller`, `default-scheduler`, `kubelet`, `user`…
     pub name: &'static str,
-    /// The node, for a kubelet.
+    /// Node of a kubelet; otherwise empty.
     pub node: Str,
 }
 
 impl Actor {
-    /// The person at the page or the command line.
+    /// Person at the page or the command line.
     pub const USER: Actor = Actor::component("user");
-    /// The API server itself.
+    /// API server itself.
     pub const SERVER: Actor = Actor::component("apiserver");
 
-    /// A component of the control plane.
+    /// Returns the actor for a component of the control plane.
     pub const fn component(name: &'static str) -> Actor {
         Actor {
             name,
@@ -39,7 +41,7 @@ impl Actor {
         }
     }
 
-    /// The kubelet of a node.
+    /// Returns the actor for the kubelet of a node.
     pub fn kubelet(node: &Str) -> Actor {
         Actor {
             name: "kubelet",
@@ -48,19 +50,19 @@ impl Actor {
     }
 }
 
-/// What a write did.
+/// Effect of a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// The object is new.
+    /// The object was created.
     Added,
-    /// It has changed.
+    /// The object was changed.
     Modified,
-    /// It is gone; the entry holds its last state.
+    /// The object was removed; the entry holds its last state.
     Deleted,
 }
 
 impl Op {
-    /// The type of the watch event: `ADDED`, `MODIFIED`, `DELETED`.
+    /// Returns the type of the watch event: `ADDED`, `MODIFIED`, `DELETED`.
     pub fn watch_type(self) -> &'static str {
         match self {
             Op::Added => "ADDED",
@@ -73,71 +75,95 @@ impl Op {
 /// Content of an entry.
 #[derive(Clone, Debug)]
 pub enum Record {
-    /// A user's command, as a kubectl line.
+    /// User's command, as a kubectl line.
     Command(Str),
-    /// A write that the API server accepted: a watch event.
+    /// Injected fault.
+    Fault(Rc<Fault>),
+    /// Write that the API server accepted: a watch event.
     Write {
-        /// What it did.
+        /// Effect of the write.
         op: Op,
-        /// The object after the write.
+        /// Object after the write.
         object: Rc<Object>,
-        /// The object before it.
+        /// Object before the write.
         before: Option<Rc<Object>>,
     },
-    /// Something that is no longer known (`forget.rs`): its place alone is kept.
+    /// Dropped entry (`forget.rs`), of which only the position is kept.
     Forgotten,
-    /// A write that the API server refused; boxed, since refusals are rare and large.
+    /// Write that the API server refused; boxed, since refusals are rare and large.
     Refused(Box<RefusedWrite>),
 }
 
-/// A refused write.
+/// Refused write.
 #[derive(Clone, Debug)]
 pub struct RefusedWrite {
-    /// The object that was to be written.
+    /// Key of the object that was to be written.
     pub key: ObjectRef,
-    /// The refusal.
+    /// Error returned to the client.
     pub error: ApiError,
 }
 
-/// One line of the history.
+/// Journal entry.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// When.
+    /// Virtual time.
     pub time: Time,
-    /// Who.
+    /// Component or person that acted.
     pub actor: Actor,
-    /// What.
+    /// Content.
     pub record: Record,
-    /// Why it was done.
+    /// Reason.
     pub why: Why,
-    /// The earlier entry that woke the actor.
+    /// Earlier entry that woke the actor.
     pub cause: Option<EntryId>,
-    /// The pass of a loop that this belongs to; entries of one pass have one number.
+    /// Number of the reconcile pass; entries of one pass share it.
     pub pass: u32,
-    /// The field manager, if a client named one.
+    /// Field manager, if a client named one.
     pub manager: Option<Rc<crate::Manager>>,
 }
 
 impl Entry {
-    /// The object written or refused.
+    /// Returns true for an action of a person: a command or a fault.
+    pub fn is_command(&self) -> bool {
+        matches!(self.record, Record::Command(_) | Record::Fault(_))
+    }
+
+    /// Returns the injected fault, if the entry is one.
+    pub fn fault(&self) -> Option<&Fault> {
+        match &self.record {
+            Record::Fault(fault) => Some(fault),
+            _ => None,
+        }
+    }
+
+    /// Returns the command line of a person's action.
+    pub fn command_line(&self) -> Option<Cow<'_, str>> {
+        match &self.record {
+            Record::Command(line) => Some(Cow::Borrowed(line)),
+            Record::Fault(fault) => Some(Cow::Owned(format!("fault {fault}"))),
+            _ => None,
+        }
+    }
+
+    /// Returns the key of the object written or refused.
     pub fn key(&self) -> Option<ObjectRef> {
         match &self.record {
-            Record::Command(_) | Record::Forgotten => None,
+            Record::Command(_) | Record::Fault(_) | Record::Forgotten => None,
             Record::Write { object, .. } => Some(object.key()),
             Record::Refused(refused) => Some(refused.key.clone()),
         }
     }
 
-    /// Whether it only records a Kubernetes Event, or belongs to the cluster's bootstrap.
+    /// Returns true if the entry records a Kubernetes Event, or belongs to the cluster's bootstrap.
     pub fn is_event(&self) -> bool {
-        // The reason alone is enough most of the time; reading the object may miss the CPU cache.
+        // The reason alone is usually enough; reading the object may miss the CPU cache.
         matches!(self.why, Why::Bootstrap | Why::Said { .. })
             || self
                 .write()
                 .is_some_and(|(_, object)| object.kind == Kind::Event)
     }
 
-    /// The write, if it is one.
+    /// Returns the operation and the object, if the entry is a write.
     pub fn write(&self) -> Option<(Op, &Rc<Object>)> {
         if let Record::Write { op, object, .. } = &self.record {
             Some((*op, object))

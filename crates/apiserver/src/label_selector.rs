@@ -1,4 +1,4 @@
-//! Label selectors as text: their grammar, and the API server's words for what it does not allow.
+//! Label selectors as text: parser, with the API server's error messages.
 //!
 //! Models `apimachinery/pkg/labels/selector.go`.
 
@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 const OPERATORS: &str = "in, notin, =, ==, !=, gt, lt";
 
-/// One condition on an object's labels.
+/// Requirement on an object's labels.
 #[derive(Clone, Debug)]
 pub struct Requirement {
     key: String,
@@ -28,7 +28,7 @@ enum Operator {
 }
 
 impl Requirement {
-    /// Whether the labels of an object meet the condition.
+    /// Returns true if the labels of an object meet the requirement.
     pub fn matches(&self, labels: &Value) -> bool {
         let value = labels.get(&self.key).and_then(Value::as_str);
         let listed = value.is_some_and(|value| self.values.iter().any(|own| own == value));
@@ -44,7 +44,7 @@ impl Requirement {
         }
     }
 
-    /// A condition whose key and values have the form of labels.
+    /// Builds a requirement, checking that key and values have the form of labels.
     fn new(key: &str, operator: Operator, mut values: Vec<String>) -> Result<Requirement, String> {
         let invalid = |field: String, value: &str, detail: String| {
             FieldError {
@@ -84,7 +84,7 @@ impl Requirement {
     }
 }
 
-/// Reads a label selector as one of objects.
+/// Parses a label selector into the form of objects.
 ///
 /// # Errors
 /// The API server's message.
@@ -118,7 +118,7 @@ pub fn read(text: &str) -> Result<LabelSelector, String> {
     Ok(selector)
 }
 
-/// A selector of objects as text, by key.
+/// Formats an object's selector as text, ordered by key.
 pub fn show(selector: &LabelSelector) -> String {
     let labels = selector
         .match_labels
@@ -139,7 +139,7 @@ pub fn show(selector: &LabelSelector) -> String {
         .join(",")
 }
 
-/// Splits a selector into symbols and words; a symbol that is none is an error where it is read.
+/// Splits a selector into symbols and words; invalid symbols are errors of the parser.
 fn tokens(text: &str) -> Vec<&str> {
     let is_symbol = |c: char| matches!(c, '=' | '!' | '(' | ')' | ',' | '>' | '<');
     let is_space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
@@ -160,7 +160,7 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// Reads a label selector.
+/// Parses a label selector.
 ///
 /// # Errors
 /// The API server's message.
@@ -212,7 +212,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// The next token, empty at the end.
+    /// Returns the next token, empty at the end.
     fn peek(&self) -> &'a str {
         self.tokens.get(self.position).copied().unwrap_or("")
     }
@@ -264,7 +264,7 @@ impl<'a> Parser<'a> {
         Requirement::new(key, operator, values)
     }
 
-    /// The value after `=`; none is the empty one.
+    /// Parses the value after `=`; a missing value is empty.
     fn value(&mut self) -> Result<String, String> {
         match self.peek() {
             "" | "," => Ok(String::new()),
@@ -273,7 +273,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The values between parentheses; a missing one is the empty one.
+    /// Parses the values between parentheses; a missing value is empty.
     fn values(&mut self) -> Result<Vec<String>, String> {
         match self.next() {
             "(" => {}

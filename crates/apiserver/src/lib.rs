@@ -1,4 +1,4 @@
-//! The API server: the single source of truth, and the only component that can refuse a write.
+//! API server: the single source of truth, and the only component that can refuse a write.
 
 mod addresses;
 pub mod admission;
@@ -37,7 +37,6 @@ pub mod why;
 pub use authorizer::bootstrap;
 pub use authorizer::{Attributes, PolicyRule, UserInfo};
 pub use client_request::{ClientRequest, ClientWrite, Name, Written};
-pub use conflicts::FaultTarget;
 pub use definitions::{CLEANUP, Definition, Definitions, PrinterColumn, ScalePaths, Version};
 pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, StatusReason};

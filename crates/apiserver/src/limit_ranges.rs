@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 const MARK: &str = "kubernetes.io/limit-ranger";
 
 impl ApiServer {
-    /// The bodies of the LimitRanges of a namespace.
+    /// Returns the bodies of the LimitRanges of a namespace.
     fn ranges(&self, namespace: &str) -> Vec<Value> {
         let ranges = self
             .list(Kind::LimitRange)
@@ -149,7 +149,7 @@ fn fill(container: &mut Map<String, Value>, field: &str, defaults: &Value) -> Ve
     set
 }
 
-/// Why a Pod is outside the ranges of its namespace.
+/// Returns the error for a Pod outside the ranges of its namespace.
 fn check_pod(pod: &Value, ranges: &[Value]) -> Result<(), String> {
     let mut errors = Vec::new();
     for limit in limits_of(ranges, "Container") {
@@ -175,7 +175,7 @@ fn check_pod(pod: &Value, ranges: &[Value]) -> Result<(), String> {
     aggregate(errors)
 }
 
-/// Why a claim is outside the ranges of its namespace.
+/// Returns the error for a claim outside the ranges of its namespace.
 fn check_claim(claim: &Value, ranges: &[Value]) -> Result<(), String> {
     let mut errors = Vec::new();
     let request =
@@ -201,7 +201,7 @@ fn aggregate(errors: Vec<String>) -> Result<(), String> {
     }
 }
 
-/// Compares the amounts asked for (by `requests` or `limits` and resource) with one range.
+/// Compares the requested amounts (by `requests` or `limits` and resource) with one range.
 fn check(
     errors: &mut Vec<String>,
     limit: &Value,

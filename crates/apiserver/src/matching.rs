@@ -1,4 +1,4 @@
-//! Matchers of webhooks, policies and their bindings: which requests they are about.
+//! Match rules of admission webhooks, policies and their bindings.
 //!
 //! Models `apiserver/pkg/admission/plugin/webhook/predicates` and `plugin/policy/matching`.
 
@@ -8,32 +8,32 @@ use k8s_model::selector::LabelSelector;
 use k8s_model::{Kind, Labels, Object, json};
 use serde_json::Value;
 
-/// The requests that a webhook, a policy or a binding is about.
+/// Matcher of the requests that a webhook, a policy or a binding applies to.
 #[derive(Clone, Debug)]
 pub(super) struct Matcher {
-    /// Requests of the rules' own versions alone match, no equivalent ones.
+    /// True for `matchPolicy: Exact`: only requests in the rules' own versions match, not equivalent ones.
     exact: bool,
-    /// None: every request matches.
+    /// Rules; `None` if every request matches.
     rules: Option<Vec<Rule>>,
     excluded: Vec<Rule>,
     namespaces: Selector,
     objects: Selector,
 }
 
-/// A rule with operations.
+/// Rule with operations.
 #[derive(Clone, Debug)]
 struct Rule {
     operations: Vec<String>,
     groups: Vec<String>,
     versions: Vec<String>,
-    /// Resources and subresources.
+    /// Resources with their subresources.
     resources: Vec<(String, String)>,
-    /// Empty: all.
+    /// Object names; empty for all.
     names: Vec<String>,
     namespaced: Option<bool>,
 }
 
-/// A label selector; one that cannot be read selects nothing.
+/// Label selector; selects nothing if it does not decode.
 #[derive(Clone, Debug)]
 struct Selector(Option<LabelSelector>);
 
@@ -59,7 +59,7 @@ fn texts(value: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Whether a list has a word, or all words by `*`.
+/// Returns true if a list contains a word or `*`.
 fn lists(list: &[String], word: &str) -> bool {
     list.iter().any(|own| own == "*" || own == word)
 }
@@ -151,7 +151,7 @@ impl Rule {
 }
 
 impl Matcher {
-    /// The matcher of a webhook, or of a part of a policy or a binding, with its rules.
+    /// Parses the matcher of a webhook, or of a part of a policy or a binding, with its rules.
     pub fn read(value: &Value, rules: &Value) -> Matcher {
         Matcher {
             exact: value["matchPolicy"] == "Exact",
@@ -162,13 +162,13 @@ impl Matcher {
         }
     }
 
-    /// A matcher whose lack of rules excludes nothing.
+    /// Makes a matcher without rules match every request.
     pub fn or_every_rule(mut self) -> Matcher {
         self.rules = self.rules.filter(|rules| !rules.is_empty());
         self
     }
 
-    /// Matches a request against the rules and selectors; `namespace` is the one of the object, if it exists.
+    /// Matches a request against the rules and selectors; `namespace` is that of the object, if it exists.
     pub fn matches(
         &self,
         definitions: &Definitions,
@@ -189,7 +189,7 @@ impl Matcher {
                     .is_some_and(|old| self.objects.selects(&old.meta.labels)))
     }
 
-    /// Whether the labels of an object's namespace are selected; objects of no namespace always are.
+    /// Returns true if the labels of an object's namespace are selected; cluster-scoped objects always are.
     fn selects_namespace(&self, namespace: Option<&Object>, object: &Object) -> bool {
         match object.kind {
             Kind::Namespace => self.namespaces.selects(&object.meta.labels),

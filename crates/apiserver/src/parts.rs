@@ -1,10 +1,10 @@
-//! Spec and status of a write: requests for one keep the other.
+//! Spec and status of a write: a write of one keeps the other.
 //!
 //! Models `ResetFields` and `PrepareForUpdate` of the strategies in `pkg/registry`.
 
 use k8s_model::{Body, Object};
 
-/// Whether `generation` changes: everything but metadata and status counts.
+/// Returns true if `generation` changes: everything but metadata and status counts.
 pub(super) fn spec_changed(old: &Object, new: &Object) -> bool {
     match (&old.body, &new.body) {
         // The scheduler's binding is a subresource and does not count.
@@ -26,7 +26,7 @@ pub(super) fn spec_changed(old: &Object, new: &Object) -> bool {
     }
 }
 
-/// Keeps the stored status with a new spec.
+/// Copies the stored status into an object with a new spec.
 pub(super) fn keep_status(new: &mut Object, old: &Object) {
     match (&mut new.body, &old.body) {
         (Body::Pod(n), Body::Pod(o)) => n.status = o.status.clone(),
@@ -51,7 +51,7 @@ pub(super) fn keep_status(new: &mut Object, old: &Object) {
     }
 }
 
-/// Keeps the stored spec with a new status.
+/// Copies the stored spec into an object with a new status.
 pub(super) fn keep_spec(new: &mut Object, old: &Object) {
     match (&mut new.body, &old.body) {
         (Body::Pod(n), Body::Pod(o)) => {

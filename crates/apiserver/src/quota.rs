@@ -1,4 +1,4 @@
-//! ResourceQuotas: an object's usage, whether it fits, and a quota's status.
+//! ResourceQuotas: usage of an object, check against the quota, and the quota's status.
 //!
 //! Models `pkg/quota/v1/evaluator/core` and `plugin/pkg/admission/resourcequota`; the messages follow
 //! `pods "x" is forbidden: `.
@@ -13,12 +13,12 @@ use k8s_model::{Body, Kind, Object, Str};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 
-/// Why a quota refuses an object.
+/// Reason why a quota refuses an object.
 #[derive(Debug, PartialEq)]
 enum Refusal {
-    /// It has no room for it.
+    /// The quota has no room for the object.
     Exceeded(ExceededQuota),
-    /// The object does not say how much it needs.
+    /// The object does not specify the amounts that the quota counts.
     Unspecified(String),
 }
 
@@ -31,7 +31,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// Amounts by a quota's names: `pods`, `requests.cpu`, `count/deployments.apps`…
+/// Amounts by a quota's resource names: `pods`, `requests.cpu`, `count/deployments.apps`…
 pub type QuotaUsage = Vec<(String, Quantity)>;
 
 impl ApiServer {
@@ -68,7 +68,7 @@ impl ApiServer {
             _ => None,
         });
         let quotas: Vec<_> = quotas.collect();
-        // All of them are asked whether the object says enough before any is asked for room.
+        // Every quota first checks that the object specifies its amounts, before any is checked for room.
         let unspecified = quotas
             .iter()
             .filter_map(|(quota, body)| unspecified(&quota.meta.name, body, object.pod()).map(Err));
@@ -145,7 +145,7 @@ fn add(usage: &mut QuotaUsage, name: String, more: Quantity) {
     }
 }
 
-/// Whether a quota counts objects like this one at all; quotas with scopes count only some Pods.
+/// Returns true if a quota counts objects like this one; quotas with scopes count only some Pods.
 pub fn in_scope(quota: &Map<String, Value>, object: &Object) -> bool {
     let Some(spec) = quota.get("spec") else {
         return true;
@@ -183,7 +183,7 @@ pub fn in_scope(quota: &Map<String, Value>, object: &Object) -> bool {
     })
 }
 
-/// Usage of an object.
+/// Returns the usage of an object.
 pub fn usage(object: &Object) -> QuotaUsage {
     let one = Quantity::units(1);
     let resource = object.kind.group_resource();
@@ -240,7 +240,7 @@ pub fn usage(object: &Object) -> QuotaUsage {
     used
 }
 
-/// A Pod's requests or limits: of its containers together, or of its largest init container if that is more.
+/// Returns a Pod's requests or limits: the sum of its containers, or its largest init container if that is more.
 fn pod_amounts(pod: &Pod, field: &str) -> QuotaUsage {
     let (mut sum, mut most) = (QuotaUsage::new(), QuotaUsage::new());
     for container in items(&pod.spec.raw["containers"]) {
@@ -269,7 +269,7 @@ fn pod_amounts(pod: &Pod, field: &str) -> QuotaUsage {
     sum
 }
 
-/// The `status` of a quota that counts these objects.
+/// Returns the `status` of a quota that counts these objects.
 pub fn quota_status<'a>(
     quota: &Map<String, Value>,
     objects: impl Iterator<Item = &'a Rc<Object>>,
@@ -298,8 +298,8 @@ pub fn quota_status<'a>(
     Value::Object(status)
 }
 
-/// Charges one more object to a quota; returns the resulting `used`, or the refusal. `None` if the quota
-/// does not count such objects. Before its loop has written its status, a quota limits nothing.
+/// Charges an object to a quota; returns the resulting `used`, or the refusal. `None` if the quota does not count such objects. A quota
+/// limits nothing before its controller has written its status.
 fn charge(
     name: &Str,
     quota: &Map<String, Value>,
@@ -309,7 +309,7 @@ fn charge(
         return Ok(None);
     };
     let hard = &status["hard"];
-    // Whoever writes the status may have left it out.
+    // A status written by a client may lack `used`.
     let mut used = Some(status["used"].clone())
         .filter(Value::is_object)
         .unwrap_or_else(|| Value::Object(Map::new()));
@@ -341,7 +341,7 @@ fn charge(
     Ok(counts.then_some(used))
 }
 
-/// The refusal of a Pod that does not say what the quota counts.
+/// Returns the refusal of a Pod that does not specify the resources that the quota counts.
 fn unspecified(name: &Str, quota: &Map<String, Value>, pod: Option<&Pod>) -> Option<Refusal> {
     let missing = missing(&quota.get("status")?["hard"], pod?)?;
     Some(Refusal::Unspecified(format!(
@@ -349,7 +349,7 @@ fn unspecified(name: &Str, quota: &Map<String, Value>, pod: Option<&Pod>) -> Opt
     )))
 }
 
-/// A quota on CPU or memory requires every container to have requests or limits.
+/// Returns the missing resources: a quota on CPU or memory requires every container to have requests or limits.
 fn missing(hard: &Value, pod: &Pod) -> Option<String> {
     let mut faults = Vec::new();
     for (resource, _) in entries(hard) {

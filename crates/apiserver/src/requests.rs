@@ -1,4 +1,4 @@
-//! Requests of clients: creation from JSON, patches, deletion.
+//! Client requests: creation from JSON, patches, deletion.
 
 use super::error::{ApiError, StatusReason};
 use super::managers::{DuplicateField, Unknown};
@@ -11,20 +11,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// The three kinds of patch.
+/// Type of a patch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Patch {
-    /// RFC 6902.
+    /// JSON patch, RFC 6902.
     Json,
-    /// RFC 7386.
+    /// JSON merge patch, RFC 7386.
     Merge,
-    /// Kubernetes' own: lists of objects are merged by key.
+    /// Strategic merge patch: lists of objects are merged by key.
     Strategic,
 }
 
 impl Patch {
-    /// Whether a change says something of a field or of what is in it.
+    /// Returns true if a patch changes a field or a part of it.
     fn concerns(self, change: &Value, field: &str) -> bool {
         if self != Patch::Json {
             return change.pointer(field).is_some();
@@ -42,11 +42,11 @@ impl Patch {
             .is_some_and(|operations| operations.iter().any(about))
     }
 
-    /// An object with the change in it.
+    /// Applies the patch to an object.
     pub fn merged(self, kind: Kind, mut object: Value, change: &Value) -> Result<Value, ApiError> {
         match self {
             Patch::Json => {
-                // The server tells no more about an operation that it cannot carry out.
+                // The API server gives no details about an operation that it cannot carry out.
                 let rejected = |_| {
                     ApiError::invalid(
                         "the server rejected our request due to an error in our request".to_owned(),
@@ -68,7 +68,7 @@ impl Patch {
     }
 }
 
-/// A strategic merge patch must have the types of the kind's fields: its result is converted to the object.
+/// Checks the types of a strategic merge patch: its result is converted to the object.
 fn convertible(kind: Kind, change: &Value) -> Result<(), ApiError> {
     let problems = schema::strict_errors(&kind.api_version(), kind.name(), change);
     let Some(reason) = problems.into_iter().find_map(|problem| problem.unconverted) else {
@@ -80,7 +80,7 @@ fn convertible(kind: Kind, change: &Value) -> Result<(), ApiError> {
     )))
 }
 
-/// A patch must leave the object its name and namespace. Models `checkName` of the API server's handlers.
+/// Checks that a patch keeps name and namespace. Models `checkName` of the API server's handlers.
 fn check_name(key: &ObjectRef, patched: &Value) -> Result<(), ApiError> {
     let text = |field: &str| patched["metadata"][field].as_str().unwrap_or("");
     let (namespace, name) = (text("namespace"), text("name"));
@@ -105,32 +105,32 @@ fn check_name(key: &ObjectRef, patched: &Value) -> Result<(), ApiError> {
     Err(ApiError::bad_request(message))
 }
 
-/// The part of an object that a request is about.
+/// Subresource that a request is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subresource {
-    /// All but the status.
+    /// Object without its status.
     #[default]
     Main,
-    /// The status alone.
+    /// Status.
     Status,
-    /// The number of replicas.
+    /// Number of replicas.
     Scale,
-    /// The resources of a Pod's containers.
+    /// Resources of a Pod's containers.
     Resize,
-    /// The containers added to a Pod that runs.
+    /// Ephemeral containers of a running Pod.
     EphemeralContainers,
-    /// The decision about a certificate signing request.
+    /// Approval of a certificate signing request.
     Approval,
 }
 
 impl Subresource {
-    /// Whether it is the object itself.
+    /// Returns true for the object itself.
     pub fn is_main(&self) -> bool {
         *self == Subresource::Main
     }
 
-    /// Its name in a path, empty for the object itself.
+    /// Returns the name in a path, empty for the object itself.
     pub fn word(self) -> &'static str {
         match self {
             Subresource::Main => "",
@@ -144,7 +144,7 @@ impl Subresource {
 }
 
 impl ApiServer {
-    /// Creates an object from the JSON a client sent: decoding, defaults and validation included.
+    /// Creates an object from a client's JSON: decoding, defaults and validation included.
     pub fn create_value(
         &mut self,
         origin: &Origin,
@@ -165,7 +165,7 @@ impl ApiServer {
         let Some(manager) = &origin.manager else {
             return self.create(origin, object, why);
         };
-        // Fields that admission adds later do not belong to the client.
+        // The client does not manage fields that admission adds later.
         let fields = managers::Fields::Created(Rc::new(object.clone()));
         let origin = Origin {
             manager: managers::with_fields(manager, fields, false),
@@ -174,7 +174,7 @@ impl ApiServer {
         self.create(&origin, object, why)
     }
 
-    /// Replaces an object by the JSON a client sent.
+    /// Replaces an object by a client's JSON.
     pub fn update_value(
         &mut self,
         origin: &Origin,
@@ -256,7 +256,7 @@ impl ApiServer {
         }
     }
 
-    /// JSON to an object with another status, as a part of it is written.
+    /// Decodes a write of the status or another subresource into a full object.
     pub(super) fn read_part(
         &mut self,
         origin: &Origin,
@@ -277,7 +277,7 @@ impl ApiServer {
         Object::from_value(old.kind, value).map_err(ApiError::bad_request)
     }
 
-    /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
+    /// Sets name and uid of a Job before its validation, since its selector and its Pods' labels contain them.
     fn identify_job(&mut self, value: &mut Value) {
         let uid = self.rng.uid().to_string();
         let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut) else {
@@ -292,7 +292,7 @@ impl ApiServer {
         defaults::prepare_job(value, &uid);
     }
 
-    /// JSON to an object: decoded, defaulted and validated, against the stored one if there is one.
+    /// Decodes, defaults and validates an object, against the stored one if there is one.
     pub(super) fn read(
         &mut self,
         origin: &Origin,
@@ -419,7 +419,7 @@ impl ApiServer {
 }
 
 impl ApiServer {
-    /// The kind in a client's JSON.
+    /// Returns the kind of a client's JSON.
     pub(super) fn kind_of(&self, value: &Value) -> Result<Kind, ApiError> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
         let found = self.definitions.named(text("apiVersion"), text("kind"));

@@ -1,6 +1,6 @@
-//! The resize subresource of Pods: CPU and memory of its containers can change while it runs.
+//! Resize subresource of Pods: CPU and memory of its containers can change while it runs.
 //!
-//! Models `podResizeStrategy` of `pkg/registry/core/pod/strategy.go`: what is no resource is dropped without a word.
+//! Models `podResizeStrategy` of `pkg/registry/core/pod/strategy.go`: changes of other fields are dropped silently.
 
 use super::admission::qos_class;
 use super::error::ApiError;
@@ -56,7 +56,7 @@ impl ApiServer {
         }
         let version = old.meta.resource_version;
         let resized = self.update(origin, object, why.clone())?;
-        // The client counts as manager of the dropped fields, which is a write of its own.
+        // The client becomes manager of the dropped fields, which is a write of its own.
         Ok(if dropped && resized.meta.resource_version == version {
             self.write(origin, old, (**old).clone(), why)
         } else {

@@ -1,4 +1,4 @@
-//! The scale subresource: the size of an object, where its kind keeps it.
+//! Scale subresource: the number of replicas, from the fields of each kind.
 //!
 //! Models `autoscaling/v1`, `pkg/registry/apps/*/storage` and `apiextensions-apiserver/pkg/registry/customresource/etcd.go`.
 
@@ -14,27 +14,27 @@ use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-/// The size of an object.
+/// Scale of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectScale {
     /// Desired replicas.
     pub replicas: i64,
-    /// Replicas there are.
+    /// Actual replicas.
     pub status_replicas: i64,
     /// Label selector of the Pods; empty if there is none.
     pub selector: String,
 }
 
 impl ObjectScale {
-    /// The selector of the Pods.
+    /// Parses the selector of the Pods.
     ///
     /// # Errors
-    /// What is wrong with its text.
+    /// The parser's message.
     pub fn pod_selector(&self) -> Result<LabelSelector, String> {
         label_selector::read(&self.selector)
     }
 
-    /// The scale of a workload.
+    /// Returns the scale of a workload.
     fn of_workload(object: &Value) -> ObjectScale {
         let selector = LabelSelector::of_pods(&object["spec"]["selector"]);
         let replicas = |part: &str| object[part]["replicas"].as_i64().unwrap_or(0);
@@ -45,7 +45,7 @@ impl ObjectScale {
         }
     }
 
-    /// The scale of a custom object.
+    /// Returns the scale of a custom object.
     fn at(paths: &ScalePaths, object: &Value) -> Result<ObjectScale, ApiError> {
         let at = |path: &str| object.pointer(&pointer(path));
         let missing = || {
@@ -73,12 +73,12 @@ impl ObjectScale {
     }
 }
 
-/// The JSON pointer of a path such as `.spec.replicas`.
+/// Converts a path such as `.spec.replicas` to a JSON pointer.
 fn pointer(path: &str) -> String {
     path.replace('.', "/")
 }
 
-/// The API server serves nothing there.
+/// Returns the error for a kind without a scale subresource.
 fn not_served() -> ApiError {
     ApiError {
         reason: StatusReason::NotFound,
@@ -87,7 +87,7 @@ fn not_served() -> ApiError {
     }
 }
 
-/// Faults of the numbers that a custom object is scaled by, in its spec or in its status.
+/// Validates a replica count of a custom object, in its spec or in its status.
 pub(super) fn validate_replicas_path(path: &str, object: &Value) -> Option<FieldError> {
     let value = object.pointer(&pointer(path))?;
     let invalid = |value: String, detail: String| FieldError {
@@ -117,10 +117,10 @@ pub(super) fn validate_replicas_path(path: &str, object: &Value) -> Option<Field
 }
 
 impl ApiServer {
-    /// The scale of an object.
+    /// Returns the scale of an object.
     ///
     /// # Errors
-    /// Its kind has none, or it has no number of replicas.
+    /// The kind has no scale subresource, or the object has no number of replicas.
     pub fn scale_of(&self, object: &Object) -> Result<ObjectScale, ApiError> {
         match object.kind {
             Kind::Deployment
@@ -142,7 +142,7 @@ impl ApiServer {
     /// Sets the desired replicas.
     ///
     /// # Errors
-    /// Its kind has none, or the object would be invalid.
+    /// The kind has no scale subresource, or the object would be invalid.
     pub fn scale(
         &mut self,
         origin: &Origin,

@@ -1,4 +1,4 @@
-//! Fields that objects of each kind can be selected by, as field selectors name them.
+//! Selectable fields of each kind, as field selectors name them.
 //!
 //! Models the field label conversions of `pkg/apis/*/conversion.go`, `SelectableFields` of `pkg/registry/*/strategy.go`, and
 //! `apiextensions-apiserver/pkg/registry/customresource/strategy.go`.
@@ -7,12 +7,12 @@ use super::definitions::Definitions;
 use k8s_model::Kind;
 use serde_json::Value;
 
-/// A field that objects can be selected by.
+/// Field by which objects can be selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectableField {
     /// JSON pointer of the value.
     pointer: String,
-    /// Pointer of the value that stands in for an empty one.
+    /// JSON pointer of the value that stands in for an empty one.
     fallback: &'static str,
     /// Text of an absent value: the zero value of its type in Go.
     zero: &'static str,
@@ -27,7 +27,7 @@ impl SelectableField {
         }
     }
 
-    /// The value of an object's field as selectors compare it.
+    /// Returns the value of an object's field as selectors compare it.
     pub fn value(&self, object: &Value) -> String {
         let text = |pointer: &str| match object.pointer(pointer) {
             Some(Value::String(text)) => text.clone(),
@@ -77,7 +77,7 @@ const EVENT: &[&str] = &[
     "metadata.namespace",
     "metadata.name",
 ];
-/// Of `events.k8s.io/v1`.
+/// Selectable fields of Events in `events.k8s.io/v1`.
 const NEW_EVENT: &[&str] = &[
     "reason",
     "regarding.kind",
@@ -93,7 +93,7 @@ const NEW_EVENT: &[&str] = &[
     "metadata.name",
 ];
 
-/// Selectable fields of a kind in a version, if it has others than name and namespace.
+/// Returns the selectable fields of a kind in a version, if it has others than name and namespace.
 fn own_fields(kind: Kind, api_version: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
         Kind::Pod => POD,
@@ -116,7 +116,7 @@ fn own_fields(kind: Kind, api_version: &str) -> Option<&'static [&'static str]> 
     })
 }
 
-/// Stored field that a name means.
+/// Maps a selectable field to its stored field.
 fn stored_field(kind: Kind, name: &str) -> SelectableField {
     match (kind, name) {
         (Kind::Pod, "spec.host") => SelectableField::at("spec.nodeName", ""),
@@ -138,7 +138,7 @@ fn stored_field(kind: Kind, name: &str) -> SelectableField {
 }
 
 impl Definitions {
-    /// The field that a field selector names.
+    /// Returns the field that a field selector names.
     ///
     /// # Errors
     /// The API server's message if objects of the kind cannot be selected by it.

@@ -1,4 +1,4 @@
-//! The store and its write path.
+//! Store and write path of the API server.
 //!
 //! Guarantees: `resourceVersion` grows with every write; an update without changes is not written;
 //! `uid` and `creationTimestamp` never change; `generation` counts changes of the spec; an object with
@@ -17,35 +17,35 @@ use crate::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, Refuse
 use crate::why::Why;
 use k8s_model::daemonset::TEMPLATE_GENERATION;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
-use sim_core::found::ReferenceIndex;
+use sim_core::indexes::ReferenceIndex;
 use sim_core::rng::Rng;
 use sim_core::table::{Listing, Tables};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// Holds a namespace until its loop has emptied it; in the API it is in `spec.finalizers`, not in the metadata.
+/// Finalizer that holds a namespace until its controller has emptied it; in the API it is in `spec.finalizers`, not in the metadata.
 pub const FINALIZED_BY_LOOP: &str = "kubernetes";
 /// Maximum number of Pods: a typo must not fill the memory of the page.
 const MAX_PODS: usize = 200_000;
-/// Tries to generate an unused name (RetryGenerateName, GA in v1.32).
+/// Attempts to generate an unused name (RetryGenerateName, GA in v1.32).
 const MAX_NAME_TRIES: usize = 8;
 
-/// On whose behalf a write is made.
+/// Origin of a request.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// Who.
+    /// Component or person that acts.
     pub actor: Actor,
-    /// What woke it.
+    /// Journal entry that woke the actor.
     pub cause: Option<EntryId>,
-    /// The pass of its loop.
+    /// Number of the reconcile pass.
     pub pass: u32,
     /// The field manager, if it differs from the actor.
     pub manager: Option<Rc<Manager>>,
-    /// Whom the request is made as; nobody in particular may do everything.
+    /// Impersonated user; `None` for unrestricted access.
     pub user: Option<Rc<UserInfo>>,
 }
 
-/// The API server with its store.
+/// API server with its store.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
     pub(super) objects: Tables,
@@ -58,20 +58,20 @@ pub struct ApiServer {
     /// Virtual time of the request being served.
     pub now: Time,
     epoch: Timestamp,
-    /// Names, uids and ties are drawn from here.
+    /// Random source of names, uids and tie-breaks.
     pub rng: Rng,
-    /// Injected conflicts: writes of loops to be refused once.
-    pub conflicts: Vec<super::FaultTarget>,
+    /// Injected conflicts: writes of controllers to be refused once.
+    pub conflicts: Vec<fault::FaultTarget>,
     /// Default toleration of a node that is not ready or not reachable, in seconds.
     pub toleration_seconds: i64,
-    /// Whether StatefulSets keep `maxUnavailable`: the feature gate `MaxUnavailableStatefulSet`.
+    /// True if StatefulSets honour `maxUnavailable`: the feature gate `MaxUnavailableStatefulSet`.
     pub max_unavailable_statefulset: bool,
     /// Warnings for the client whose request is being served.
     pub warnings: Vec<String>,
 }
 
 impl ApiServer {
-    /// An empty cluster whose time 0 is `epoch`.
+    /// Creates an empty cluster whose time 0 is `epoch`.
     pub fn new(epoch: Timestamp, seed: u64) -> Self {
         ApiServer {
             objects: Tables::default(),
@@ -91,12 +91,12 @@ impl ApiServer {
         }
     }
 
-    /// The wall clock of the cluster at the current virtual time.
+    /// Returns the wall clock of the cluster at the current virtual time.
     pub fn wall(&self) -> Timestamp {
         self.wall_at(self.now)
     }
 
-    /// The wall clock of the cluster at some virtual time.
+    /// Returns the wall clock of the cluster at a virtual time.
     pub fn wall_at(&self, time: Time) -> Timestamp {
         Timestamp::new(self.epoch.seconds() + (time.0 / 1_000_000) as i64)
     }
@@ -109,22 +109,22 @@ impl ApiServer {
         &mut self.journal
     }
 
-    /// The journal of everything that has happened.
+    /// Returns the whole journal.
     pub fn journal(&self) -> Journal<'_> {
         self.journal.all()
     }
 
-    /// Number of the last write.
+    /// Returns the resource version of the last write.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The object with this key.
+    /// Returns the object with this key.
     pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
         self.objects.of(key.kind).get(&key.namespace, &key.name)
     }
 
-    /// Whether this is the current version of an object.
+    /// Returns true if this is the current version of an object.
     pub fn is_newest(&self, object: &Object) -> bool {
         let now = self
             .objects
@@ -133,17 +133,17 @@ impl ApiServer {
         now.is_some_and(|now| now.meta.resource_version == object.meta.resource_version)
     }
 
-    /// All objects of a kind, by namespace and name.
+    /// Returns all objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
         self.objects.of(kind).iter()
     }
 
-    /// All objects of a kind, in unspecified order.
+    /// Returns all objects of a kind, in unspecified order.
     pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.objects.of(kind).each()
     }
 
-    /// The objects at up to `most` places starting at `from`; `None` beyond the last place.
+    /// Returns the objects at up to `most` places starting at `from`; `None` beyond the last place.
     pub fn some(
         &self,
         kind: Kind,
@@ -153,7 +153,7 @@ impl ApiServer {
         self.objects.of(kind).some(from, most)
     }
 
-    /// A snapshot of a list, of all objects or those of a namespace, to be read later.
+    /// Returns a snapshot of a list, of all objects or those of a namespace, for later iteration.
     pub fn listing(&self, kind: Kind, namespace: Option<&str>) -> Listing {
         self.objects.of(kind).listing(namespace)
     }
@@ -167,17 +167,17 @@ impl ApiServer {
         }
     }
 
-    /// Number of objects of a kind.
+    /// Returns the number of objects of a kind.
     pub fn count(&self, kind: Kind) -> usize {
         self.objects.of(kind).len()
     }
 
-    /// Records an entry that is not a write: a command, a fault.
-    pub fn note(&mut self, origin: &Origin, text: &str, why: Why) -> EntryId {
-        self.push(origin, Record::Command(text.into()), why)
+    /// Records an entry that is not a write: a command or a fault.
+    pub fn note(&mut self, origin: &Origin, record: Record, why: Why) -> EntryId {
+        self.push(origin, record, why)
     }
 
-    /// Stores a new object. Its fields must be defaulted; admission and metadata are done here.
+    /// Stores a new object. Its fields must be defaulted; admission and metadata are handled here.
     pub fn create(
         &mut self,
         origin: &Origin,
@@ -263,7 +263,7 @@ impl ApiServer {
         self.charge_quotas(origin, object)
     }
 
-    /// Replaces spec and metadata; the status stays as it is. The object must carry the version it was made from.
+    /// Replaces spec and metadata; the status is kept. The object must carry the version it was made from.
     pub fn update(
         &mut self,
         origin: &Origin,
@@ -291,14 +291,14 @@ impl ApiServer {
                 &(count + i64::from(changed)).to_string(),
             );
         }
-        // Deployments alone count changes of their annotations too.
+        // Only Deployments count changes of their annotations too.
         let annotated =
             old.kind == Kind::Deployment && old.meta.annotations != object.meta.annotations;
         let generation = old.meta.generation + i64::from(annotated || spec_changed(&old, &object));
         self.replace(origin, &old, object, generation, why)
     }
 
-    /// Replaces status and annotations; spec and labels stay as they are.
+    /// Replaces status and annotations; spec and labels are kept.
     pub fn update_status(
         &mut self,
         origin: &Origin,
@@ -344,7 +344,7 @@ impl ApiServer {
         self.replace(origin, &old, new, generation, why)
     }
 
-    /// Replaces spec, status and metadata at once: bindings and other subresources.
+    /// Replaces spec, status and metadata at once, for bindings and other subresources.
     pub fn update_all(
         &mut self,
         origin: &Origin,
@@ -355,7 +355,7 @@ impl ApiServer {
         self.replace(origin, &old, object, old.meta.generation, why)
     }
 
-    /// The same for updates, which a fault may refuse with a conflict.
+    /// Returns the stored object of an update, unless a fault refuses it with a conflict.
     fn read_before(
         &mut self,
         origin: &Origin,
@@ -370,7 +370,7 @@ impl ApiServer {
         self.current(origin, object, why)
     }
 
-    /// The stored object of a write, if the write is based on its current version.
+    /// Returns the stored object of a write, if the write is based on its current version.
     fn current(
         &mut self,
         origin: &Origin,
@@ -410,7 +410,7 @@ impl ApiServer {
         new.meta.generate_name = old.meta.generate_name.clone();
         new.meta.resource_version = old.meta.resource_version;
         new.meta.generation = old.meta.generation;
-        // An apply makes its client a manager even of unchanged fields, and a client may name managers.
+        // An apply makes its client a manager even of unchanged fields, and a client may set managers itself.
         if new == **old
             && !origin
                 .manager

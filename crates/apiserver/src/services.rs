@@ -1,5 +1,5 @@
-//! A Service's EndpointSlices, and its addresses and ports when it is replaced: fields that its new type cannot have are dropped
-//! if they are unchanged, and allocated values are kept.
+//! EndpointSlices of a Service, and the addresses and ports of a replaced Service: fields that its new type cannot have are dropped if
+//! they are unchanged, and allocated values are kept.
 //!
 //! Models `dropTypeDependentFields` and `patchAllocatedValues` of `pkg/registry/core/service`.
 
@@ -9,7 +9,7 @@ use k8s_model::{Kind, Object};
 use serde_json::Value;
 
 impl ApiServer {
-    /// The EndpointSlices of a Service.
+    /// Returns the EndpointSlices of a Service.
     pub fn slices_of<'a>(&'a self, service: &'a Object) -> impl Iterator<Item = &'a EndpointSlice> {
         let found = self.references.slices(
             &service.meta.namespace,
@@ -60,7 +60,7 @@ fn ports(spec: &Value) -> Vec<i64> {
         .collect()
 }
 
-/// Prepares a Service that replaces another one for validation.
+/// Prepares the replacement of a Service for validation.
 pub(super) fn settle(new: &mut Value, old: &Value) {
     let (Some(spec), before) = (
         new.get_mut("spec").filter(|spec| spec.is_object()),
@@ -109,7 +109,7 @@ pub(super) fn settle(new: &mut Value, old: &Value) {
     }
 }
 
-/// Copies addresses and ports that the new one leaves out from the old one.
+/// Copies missing addresses and ports from the old Service.
 fn keep(spec: &mut Value, before: &Value) {
     if has_address(before)
         && has_address(spec)

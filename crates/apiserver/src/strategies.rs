@@ -1,4 +1,4 @@
-//! What each kind allows of updates: without the version that was read, and of objects that are not there.
+//! Update strategies of each kind: updates without a resource version, and creation on update.
 //!
 //! Models `AllowUnconditionalUpdate` and `AllowCreateOnUpdate` of `pkg/registry/*/strategy.go`, and the preconditions of
 //! `apiserver/pkg/registry/generic/registry/store.go`.
@@ -11,7 +11,7 @@ use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// Whether an update may leave out the version of the object that it was made from.
+/// Returns true if an update may omit the resource version.
 fn allows_unconditional_update(kind: Kind) -> bool {
     !matches!(
         kind,
@@ -34,7 +34,7 @@ fn allows_unconditional_update(kind: Kind) -> bool {
     )
 }
 
-/// Whether an update of an object that is not there creates it.
+/// Returns true if an update of a missing object creates it.
 fn allows_create_on_update(kind: Kind) -> bool {
     matches!(
         kind,
@@ -51,7 +51,7 @@ fn allows_create_on_update(kind: Kind) -> bool {
     )
 }
 
-/// The key of an object in etcd.
+/// Returns the key of an object in etcd.
 fn storage_key(key: &ObjectRef) -> String {
     let info = key.kind.info();
     let resource = match key.kind {
@@ -73,7 +73,7 @@ fn storage_key(key: &ObjectRef) -> String {
     format!("/registry/{resource}/{namespace}{}", key.name)
 }
 
-/// The conflict of a write that names another uid than the stored one.
+/// Returns the conflict of a write with another uid than the stored one.
 fn other_uid(key: &ObjectRef, asked: &str, stored: &str) -> ApiError {
     let precondition =
         format!("Precondition failed: UID in precondition: {asked}, UID in object meta: {stored}");
@@ -92,7 +92,7 @@ fn other_uid(key: &ObjectRef, asked: &str, stored: &str) -> ApiError {
     }
 }
 
-/// Refuses a write that names another object than the stored one, whose uid is empty if there is none.
+/// Checks the uid precondition of a write; `stored` is empty if there is no object.
 ///
 /// # Errors
 /// The API server's conflict.
@@ -109,7 +109,7 @@ fn meta<'a>(value: &'a Value, field: &str) -> &'a str {
 }
 
 impl ApiServer {
-    /// Refuses an update that names another object than the stored one, or another version of it, before it is validated.
+    /// Checks uid and resource version of an update before it is validated.
     pub fn check_preconditions(
         &mut self,
         origin: &Origin,
@@ -143,7 +143,7 @@ impl ApiServer {
         Err(error)
     }
 
-    /// Creates the object of an update, if its kind allows that and the client may create too.
+    /// Creates the object of an update, if its kind allows that and the client is authorized to create.
     pub(super) fn create_on_update(
         &mut self,
         origin: &Origin,

@@ -1,8 +1,8 @@
-//! Webhooks and policies of admission: what becomes of the writes that match them, since nothing here can be called and expressions
-//! of policies are not evaluated. A write is refused or let through with a warning, as the failure policy says.
+//! Admission webhooks and policies: handling of matching writes, since no webhook can be called and policy expressions are not evaluated.
+//! A write is refused or let through with a warning, depending on the failure policy.
 //!
 //! Models `apiserver/pkg/admission/plugin/{webhook/{generic,validating},policy/validating}` in the order of
-//! `kubeapiserver/options/plugins.go`. Match conditions are not evaluated: they hold.
+//! `kubeapiserver/options/plugins.go`. Match conditions are not evaluated: they count as true.
 
 use super::admission_request::AdmissionRequest;
 use super::error::{ApiError, StatusReason};
@@ -14,7 +14,7 @@ use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// Kinds that no webhook and no policy matches: whoever has locked himself out can take them away.
+/// Kinds that no webhook and no policy matches, so that a user who is locked out can delete the configuration.
 const EXEMPT: [Kind; 6] = [
     Kind::MutatingAdmissionPolicy,
     Kind::MutatingAdmissionPolicyBinding,
@@ -24,14 +24,14 @@ const EXEMPT: [Kind; 6] = [
     Kind::ValidatingWebhookConfiguration,
 ];
 
-/// The phases of admission.
+/// Phase of admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AdmissionPhase {
     Mutating,
     Validating,
 }
 
-/// The webhooks and the bound policies of a cluster, in the order in which they admit.
+/// Webhooks and bound policies of a cluster, in the order in which they admit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AdmissionPlugins(Rc<Vec<AdmissionPlugin>>);
 
@@ -45,7 +45,7 @@ struct AdmissionPlugin {
 #[derive(Clone, Debug)]
 enum Hook {
     Webhook(Value),
-    /// A policy and its binding.
+    /// Policy with its binding.
     Policy(Box<[Value; 2]>),
 }
 
@@ -120,14 +120,14 @@ fn fails_closed(policy: &Value) -> bool {
 }
 
 impl ApiServer {
-    /// Reads the plugins of admission again, once an object of their kinds has changed.
+    /// Reloads the webhooks and policies after an object of their kinds has changed.
     pub(super) fn refresh_admission_plugins(&mut self, changed: Kind) {
         if EXEMPT.contains(&changed) {
             self.admission_plugins = AdmissionPlugins::of(self);
         }
     }
 
-    /// Refuses a write that a webhook or a policy would have to admit, or warns of it.
+    /// Refuses a write that a webhook or a policy would have to admit, or warns about it.
     pub(super) fn admit_by_webhooks(
         &mut self,
         origin: &Origin,
@@ -137,7 +137,7 @@ impl ApiServer {
         self.admit_in_phase(AdmissionPhase::Validating, origin, request)
     }
 
-    /// The webhooks and policies of one phase.
+    /// Admits a write by the webhooks and policies of one phase.
     pub(super) fn admit_in_phase(
         &mut self,
         phase: AdmissionPhase,
@@ -210,7 +210,7 @@ impl ApiServer {
         result
     }
 
-    /// What a client is warned of for a webhook that is not called, and the refusal if its failure policy is `Fail`.
+    /// Returns the warning for a webhook that is not called, and the refusal if its failure policy is `Fail`.
     fn webhook_call_error(&self, webhook: &Value) -> (Option<String>, Option<ApiError>) {
         let name = webhook["name"].as_str().unwrap_or("");
         let cannot = format!("webhook {name:?} is not called, since containers do not run here");
@@ -236,7 +236,7 @@ impl ApiServer {
         )
     }
 
-    /// The address of a webhook, and why nothing answers there.
+    /// Returns the address of a webhook, and the reason why it cannot be reached.
     fn unreachable(&self, config: &Value) -> (String, String) {
         let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
         let service = &config["service"];
@@ -282,7 +282,7 @@ impl ApiServer {
     }
 }
 
-/// What a client is warned of for a policy that is not evaluated, or the refusal if its failure policy is `Fail` and its binding denies.
+/// Returns the warning for a policy that is not evaluated, or the refusal if its failure policy is `Fail` and its binding denies.
 fn policy_decision(
     [policy, binding]: &[Value; 2],
     request: AdmissionRequest<'_>,

@@ -1,39 +1,39 @@
-//! Why a write was made, as data. `explain` turns it into messages.
+//! Reasons of writes, as data. `explain` turns them into messages.
 
-use k8s_model::{Phrase, Str, Timestamp};
+use k8s_model::{InternedStr, Str, Timestamp};
 
-/// The reason of one write, with the values that decided it.
+/// Reason of a write, with the values that determined it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Why {
-    /// A user asked for it.
+    /// Request of a user.
     Asked,
-    /// Part of the cluster from the start.
+    /// Part of the initial cluster.
     Bootstrap,
-    /// The time to live of an Event has passed.
+    /// Expired TTL of an Event.
     EventExpired,
-    /// A component recorded an Event.
+    /// Event recorded by a component.
     Said {
-        /// The Event's reason.
+        /// Reason of the Event.
         reason: &'static str,
     },
 
     /// deployment: no ReplicaSet has this Pod template.
     NewTemplate {
-        /// The hash of the template.
+        /// Hash of the template.
         hash: Str,
-        /// How many Pods it may start with.
+        /// Initial number of Pods.
         replicas: i32,
     },
     /// deployment: the ReplicaSet of this template becomes the newest revision.
     Revision {
-        /// Its number.
+        /// Revision number.
         revision: i64,
     },
     /// deployment: the new ReplicaSet may grow within the surge.
     RolloutUp {
-        /// Pods now, old and new.
+        /// Current Pods, old and new.
         pods: i32,
-        /// Pods allowed: desired plus surge.
+        /// Maximum number of Pods: desired plus surge.
         at_most: i32,
         /// Size before.
         from: i32,
@@ -42,7 +42,7 @@ pub enum Why {
     },
     /// deployment: an old ReplicaSet may shrink because enough Pods are available.
     RolloutDown {
-        /// Pods that are available, old and new.
+        /// Available Pods, old and new.
         available: i32,
         /// Pods that must stay available.
         at_least: i32,
@@ -74,18 +74,18 @@ pub enum Why {
         /// Size after.
         to: i32,
     },
-    /// deployment, statefulset, daemonset, cronjob: more old ones than a history limit keeps.
+    /// deployment, statefulset, daemonset, cronjob: more old objects than a history limit keeps.
     HistoryLimit {
-        /// The field of the spec: `revisionHistoryLimit`, `failedJobsHistoryLimit`
+        /// Field of the spec: `revisionHistoryLimit`, `failedJobsHistoryLimit`.
         field: &'static str,
-        /// How many are kept.
+        /// Number of objects kept.
         limit: i64,
     },
-    /// A status is brought up to date with what the loop saw.
+    /// Status update with the controller's observations.
     Observed,
     /// deployment: a rollout was paused or resumed.
     Paused {
-        /// Whether it is paused now.
+        /// True if the rollout is paused now.
         paused: bool,
     },
 
@@ -104,10 +104,10 @@ pub enum Why {
         have: i32,
         /// Pods wanted.
         want: i32,
-        /// What put this Pod before the next one that stays.
+        /// Criterion that ranked this Pod before the next one that stays.
         rank: DeletionRank,
-        /// The next one that stays; empty if all are deleted.
-        stays: Phrase,
+        /// Next Pod that stays; empty if all are deleted.
+        stays: InternedStr,
     },
     /// An object without a controller matches the selector.
     Adopt,
@@ -116,41 +116,41 @@ pub enum Why {
 
     /// statefulset: this ordinal has no Pod.
     MissingOrdinal {
-        /// The ordinal.
+        /// Ordinal.
         ordinal: i32,
-        /// `minReadySeconds` that the Pod before it had to be Ready for; 0 if none.
+        /// `minReadySeconds` for which the preceding Pod had to be Ready; 0 if none.
         ready_s: i64,
     },
     /// statefulset: the claim of an ordinal does not exist yet.
     MissingClaim {
-        /// The ordinal.
+        /// Ordinal.
         ordinal: i32,
     },
     /// statefulset: the ordinal is beyond `replicas`.
     CondemnedOrdinal {
-        /// The ordinal.
+        /// Ordinal.
         ordinal: i32,
         /// Replicas wanted.
         replicas: i32,
     },
-    /// statefulset: the Pod runs an older revision than it should.
+    /// statefulset: the Pod runs an outdated revision.
     OldRevision {
-        /// The revision of the Pod.
-        have: Phrase,
-        /// The revision wanted.
-        want: Phrase,
+        /// Revision of the Pod.
+        have: InternedStr,
+        /// Revision wanted.
+        want: InternedStr,
     },
     /// statefulset: a Pod that has ended is replaced.
     EndedPod {
-        /// Its phase.
+        /// Phase of the Pod.
         phase: Str,
     },
     /// statefulset: the template has not been seen before.
     NewRevision {
-        /// Its number.
+        /// Revision number.
         revision: i64,
     },
-    /// statefulset: the retention policy says who owns the claim.
+    /// statefulset: the retention policy determines the owner of the claim.
     Retention {
         /// `whenScaled` or `whenDeleted`.
         policy: &'static str,
@@ -162,16 +162,16 @@ pub enum Why {
         feasible: u32,
         /// All nodes.
         nodes: u32,
-        /// Its score.
+        /// Score of the node.
         score: i64,
-        /// The second best; empty if no other fits.
-        next: Phrase,
-        /// Its score.
+        /// Second-best node; empty if no other fits.
+        next: InternedStr,
+        /// Score of the second-best node.
         next_score: i64,
     },
     /// scheduler: no node fits.
     NoNode {
-        /// The scheduler's message.
+        /// Scheduler's message.
         message: Str,
     },
 
@@ -189,19 +189,19 @@ pub enum Why {
     StartedUp,
     /// kubelet: a container is ready.
     BecameReady {
-        /// Request and response of its readiness probe; empty if it has none.
+        /// Request and response of the readiness probe; empty if there is none.
         probe: Str,
     },
     /// kubelet: a container is not ready any more.
     BecameUnready,
     /// kubelet: a container is not ready any more, because a probe has reached its failure threshold.
     ProbeFailed {
-        /// `readiness`
+        /// Kind of probe, such as `readiness`.
         probe: &'static str,
     },
     /// kubelet: a container has ended.
     Exited {
-        /// Its code.
+        /// Exit code.
         code: i32,
     },
     /// kubelet: a container that exited is restarted only after a back-off.
@@ -218,7 +218,7 @@ pub enum Why {
     },
     /// kubelet: a container is restarted because its Pod has another image now.
     NewImage {
-        /// The image.
+        /// Image.
         image: Str,
     },
     /// kubelet: the node is short of memory.
@@ -227,9 +227,9 @@ pub enum Why {
     ImagePull,
     /// kubelet: a container used more memory than its limit.
     OutOfMemory,
-    /// kubelet: the node has set aside what the Pod asks for now.
+    /// kubelet: the node has allocated the resources that the Pod now requests.
     Resized,
-    /// kubelet: the node has no room for what the Pod asks for now.
+    /// kubelet: the node has no room for the resources that the Pod now requests.
     ResizePending {
         /// `Infeasible` or `Deferred`.
         reason: &'static str,
@@ -251,72 +251,72 @@ pub enum Why {
 
     /// volume binder: the smallest volume that fits the claim.
     SmallestFit {
-        /// The volume.
+        /// Volume.
         volume: Str,
     },
     /// volume binder: one of the writes that complete a binding.
     Binding,
     /// volume binder: a claim without a class gets the one that has become the default.
     DefaultClass {
-        /// The class.
+        /// Class.
         class: Str,
     },
     /// volume binder: the class has a provisioner, which creates the volume.
     NeedsProvisioning {
-        /// The class.
+        /// Class.
         class: Str,
     },
     /// resizer: the claim requests more than its volume has.
     Expanding,
-    /// provisioner: a volume is made for a claim.
+    /// provisioner: a volume is created for a claim.
     Provisioned {
-        /// The claim.
+        /// Claim.
         claim: Str,
     },
     /// volume binder: the claim of this volume is gone.
     ClaimGone {
-        /// What the volume's reclaim policy says.
+        /// Reclaim policy of the volume.
         policy: Str,
     },
     /// volume binder: the volume of this claim is gone.
     VolumeGone,
-    /// A finalizer held the object until nothing used it.
+    /// Finalizer removed because the object is no longer in use.
     Unused,
 
     /// ingress: the class of the Ingress exists, so its controller serves it.
     IngressServed {
-        /// The class.
+        /// Class.
         class: Str,
     },
     /// ingress: the class of the Ingress does not exist any more.
     IngressUnserved {
-        /// The class.
+        /// Class.
         class: Str,
     },
 
     /// gateway: the class of the Gateway names this controller, so it serves it.
     GatewayServed {
-        /// The class.
+        /// Class.
         class: Str,
     },
     /// gateway: the class of the Gateway does not exist any more.
     GatewayUnserved {
-        /// The class.
+        /// Class.
         class: Str,
     },
 
-    /// gateway: a listener of the Gateway takes the route.
+    /// gateway: a listener of the Gateway accepts the route.
     RouteTaken {
-        /// The Gateway.
+        /// Gateway.
         gateway: Str,
     },
-    /// gateway: no listener of the Gateway takes the route.
+    /// gateway: no listener of the Gateway accepts the route.
     RouteRefused {
-        /// The Gateway.
+        /// Gateway.
         gateway: Str,
     },
 
-    /// service account, root CA publisher: every namespace has one of these.
+    /// service account, root CA publisher: an object that every namespace must have.
     NamespaceNeeds,
     /// cluster role aggregation: the rules of all ClusterRoles that the selectors match.
     RulesJoined,
@@ -324,37 +324,37 @@ pub enum Why {
     CertificateSigned,
     /// garbage collector: the owner is gone.
     OwnerGone {
-        /// The owner's kind and name.
+        /// Owner's kind and name.
         owner: Str,
     },
     /// garbage collector: the owner waits for this object's deletion.
     OwnerWaits {
-        /// The owner's kind and name.
+        /// Owner's kind and name.
         owner: Str,
     },
     /// garbage collector: nothing blocks the deletion any more.
     DependentsGone,
     /// garbage collector: the owner was deleted without its dependents.
     Orphaned {
-        /// The owner's kind and name.
+        /// Owner's kind and name.
         owner: Str,
     },
 
     // Jobs, CronJobs, autoscalers.
     /// job: the Job ends, completed or failed, and its Pods with it.
     JobEnds {
-        /// The reason of its condition.
+        /// Reason of the condition.
         reason: Str,
     },
     /// job: the Job was suspended, and its Pods end.
     JobSuspended,
     /// job: the status lists the Pod, so its finalizer is removed.
     Counted,
-    /// job: the Job of this Pod is gone or has ended, and will not count it.
+    /// job: the Job of this Pod is gone or finished, and will not count it.
     NobodyCounts,
     /// cronjob: the schedule says that a run is due.
     Due {
-        /// When it was due.
+        /// Scheduled time.
         at: Timestamp,
     },
     /// cronjob: the run before this one has not ended, and concurrencyPolicy is Replace.
@@ -366,8 +366,8 @@ pub enum Why {
     },
     /// horizontal-pod-autoscaler: the metrics lead to another size.
     Autoscaled {
-        /// What led to it.
-        reason: Phrase,
+        /// Reason of the new size.
+        reason: InternedStr,
         /// Size before.
         from: i32,
         /// Size after.
@@ -375,33 +375,33 @@ pub enum Why {
     },
     /// API server: a quota counts an object that is being created.
     QuotaCharged {
-        /// Its kind and name.
+        /// Kind and name of the object.
         object: Str,
     },
     // ---- Nodes: DaemonSets, node lifecycle, disruption, preemption.
     /// daemonset: this node should run a Pod and has none.
     NodeWithoutPod {
-        /// The node.
+        /// Node.
         node: Str,
     },
     /// daemonset: this node may not run the Pod any more.
     NodeUnfit {
-        /// The node.
+        /// Node.
         node: Str,
     },
     /// daemonset: a Pod that has ended is removed, so that the node gets a new one.
     DaemonEnded {
-        /// Its phase.
+        /// Phase of the Pod.
         phase: Str,
     },
     /// daemonset: the node has another Pod of the set that stays.
     NodeHasPod {
-        /// The node.
+        /// Node.
         node: Str,
     },
     /// daemonset: an update may add a Pod beside the old one.
     Surge {
-        /// The node.
+        /// Node.
         node: Str,
         /// Pods that may be added at once.
         at_most: i64,
@@ -413,9 +413,9 @@ pub enum Why {
         /// Nodes that may be without one.
         at_most: i64,
     },
-    /// kubelet: a report of its node.
+    /// kubelet: status report of its node.
     NodeReport,
-    /// kubelet: it is back and reports the actual status.
+    /// kubelet: reconnected, and reporting the actual status.
     BackAgain,
     /// node-lifecycle: the node has sent no heartbeat for this long.
     NodeSilent {
@@ -426,17 +426,17 @@ pub enum Why {
     Conditions,
     /// node-lifecycle: the Pod's node is not ready.
     OnSilentNode {
-        /// The node.
+        /// Node.
         node: Str,
     },
     /// taint-eviction: the Pod does not tolerate a NoExecute taint of its node, or not any longer.
     NotTolerated {
-        /// The node.
+        /// Node.
         node: Str,
-        /// Seconds that were tolerated.
+        /// Seconds for which the taint was tolerated.
         seconds: i64,
     },
-    /// disruption: how many Pods are healthy, and how many must be.
+    /// disruption: numbers of healthy Pods and of Pods that must stay healthy.
     Budget {
         /// Healthy Pods.
         healthy: i32,
@@ -445,35 +445,35 @@ pub enum Why {
     },
     /// scheduler: a Pod of higher priority needs the resources.
     Preempted {
-        /// That Pod.
+        /// Preempting Pod.
         by: Str,
     },
     /// pod-garbage-collector: the Pod's node does not exist.
     NodeGone {
-        /// The node.
+        /// Node.
         node: Str,
     },
-    /// pod-garbage-collector: more Pods have ended than are kept.
+    /// pod-garbage-collector: more terminated Pods than the threshold.
     TooManyEnded {
-        /// Pods that have ended.
+        /// Terminated Pods.
         ended: u32,
-        /// Pods that may be kept.
+        /// Threshold.
         kept: u32,
     },
 }
 
-/// Evidence of a Job's retry.
+/// Details of a Job's retry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Retry {
     /// Active Pods.
     pub have: i32,
     /// Pods wanted.
     pub want: i32,
-    /// The Pod that failed last.
+    /// Pod that failed last.
     pub pod: Str,
-    /// How: `exit code 1`, or the reason of its status.
+    /// Cause of the failure: `exit code 1`, or the reason of the Pod's status.
     pub how: Str,
-    /// Back-off since then, in seconds.
+    /// Back-off since the failure, in seconds.
     pub back_off: u64,
 }
 

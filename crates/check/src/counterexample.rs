@@ -1,38 +1,39 @@
-//! A run in which an expectation was violated, told so that a person can follow it.
+//! Run in which an expectation was violated, with everything needed to understand it.
 
 use super::watch::{Violation, Watched, calls, told};
 use apiserver::journal::{Actor, EntryId, Record};
 use cluster::Sim;
 use explain::words::{self, Reason};
 use explain::{diagnose, standing};
+use fault::Fault;
 use k8s_model::{Kind, ObjectRef, Time};
 use lesson::ObservedHistory;
 use lesson::expr::{Aggregation, Expr};
 use session::permalink::{self, Link};
 use session::run::Run;
 
-/// A run in which an expectation was violated.
+/// Run in which an expectation was violated.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
-    /// The seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// The instant.
+    /// Instant of the violation.
     pub at: Time,
-    /// Faults of the disturbance up to that instant. Those that were found not to be needed were left out.
-    pub faults: Vec<(Time, String)>,
-    /// What the expression asks about, and what that came to.
+    /// Injected faults up to that instant, without those found not to be needed.
+    pub faults: Vec<(Time, Fault)>,
+    /// Calls of the expression, and their values.
     pub values: Vec<(String, String)>,
-    /// What a command printed last.
+    /// Last output of the command.
     pub output: Vec<String>,
-    /// Where the objects stand that the expression is about.
+    /// States of the objects that the expression names.
     pub standing: Vec<String>,
-    /// How it came about, newest first.
+    /// Chain of causes, newest first.
     pub reasons: Vec<Reason>,
-    /// The fragment that opens the page at that instant.
+    /// Fragment that opens the page at that instant.
     pub link: String,
 }
 
-/// What an instant shows.
+/// State at an instant.
 struct Found {
     entry: Option<EntryId>,
     values: Vec<(String, String)>,
@@ -40,7 +41,7 @@ struct Found {
 }
 
 impl Counterexample {
-    /// Of a run.
+    /// Builds the counterexample of a run.
     pub fn of(run: &Watched<'_>, violation: Violation) -> Option<Counterexample> {
         let sim = run.sim.as_ref()?;
         let found = match violation.item {
@@ -100,7 +101,7 @@ impl Counterexample {
     }
 }
 
-/// The write of an instant that decided an expression, and its values there.
+/// Finds the write of an instant that decided an expression, and its values there.
 fn by_expression(
     run: &Watched<'_>,
     sim: &Sim,
@@ -148,7 +149,7 @@ fn by_expression(
     })
 }
 
-/// The objects that calls name.
+/// Returns the objects named by calls.
 fn named(history: &ObservedHistory, calls: &[Expr]) -> Vec<ObjectRef> {
     let words = calls.iter().filter_map(|call| {
         if let Expr::Call(_, words) = call {
@@ -169,7 +170,7 @@ fn named(history: &ObservedHistory, calls: &[Expr]) -> Vec<ObjectRef> {
     found
 }
 
-/// The last refusal that a command got, and what its line names.
+/// Finds the last refusal of a command, and the objects that its line names.
 fn by_command(run: &Watched<'_>, sim: &Sim, violation: &Violation) -> Found {
     let during = |time: Time| (violation.began..=violation.at).contains(&time);
     let refused = sim.journal().iter().rposition(|entry| {
@@ -198,11 +199,11 @@ fn by_command(run: &Watched<'_>, sim: &Sim, violation: &Violation) -> Found {
     }
 }
 
-/// The run as a page repeats it.
+/// Run as a page repeats it.
 struct Repeated(Run);
 
 impl Repeated {
-    /// Nothing if it would be another history: then there is nothing to open.
+    /// Repeats a run; `None` if its history differs: then there is nothing to open.
     fn of(run: &Watched<'_>, sim: &Sim) -> Option<Repeated> {
         let mut repeated = Run::recalled(
             run.scenario.cluster.clone(),
@@ -226,7 +227,7 @@ impl Repeated {
 
     fn link(&self, run: &Watched<'_>, at: Time, selected: Option<&ObjectRef>) -> String {
         let (commands, end) = self.0.record_of();
-        // The page knows milliseconds: the first that is not before the instant.
+        // The page uses milliseconds: the first that is not before the instant.
         let shown = at.0.div_ceil(1000);
         let shown = (shown * 1000 < end.1.0).then_some(shown);
         permalink::encode(&Link {

@@ -1,7 +1,7 @@
-//! `loopscope check`: a scenario that says what is expected of its history, run with many seeds and with faults in watches and loops.
+//! `loopscope check`: a scenario with expectations about its history, run with many seeds and with faults in watches and loops.
 //!
-//! What is violated is told with the run in which it was: the instant, the values, the chain of reasons, and a link to the page there.
-//! `docs/check.md` describes the format. Native only.
+//! A violation is reported with the run in which it occurred: the instant, the values, the chain of reasons, and a link to the page at that
+//! instant. `docs/check.md` describes the format. Native only.
 
 mod counterexample;
 mod report;
@@ -18,61 +18,61 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use watch::{Plan, Watched};
 
-/// How often a scenario is run, and how.
+/// Options of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckOptions {
-    /// The first seed.
+    /// First seed.
     pub seed: u64,
-    /// How many seeds.
+    /// Number of seeds.
     pub seeds: u64,
-    /// Whether watches and loops are disturbed.
+    /// True if faults are injected into watches and loops.
     pub faults: bool,
 }
 
-/// What came of one expectation.
+/// Result of one expectation.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// What is expected.
+    /// Expectation.
     pub expected: Expected,
-    /// In how many runs it was violated.
+    /// Number of runs in which it was violated.
     pub violated: u64,
-    /// The first of them.
+    /// First violation.
     pub first: Option<Counterexample>,
-    /// What it asks about that had no value in any run.
+    /// Calls of the expression that had no value in any run.
     pub unknown: Vec<String>,
-    /// Whether in no run any object existed that it names.
+    /// True if none of the objects that it names existed in any run.
     pub unmatched: bool,
     /// Line and place in the file.
     pub location: String,
 }
 
 impl Checked {
-    /// Whether the expectation held only because no object that it names ever existed, as with a misspelled name.
+    /// Returns true if the expectation only held because none of the objects that it names ever existed, as with a misspelled name.
     pub fn is_vacuous(&self) -> bool {
         self.violated == 0 && self.unmatched
     }
 }
 
-/// What came of all.
+/// Result of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The name of the scenario.
+    /// Name of the scenario.
     pub name: String,
-    /// How it was run.
+    /// Options of the check.
     pub options: CheckOptions,
-    /// What is expected, in the order of the file.
+    /// Expectations with their results, in the order of the file.
     pub checked: Vec<Checked>,
-    /// Steps that failed: which, what they said the first time, in how many runs.
+    /// Failed steps: index, first message, and number of runs.
     pub failed: BTreeMap<usize, (String, u64)>,
 }
 
 impl Report {
-    /// Whether nothing was violated.
+    /// Returns true if nothing was violated.
     pub fn is_clean(&self) -> bool {
         self.checked.iter().all(|one| one.violated == 0)
     }
 
-    /// Whether an expectation is vacuous: then the scenario is wrong.
+    /// Returns true if an expectation is vacuous: then the scenario is wrong.
     pub fn is_vacuous(&self) -> bool {
         self.checked.iter().any(Checked::is_vacuous)
     }
@@ -81,7 +81,7 @@ impl Report {
 /// Runs a scenario with its seeds.
 ///
 /// # Errors
-/// What is wrong with the scenario: an expression that cannot be read, nothing that is expected, a manifest that cannot be applied.
+/// An error in the scenario: an expression that cannot be parsed, no expectation, a manifest that cannot be applied.
 pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, String> {
     if scenario.expected.is_empty() {
         return Err("nothing is expected: always, never, eventually or finishes among the steps says what is".to_owned());
@@ -137,7 +137,7 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
     Ok(report)
 }
 
-/// A manifest that is refused makes what is expected meaningless; other steps may fail because of the faults.
+/// Records failed steps. A refused manifest makes the expectations meaningless; other steps may fail because of the faults.
 fn note_failures(
     scenario: &Scenario,
     run: &Watched<'_>,
@@ -165,7 +165,7 @@ fn reject_mistakes(scenario: &Scenario, run: &Watched<'_>) -> Result<(), String>
         .map_or(Ok(()), Err)
 }
 
-/// What a step that failed said last.
+/// Returns the last line of a failed step.
 fn said(step: &Finished) -> String {
     let last = step
         .stderr
@@ -175,7 +175,7 @@ fn said(step: &Finished) -> String {
     last.map_or_else(|| format!("exit code {}", step.exit), str::to_owned)
 }
 
-/// The expressions that are looked at from each place on.
+/// Builds the expressions to evaluate from each place in the steps on.
 fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
     let mut plans: Vec<(usize, Expressions, Vec<watch::WatchedItem>)> = Vec::new();
     for (at, expected) in scenario.expected.iter().enumerate() {
@@ -206,7 +206,7 @@ fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
             objects.push(expressions.over.len());
             expressions.over.push((Aggregation::Ever, exists));
         }
-        // The largest value of a call is nothing if it never had one.
+        // The maximum of a call is missing if it never had a value.
         let calls = calls.into_iter().map(|call| {
             expressions.over.push((Aggregation::Max, call.clone()));
             (expressions.over.len() - 1, call)

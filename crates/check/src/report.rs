@@ -1,15 +1,15 @@
-//! What a check found, as text for a person and as JUnit's XML for a program.
+//! Report of a check, as text for a person and as JUnit XML for a program.
 
 use super::{Checked, Counterexample, Report};
 use explain::words::Reason;
 use scenario::How;
 use std::fmt::Write;
 
-/// Reasons of a chain, and faults, that are told.
+/// Maximum number of reasons of a chain, and of faults, in the report.
 const MOST_REASONS: usize = 14;
 const MOST_FAULTS: usize = 20;
 
-/// An expectation as it is told: `never: ready(web) < 2`.
+/// Formats an expectation: `never: ready(web) < 2`.
 fn title(one: &Checked) -> String {
     match one.expected.how {
         How::Finishes(span) => format!(
@@ -35,7 +35,7 @@ fn runs(report: &Report) -> String {
     )
 }
 
-/// The report as text.
+/// Formats the report as text.
 pub fn text(report: &Report) -> String {
     let mut out = format!("{}: {}\n", report.name, runs(report));
     for one in &report.checked {
@@ -139,7 +139,7 @@ fn reason(reason: &Reason) -> String {
     line
 }
 
-/// The report as JUnit's XML.
+/// Formats the report as JUnit XML.
 pub fn junit(report: &Report) -> String {
     let failures = report.checked.iter().filter(|one| one.violated > 0).count();
     let errors = report.checked.iter().filter(|one| one.is_vacuous()).count();
@@ -182,7 +182,7 @@ pub fn junit(report: &Report) -> String {
     out + "</testsuite>\n"
 }
 
-/// Text as XML and HTML have it; what no XML can have is left out.
+/// Escapes text for XML and HTML; characters not allowed in XML are left out.
 pub fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -1,26 +1,27 @@
-//! Of the faults of a run only those are kept that the violation needs: fewer can be understood.
+//! Shrinking of counterexamples: only the faults needed for the violation are kept, so that it can be understood.
 
 use super::counterexample::Counterexample;
 use super::watch::{Violation, Watched};
+use fault::Fault;
 use k8s_model::Time;
 use scenario::Disturbance;
 
-/// Runs that are spent on leaving out faults.
+/// Maximum number of runs spent on leaving out faults.
 const MOST_RUNS: usize = 80;
 
-/// The counterexample with as few faults as are found.
+/// Returns the counterexample with as few faults as are found.
 pub fn smallest(run: &Watched<'_>, violation: Violation) -> Option<Counterexample> {
     let Some(faults) = &run.faults else {
         return Counterexample::of(run, violation);
     };
-    // What comes after the instant did not lead to it.
-    let mut kept: Vec<(Time, String)> = faults
+    // Later faults did not lead to the violation.
+    let mut kept: Vec<(Time, Fault)> = faults
         .iter()
         .filter(|(at, _)| *at <= violation.at)
         .cloned()
         .collect();
     let expected = violation.expected;
-    let again = |faults: &[(Time, String)]| {
+    let again = |faults: &[(Time, Fault)]| {
         let run = Watched::run(
             run.scenario,
             run.plans,

@@ -48,7 +48,7 @@ fn what_holds_is_not_found() {
 
 #[test]
 fn an_instant_between_two_steps_counts_and_is_told_with_its_reason() {
-    // A Pod that is killed and replaced before the next step begins.
+    // A Pod that is deleted and replaced before the next step begins.
     let report = run(
         "- never: ready(web) < 3\n- kubectl: delete pod {{pod:web:0}}\n- wait: settled\n",
         2,
@@ -173,7 +173,7 @@ fn expectation_about_a_misspelled_name_cannot_be_decided() {
     assert!(text(&report).contains("CANNOT BE DECIDED"));
     assert!(text(&report).contains("note: ready(wbe) had no value at any instant of any run"));
     assert!(junit(&report).contains("errors=\"1\"") && junit(&report).contains("<error message="));
-    // An object without the field, and one that is there beside one that is not, can be asked about.
+    // Objects without the field, and missing objects beside existing ones, can be queried.
     let field = run(
         "- never: field(web, 'spec.paused') == 1\n- wait: 1s\n",
         1,
@@ -187,7 +187,7 @@ fn expectation_about_a_misspelled_name_cannot_be_decided() {
     )
     .unwrap();
     assert_eq!((field.is_vacuous(), either.is_vacuous()), (false, false));
-    // One that is missed says what it waited for.
+    // A missed expectation reports what it waited for.
     let missed = run("- eventually: ready(wbe) == 3\n- wait: 1s\n", 2, false).unwrap();
     assert_eq!((missed.is_vacuous(), missed.is_clean()), (false, false));
 }
@@ -236,7 +236,7 @@ fn what_is_wrong_with_a_scenario_is_told() {
     );
 }
 
-/// What is scaled is not ready soon where a loop hears late of it, or is slow: only with the faults, and only in some runs.
+/// A scaled workload is not ready in time if a loop's watch is delayed or the loop is slow: only with the faults, and only in some runs.
 const SCALED: &str = "- kubectl: scale deployment web --replicas=6
 - kubectl: rollout status deployment/web
   finishes: 4s
@@ -251,7 +251,7 @@ fn what_only_faults_violate_is_told_with_those_that_it_needs() {
     let found = report.checked[0].first.clone().unwrap();
     assert!((1..=4).contains(&found.faults.len()), "{:?}", found.faults);
     assert!(text(&report).contains("with these faults, newest first:"));
-    // The same again, to the byte.
+    // A repeated check gives the same report, byte for byte.
     assert_eq!(text(&report), text(&run(SCALED, 40, true).unwrap()));
 }
 

@@ -1,70 +1,72 @@
-//! One run of a scenario, with what is expected looked at after every instant.
+//! One run of a scenario, in which the expectations are evaluated at every instant.
 
+use actions::Action;
 use cluster::Sim;
+use fault::Fault;
 use k8s_model::Time;
 use lesson::expr::{Expr, Expressions};
 use lesson::functions;
 use lesson::{ObservedHistory, Value};
-use scenario::{Act, Disturbance, Finished, How, Observer, Scenario};
+use scenario::{ActionSource, Disturbance, Finished, How, Observer, Scenario};
 use session::Recorded;
 use std::rc::Rc;
 
-/// What is looked at from one place of the steps on.
+/// Expressions to evaluate from one place in the steps on.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Steps before it.
+    /// Number of steps before it.
     pub step: usize,
-    /// The values over time.
+    /// Expressions with their values over time.
     pub over: Rc<Expressions>,
-    /// Which expectation each is.
+    /// Expectations among them.
     pub items: Vec<WatchedItem>,
 }
 
-/// An expectation among the values over time.
+/// Expectation among the expressions.
 #[derive(Clone, Debug)]
 pub struct WatchedItem {
-    /// Its place among what is expected.
+    /// Index of the expectation.
     pub expected: usize,
-    /// Its value over time.
+    /// Index of its expression.
     pub slot: usize,
-    /// What it asks about, each with the value over time that tells whether it ever had one.
+    /// Calls of the expression, each with the index of the expression that records whether it ever had a value.
     pub calls: Vec<(usize, Expr)>,
-    /// Values over time that tell for each object that it names whether the object ever existed.
+    /// Indices of the expressions that record whether each named object ever existed.
     pub objects: Vec<usize>,
 }
 
-/// When an expectation was violated, and how.
+/// Violation of an expectation.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// Which expectation.
+    /// Index of the expectation.
     pub expected: usize,
-    /// When what is expected began to count: the command, or the place in the steps.
+    /// Time from which the expectation applied: the start of the command, or the place in the steps.
     pub began: Time,
-    /// The instant.
+    /// Instant of the violation.
     pub at: Time,
-    /// For an expression: its plan and its place there.
+    /// For an expression: the indices of its plan and of its item there.
     pub item: Option<(usize, usize)>,
-    /// For a command: what it printed last.
+    /// For a command: its last output.
     pub output: Vec<String>,
 }
 
-/// A run, and what was seen of it.
+/// Run with the recorded values.
 pub struct Watched<'s> {
-    /// What is run.
+    /// Scenario.
     pub scenario: &'s Scenario,
-    /// What is looked at.
+    /// Expressions to evaluate.
     pub plans: &'s [Plan],
-    /// By which seed.
+    /// Seed.
     pub seed: u64,
-    /// The cluster at the end.
+    /// Cluster at the end.
     pub sim: Option<Sim>,
-    /// What was done.
+    /// Commands that were run.
     pub commands: Vec<Recorded>,
-    /// The faults of the disturbance; nothing if there was none.
-    pub faults: Option<Vec<(Time, String)>>,
+    /// Injected faults; `None` without a disturbance.
+    pub faults: Option<Vec<(Time, Fault)>>,
     /// Steps that have ended.
     pub finished: Vec<Finished>,
-    /// The history from the place of each plan on, and where that is: when, after how many entries.
+    /// History from the place of each plan on, and its start: time, and number of entries.
     pub histories: Vec<Option<(ObservedHistory, (Time, usize))>>,
 }
 
@@ -107,7 +109,7 @@ impl<'s> Watched<'s> {
         })
     }
 
-    /// What an expectation asks about that had no value at any instant.
+    /// Returns the calls of an expectation that had no value at any instant.
     pub fn unknown(&self, expected: usize) -> Vec<String> {
         let Some((plan, _, item)) = self.item(expected) else {
             return Vec::new();
@@ -127,7 +129,7 @@ impl<'s> Watched<'s> {
             .collect()
     }
 
-    /// Reports that nothing that an expectation asks about ever had a value, since no object that it names ever existed.
+    /// Returns true if no call of an expectation ever had a value, since none of the objects that it names ever existed.
     pub fn is_vacuous(&self, expected: usize) -> bool {
         let Some((plan, _, item)) = self.item(expected) else {
             return false;
@@ -145,7 +147,7 @@ impl<'s> Watched<'s> {
             && !item.objects.iter().any(existed)
     }
 
-    /// Whether an expectation was violated.
+    /// Returns the violation of an expectation, if there was one.
     pub fn violation(&self, expected: usize) -> Option<Violation> {
         let one = &self.scenario.expected[expected];
         if let How::Finishes(span) = one.how {
@@ -154,7 +156,7 @@ impl<'s> Watched<'s> {
         let (plan, at, item) = self.item(expected)?;
         let (history, (began, _)) = self.histories[plan].as_ref()?;
         let (value, since) = history.over(item.slot)?;
-        // What never came is missed at the end.
+        // A missing event is only certain at the end.
         let when = if one.how == How::Eventually {
             history.now
         } else {
@@ -193,7 +195,7 @@ impl<'s> Watched<'s> {
     }
 }
 
-/// Lines of a command that are told.
+/// Maximum number of a command's output lines in the report.
 const LAST_LINES: usize = 5;
 
 impl Observer for Watched<'_> {
@@ -220,15 +222,17 @@ impl Observer for Watched<'_> {
         }
     }
 
-    fn did(&mut self, tasks: u64, at: Time, act: Act) {
-        if let Act::Disturbed(line) = &act {
-            self.faults.get_or_insert_default().push((at, line.clone()));
+    fn acted(&mut self, tasks: u64, at: Time, action: Action, source: ActionSource) {
+        if let (Action::Fault(fault), ActionSource::Disturbance) = (&action, source) {
+            self.faults
+                .get_or_insert_default()
+                .push((at, fault.clone()));
         }
-        self.commands.push((tasks, at, act.into()));
+        self.commands.push((tasks, at, action));
     }
 }
 
-/// What an expression asks about: each call once.
+/// Returns the distinct calls of an expression.
 pub fn calls(expr: &Expr) -> Vec<Expr> {
     let mut found: Vec<Expr> = Vec::new();
     let mut open = vec![expr];
@@ -245,7 +249,7 @@ pub fn calls(expr: &Expr) -> Vec<Expr> {
     found
 }
 
-/// Questions whether each object that calls name exists, each object once.
+/// Returns an expression for each object named by calls that checks its existence.
 pub fn objects(calls: &[Expr]) -> Vec<Expr> {
     let mut names: Vec<&Rc<str>> = Vec::new();
     for call in calls {
@@ -262,7 +266,7 @@ pub fn objects(calls: &[Expr]) -> Vec<Expr> {
         .collect()
 }
 
-/// A call as it is written.
+/// Formats a call as written.
 pub fn told(call: &Expr) -> String {
     match call {
         Expr::Call(function, words) => {

@@ -1,6 +1,6 @@
-//! Cluster DNS: the names that Services make, and what a lookup from a Pod answers.
+//! Cluster DNS: records of Services, and lookups from Pods.
 //!
-//! A Service with an address has one record; a headless one has a record for every ready endpoint and, for Pods with a
+//! A Service with a cluster IP has one record; a headless one has a record for every ready endpoint and, for Pods with a
 //! hostname under it, a name of their own. Models CoreDNS' `plugin/kubernetes` and the cluster's `resolv.conf`.
 
 use apiserver::ApiServer;
@@ -8,23 +8,23 @@ use k8s_model::network::{EndpointSlice, Service};
 use k8s_model::{Kind, Object, ObjectRef, Str};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The address of the cluster's name server.
+/// Address of the cluster's name server.
 pub const SERVER: &str = "10.96.0.10";
 /// Suffix of every DNS name of the cluster.
 pub const ZONE: &str = "svc.cluster.local";
 
-/// A DNS record.
+/// DNS record.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DnsRecord {
-    /// The full name, without the last dot.
+    /// Full name, without the trailing dot.
     pub name: String,
-    /// Its address; the target name for an ExternalName.
+    /// Address; the target name for an ExternalName.
     pub address: Str,
-    /// The Pod behind it, if it is one Pod's.
+    /// Name of the Pod behind the record, if it is a single Pod's.
     pub pod: Str,
 }
 
-/// The records of a Service and its EndpointSlices.
+/// Returns the records of a Service and its EndpointSlices.
 pub fn records<'a>(
     service: &Object,
     slices: impl Iterator<Item = &'a EndpointSlice>,
@@ -82,20 +82,20 @@ pub fn records<'a>(
     all
 }
 
-/// The answer to a lookup.
+/// Answer to a lookup.
 #[derive(Clone, Debug, Default)]
 pub struct DnsAnswer {
     pub records: Vec<DnsRecord>,
-    /// The name that each of their addresses has of its own: that of the Pod behind it, where it has one.
+    /// Canonical name of each address: that of the Pod behind it, if it has one.
     pub own: Vec<String>,
 }
 
-/// The result of a lookup from a Pod of this namespace: the search domains are tried in turn.
+/// Returns the result of a lookup from a Pod of this namespace: the search domains are tried in turn.
 pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<DnsRecord> {
     answer(server, namespace, name).records
 }
 
-/// The same with the names of the addresses.
+/// Returns the answer to a lookup, with the canonical names of the addresses.
 pub fn answer(server: &ApiServer, namespace: &str, name: &str) -> DnsAnswer {
     let name = name.trim_end_matches('.');
     for search in [
@@ -105,7 +105,7 @@ pub fn answer(server: &ApiServer, namespace: &str, name: &str) -> DnsAnswer {
         String::new(),
     ] {
         let full = format!("{name}{search}");
-        // The last two labels before the zone name the Service: no other has a record of this name.
+        // The last two labels before the zone name the Service: no other Service has a record of this name.
         let Some(labels) = full.strip_suffix(&format!(".{ZONE}")) else {
             continue;
         };
@@ -117,7 +117,7 @@ pub fn answer(server: &ApiServer, namespace: &str, name: &str) -> DnsAnswer {
             continue;
         };
         let all = records(service, server.slices_of(service));
-        // The names of Pods come last: they stand above the name of the Service.
+        // Records of Pods come last, so that they override the Service's name.
         let mut own: BTreeMap<&Str, &str> = BTreeMap::new();
         for record in &all {
             own.insert(&record.address, &record.name);

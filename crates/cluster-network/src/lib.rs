@@ -1,4 +1,4 @@
-//! The network of the cluster: names, Services, policies, Ingress and Gateways.
+//! Cluster network: names, Services, policies, Ingress and Gateways.
 
 pub mod connectivity;
 pub mod dns;

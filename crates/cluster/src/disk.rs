@@ -9,30 +9,30 @@ use k8s_model::{Kind, Object, ObjectRef, Str};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The disk of the terminal, which is no Pod's.
+/// Disk of the terminal, which belongs to no Pod.
 pub const CONSOLE: &str = "console";
 
-/// Limit for all files together, in bytes.
+/// Maximum total size of all files, in bytes.
 const MAX_TOTAL_BYTES: usize = 1 << 20;
 
-/// Files by the disk they are on and their path below its mount point.
+/// Files by disk and path below its mount point.
 #[derive(Clone, Debug, Default)]
 pub struct Disks {
     files: BTreeMap<(Str, Str), Str>,
-    /// What a command reads that is not on the terminal's disk: files of the machine, where the engine may read them.
+    /// File access of a command beyond the terminal's disk: files of the host, where the engine may read them.
     pub machine: Option<MachineFiles>,
 }
 
-/// The files of the machine on which the engine runs. None in a browser, and none for whoever comes over a network.
+/// Files of the host on which the engine runs. Unavailable in a browser, and for network clients.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineFiles {
-    /// The text of a file.
+    /// Returns the text of a file.
     pub read: fn(&str) -> Option<String>,
-    /// The files in a folder and in those below, by their paths from it; none if it is not there.
+    /// Returns the files in a folder and its subfolders, by relative path; `None` if the folder does not exist.
     pub list: fn(&str) -> Option<Vec<String>>,
 }
 
-/// A path seen from a folder, without its steps back: there is nothing above the root. Models Go's `path.Join`.
+/// Joins a folder and a path, without `..`: nothing is above the root. Models Go's `path.Join`.
 pub fn joined(folder: &str, path: &str) -> String {
     let folder = if path.starts_with('/') { "" } else { folder };
     let root = if path.starts_with('/') || folder.starts_with('/') {
@@ -52,18 +52,18 @@ pub fn joined(folder: &str, path: &str) -> String {
     [root, &parts.join("/")].concat()
 }
 
-/// A path from the root, seen from a folder.
+/// Returns an absolute path, resolved against a folder.
 pub fn absolute(folder: &str, path: &str) -> String {
     joined(&["/", folder].concat(), path)
 }
 
 impl Disks {
-    /// A file's text.
+    /// Returns a file's text.
     pub fn read(&self, disk: &str, path: &str) -> Option<&Str> {
         self.files.get(&(disk.into(), path.into()))
     }
 
-    /// Paths and texts of a disk.
+    /// Returns the paths and texts of a disk.
     pub fn list(&self, disk: &str) -> impl Iterator<Item = (&Str, &Str)> {
         let of = Str::from(disk);
         self.files
@@ -72,7 +72,7 @@ impl Disks {
             .map(|((_, path), text)| (path, text))
     }
 
-    /// Writes a file; `false` if the limit is reached.
+    /// Writes a file; returns false if the limit is reached.
     pub fn write(&mut self, disk: &str, path: &str, text: &str) -> bool {
         let others: usize = self
             .files
@@ -87,7 +87,7 @@ impl Disks {
         true
     }
 
-    /// Removes a file.
+    /// Removes a file; returns true if it existed.
     pub fn remove(&mut self, disk: &str, path: &str) -> bool {
         self.files.remove(&(disk.into(), path.into())).is_some()
     }
@@ -114,13 +114,12 @@ impl Disks {
     }
 }
 
-/// Where a path in a container is stored.
+/// Storage location of a path in a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilePlace {
-    /// A file of a disk.
+    /// File on a disk.
     Disk { disk: String, path: String },
-    /// A file of a volume that is made of other objects, read-only; `fixed`: with a `subPath`, which keeps what it had when the container
-    /// was started.
+    /// File of a projected volume, read-only; `fixed` for a `subPath`, which keeps its content from the container's start.
     Projected {
         sources: Vec<Projection>,
         path: String,
@@ -128,7 +127,7 @@ pub enum FilePlace {
     },
 }
 
-/// What a volume that is made of other objects has.
+/// Source of a projected volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Projection {
     /// Keys of a ConfigMap or Secret, each with its path; all of them under their own names if none is given.
@@ -137,11 +136,11 @@ pub enum Projection {
         name: String,
         items: Vec<(String, String)>,
     },
-    /// A file with what is known of the Pod itself.
+    /// File of the downward API.
     File { path: String, text: String },
 }
 
-/// The sources of a volume; none if it is not made of other objects.
+/// Returns the sources of a volume; empty if it is not a projection of other objects.
 fn projections(object: &Object, volume: &Value) -> Vec<Projection> {
     let mut found = Vec::new();
     let mut read = |source: &Value, secret: &str| {
@@ -195,7 +194,7 @@ fn projections(object: &Object, volume: &Value) -> Vec<Projection> {
     found
 }
 
-/// A field of a Pod as a file of the downward API has it.
+/// Returns a field of a Pod as a downward API file contains it.
 fn of_pod(object: &Object, field: &str) -> String {
     let meta = &object.meta;
     let lines = |map: &k8s_model::Labels| {

@@ -1,8 +1,8 @@
-//! Events expire: the API server stores them with a time to live of an hour, in the leases of etcd.
+//! Expiry of Events: the API server stores them with a TTL of an hour, in leases of etcd.
 //!
-//! An Event is attached to the newest lease if that was granted within the last minute, otherwise to a new one, and a lease lives a minute
-//! longer than an hour for that reason. Each write of an Event attaches it anew. So Events go an hour to an hour and a minute after they
-//! were last written, those of a minute at one time.
+//! An Event is attached to the newest lease if that was granted within the last minute, otherwise to a new one; for that reason a lease
+//! lives a minute longer than an hour. Each write of an Event attaches it anew. So Events expire an hour to an hour and a minute after
+//! their last write, those of one minute at the same time.
 //!
 //! Models `--event-ttl` of kube-apiserver and `storage/etcd3/lease_manager.go` (its limit of keys for a lease is not modelled).
 
@@ -13,15 +13,15 @@ use apiserver::{Delete, Origin};
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, Time};
 
-/// How long an Event lives at least.
+/// Minimum lifetime of an Event, in microseconds.
 const TTL_US: u64 = 3_600 * SECOND;
-/// How long a lease takes more Events.
+/// Time during which a lease accepts further Events, in microseconds.
 const LEASE_REUSE_US: u64 = 60 * SECOND;
-/// Entries of the journal looked at in one task.
+/// Journal entries processed in one task.
 const BATCH: usize = 512;
 
 impl Sim {
-    /// Grants a lease to an Event that was just written, if the newest takes no more.
+    /// Grants a lease to an Event that was just written, if the newest accepts no more.
     pub fn lease_event(&mut self, written: Time) {
         let leases = &mut self.recorder.leases;
         if leases
@@ -36,7 +36,7 @@ impl Sim {
         }
     }
 
-    /// Deletes Events of a lease that has ended. False if more of them are left for the next task.
+    /// Deletes the Events of an expired lease. Returns false if more are left for the next task.
     pub fn expire_events(&mut self, granted: Time) -> bool {
         let (ended, journal) = (granted.after(LEASE_REUSE_US), self.server.journal());
         let from = self.recorder.leases.read;
@@ -47,7 +47,7 @@ impl Sim {
             .take_while(|entry| entry.time <= ended)
             .collect();
         let (count, all) = (due.len(), due.len() < BATCH);
-        // One that was written since has another lease.
+        // An Event written since then has another lease.
         let newest = |object: &k8s_model::Object| {
             let stored = self.server.get(&object.key());
             stored
@@ -70,7 +70,7 @@ impl Sim {
             user: None,
         };
         for key in keys {
-            // It is there, and nothing holds it.
+            // The Event exists and has no finalizers.
             let _ = self
                 .server
                 .delete(&origin, &key, Delete::default(), Why::EventExpired);

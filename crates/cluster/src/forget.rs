@@ -1,9 +1,9 @@
-//! Shortening the history: what the journal knows of objects that are gone makes room.
+//! Compaction of the journal: entries of deleted objects are dropped to free memory.
 //!
-//! Entries keep their places, so that every id stays valid. Of those before an instant, writes of short-lived kinds are forgotten if the
-//! object no longer existed at that instant, and so are refusals; commands, and all writes of other objects, stay. Since nothing that the
-//! simulation reads is forgotten (field managers and mounted files are read off the writes of objects that exist), it goes on as if nothing
-//! had been.
+//! Entries keep their positions, so that every id stays valid. Of the entries before an instant, writes of short-lived kinds are dropped
+//! if the object no longer existed at that instant, and so are refusals; commands, and all writes of other objects, are kept. Since the
+//! simulation reads none of the dropped entries (field managers and mounted files are derived from the writes of existing objects), it
+//! continues unchanged.
 
 use super::sim::Sim;
 use apiserver::journal::{Actor, Entries, Entry, Record};
@@ -11,7 +11,7 @@ use apiserver::why::Why;
 use k8s_model::{Kind, Time};
 use std::ops::Range;
 
-/// Kinds of which many come and go.
+/// Kinds with many short-lived objects.
 const SHORT_LIVED: [Kind; 6] = [
     Kind::Pod,
     Kind::Event,
@@ -20,33 +20,33 @@ const SHORT_LIVED: [Kind; 6] = [
     Kind::ControllerRevision,
     Kind::EndpointSlice,
 ];
-/// Chunks of the journal rewritten at a time; few in tests (feature `test-util`), so that they go through several parts.
+/// Journal chunks rewritten at a time; few in tests (feature `test-util`), so that they take several steps.
 const CHUNKS_PER_STEP: usize = if cfg!(any(test, feature = "test-util")) {
     2
 } else {
     64
 };
 
-/// A journal while its older part is forgotten.
+/// Compaction in progress.
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     entries: Entries,
-    /// The chunks rewritten last; those before are done.
+    /// Chunks rewritten last; those before are done.
     part: Range<usize>,
     chunks: usize,
-    /// From when on everything is kept.
+    /// Time from which all entries are kept.
     pub from: Time,
 }
 
 impl Forgetting {
-    /// Whether all that is to be forgotten is.
+    /// Returns true if the compaction is complete.
     pub fn is_done(&self) -> bool {
         self.part.end == self.chunks
     }
 }
 
 impl Sim {
-    /// Begins to forget what is older than this instant. Nothing is while events are held back: they may be about any entry.
+    /// Begins to drop entries older than this instant. None is dropped while watch events are withheld: they may be about any entry.
     pub fn begin_forgetting(&self) -> Forgetting {
         let seen = self
             .informers
@@ -68,8 +68,8 @@ impl Sim {
         }
     }
 
-    /// Goes on with the next part, which all simulations of the history are to take over ([`Sim::forget`]): what they let go is
-    /// released before the next part. A run that was copied before keeps what it has.
+    /// Rewrites the next part, which all simulations of the history must adopt ([`Sim::forget`]): the memory that they free is released
+    /// before the next part. Earlier copies of a run keep their entries.
     pub fn forget_next(&self, forgetting: &mut Forgetting) {
         let end = (forgetting.part.end + CHUNKS_PER_STEP).min(forgetting.chunks);
         forgetting.part = forgetting.part.end..end;
@@ -80,7 +80,7 @@ impl Sim {
             });
     }
 
-    /// Takes over the part of the journal that was shortened last. This simulation has come from the one that it is of, or is that one.
+    /// Adopts the part of the journal rewritten last. This simulation must be the compacted one or a descendant of it.
     pub fn forget(&mut self, forgetting: &Forgetting) {
         self.server
             .entries_mut()
@@ -89,7 +89,7 @@ impl Sim {
 
     fn is_forgotten(&self, entry: &Entry) -> bool {
         match &entry.record {
-            Record::Command(_) | Record::Forgotten => false,
+            Record::Command(_) | Record::Fault(_) | Record::Forgotten => false,
             Record::Refused(_) => entry.actor != Actor::USER,
             Record::Write { object, .. } => {
                 let stays =
@@ -100,7 +100,7 @@ impl Sim {
     }
 }
 
-/// What is left of an entry: when it was.
+/// Returns the remainder of a dropped entry: its time.
 fn forgotten(time: Time) -> Entry {
     Entry {
         time,

@@ -1,9 +1,9 @@
-//! All components that write, by name: control loops, the scheduler, the kubelets.
+//! Registry of all components that write: controllers, the scheduler, the kubelets.
 
 use controller_runtime::descriptor::Descriptor;
 use {controllers, kubelet, scheduler};
 
-/// The descriptors of all components.
+/// Returns the descriptors of all components.
 pub fn all() -> impl Iterator<Item = &'static Descriptor> {
     controllers::ALL
         .iter()
@@ -11,7 +11,7 @@ pub fn all() -> impl Iterator<Item = &'static Descriptor> {
         .chain([&scheduler::DESCRIPTOR, &kubelet::DESCRIPTOR])
 }
 
-/// The descriptor of a component: `job-controller`, `kubelet node-2`; also by a name under which it records Events.
+/// Returns the descriptor of a component: `job-controller`, `kubelet node-2`; also by a name under which it records Events.
 pub fn named(name: &str) -> Option<&'static Descriptor> {
     let is = |name: &str| all().find(|of| of.name == name || of.aliases.contains(&name));
     is(name).or_else(|| is(name.split(' ').next()?))

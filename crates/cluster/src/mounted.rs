@@ -1,8 +1,8 @@
-//! Which version of a ConfigMap, a Secret or a Service a container sees.
+//! Version of a ConfigMap, a Secret or a Service that a container sees.
 //!
 //! Guarantees: a mounted volume has the content of the kubelet's last sync of the Pod; variables and `subPath` mounts have that of the
-//! container's start. Nothing is stored for this: both are read from the journal, and what has not been written since is not searched
-//! for. Models `pkg/kubelet/kubelet.go` (`syncPod`, `podWorkers` with `resyncInterval` and `workerResyncIntervalJitterFactor`) and the
+//! container's start. No state is stored for this: both are read from the journal, which is not searched for objects without later
+//! writes. Models `pkg/kubelet/kubelet.go` (`syncPod`, `podWorkers` with `resyncInterval` and `workerResyncIntervalJitterFactor`) and the
 //! watching manager of `pkg/kubelet/util/manager`.
 
 use apiserver::ApiServer;
@@ -12,10 +12,10 @@ use k8s_model::time::SECOND;
 use k8s_model::{Object, ObjectRef, Time, Timestamp};
 use std::rc::Rc;
 
-/// A Pod is synced again after this time, and up to half of it more.
+/// Resync interval of a Pod, which has up to half of it added as jitter.
 const SYNC_US: u64 = 60 * SECOND;
 
-/// The version that a container had when it was started.
+/// Returns the version of an object at a container's start.
 pub fn at_start(
     server: &ApiServer,
     pod: &Object,
@@ -25,7 +25,7 @@ pub fn at_start(
     version(server, key, started(server, pod, container))
 }
 
-/// The version that the kubelet has written to a volume at its last sync of the Pod. A source that has been deleted stays as it was.
+/// Returns the version that the kubelet wrote to a volume at its last sync of the Pod. A deleted source keeps its last version.
 pub fn at_sync(server: &ApiServer, pod: &Object, key: &ObjectRef) -> Option<Rc<Object>> {
     let sync = last_sync(server, pod);
     version(server, key, sync).or_else(|| {
@@ -39,7 +39,7 @@ pub fn at_sync(server: &ApiServer, pod: &Object, key: &ObjectRef) -> Option<Rc<O
     })
 }
 
-/// The end of the second that a timestamp names, since what happened in it came first.
+/// Returns the end of the second of a timestamp, so that all events within the second are included.
 fn end_of(server: &ApiServer, time: Option<Timestamp>) -> Time {
     match time {
         Some(time) => {
@@ -75,15 +75,15 @@ fn started(server: &ApiServer, pod: &Object, container: usize) -> Time {
     )
 }
 
-/// When the kubelet first synced the Pod.
+/// Returns the time of the kubelet's first sync of the Pod.
 fn begin(server: &ApiServer, pod: &Object) -> Time {
     end_of(server, pod.body::<Pod>().status.start_time)
 }
 
-/// The last sync of a Pod: by its own timer, or because the Pod or one of its containers has changed.
+/// Returns the time of the last sync of a Pod: by its own timer, or because the Pod or one of its containers has changed.
 fn last_sync(server: &ApiServer, pod: &Object) -> Time {
     let begin = begin(server, pod);
-    // Real ones draw each interval anew.
+    // Real kubelets draw a new interval each time.
     let interval = SYNC_US + (pod.meta.uid.0 % u128::from(SYNC_US / 2)) as u64;
     let by_timer = begin.after((server.now.0 - begin.0) / interval * interval);
     let entries = server.journal();
@@ -99,12 +99,12 @@ fn last_sync(server: &ApiServer, pod: &Object) -> Time {
     changed.map_or(by_timer, |at| entries[at].time)
 }
 
-/// The place of the first entry after an instant.
+/// Returns the position of the first journal entry after an instant.
 fn after(server: &ApiServer, time: Time) -> usize {
     server.journal().partition_point(|entry| entry.time <= time)
 }
 
-/// Whether an object has been written at a place of the journal or behind it.
+/// Returns true if an object has been written at or after a position of the journal.
 fn is_newer(server: &ApiServer, object: &Object, from: usize) -> bool {
     let entries = server.journal();
     let next = (from..entries.len()).find_map(|at| entries[at].write());
@@ -117,14 +117,14 @@ fn is(object: &Object, key: &ObjectRef) -> bool {
         && object.meta.namespace == key.namespace
 }
 
-/// The version of an object at an instant.
+/// Returns the version of an object at an instant.
 fn version(server: &ApiServer, key: &ObjectRef, time: Time) -> Option<Rc<Object>> {
     let from = after(server, time);
     let now = server.get(key);
     if now.is_some_and(|now| !is_newer(server, now, from)) {
         return now.cloned();
     }
-    // The first write after the instant knows the version before it.
+    // The first write after the instant has the version before it.
     let entries = server.journal();
     let first = (from..entries.len()).find_map(|at| match &entries[at].record {
         Record::Write { op, object, before } if is(object, key) => Some((*op, object, before)),

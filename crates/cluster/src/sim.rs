@@ -1,4 +1,4 @@
-//! The simulation: a queue of tasks in virtual time, run one by one.
+//! Simulation: a queue of tasks in virtual time, run one by one.
 //!
 //! Guarantees: the history depends on the cluster, the seed and the commands alone, never on how
 //! `advance` was sliced; no task reads a wall clock.
@@ -10,62 +10,62 @@ use apiserver::journal::{Actor, EntryId, Journal, Op, Record};
 use apiserver::why::Why;
 use apiserver::{ApiError, ClientRequest, Written};
 use apiserver::{ApiServer, Origin, defaults};
+use controller_runtime::client::{Action, LoopClient, Memory, PassView};
 use controller_runtime::cluster::ClusterConfig;
 use controller_runtime::component::{self, DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
 use controller_runtime::events::EventRecorder;
 use controller_runtime::informer::{Held, Informer};
-use controller_runtime::late::DelayLog;
 use controller_runtime::limit::Limit;
-use controller_runtime::out::{Action, Memory, Out, PassView};
 use controller_runtime::watch::Event;
+use controller_runtime::watch_faults::DelayLog;
 use controller_runtime::workqueue::WorkQueue;
 use controllers::{Controller, Routes, woken_by};
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Kind, Object, ObjectRef, Str, Time, Uid};
-use kubelet::{Forced, Kubelets};
+use kubelet::{ContainerFault, Kubelets};
 use scheduler::Scheduler;
 use sim_core::tree::Tree;
 use std::rc::Rc;
 
-/// A write as a watch tells it: the object as it is now, and as it was before.
+/// Change of an object as a watch delivers it: operation, new version and old version.
 pub type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
 
 /// Work that becomes due at some virtual time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Task {
-    /// Watch events arrive at an informer.
+    /// Delivery of watch events to an informer.
     Deliver(u8),
-    /// A loop takes a key from its queue.
+    /// Reconcile pass of a controller for a key.
     Reconcile(u8, ObjectRef),
-    /// A loop asked to look at a key again.
+    /// Delayed requeue of a key that a controller asked for.
     Wake(u8, ObjectRef),
-    /// Periodic resync: a loop re-examines all its objects.
+    /// Periodic resync of all objects of a controller.
     Resync(u8),
-    /// A component that has lost a watch event relists.
+    /// Relist of a component that has lost a watch event.
     Relist(u8),
-    /// Late watch events arrive at an informer.
+    /// Delivery of delayed watch events to an informer.
     Release(u8),
-    /// A pass of a slowed loop ends.
+    /// End of a pass of a slowed controller.
     SlowPass(u8),
-    /// The scheduler takes the next Pod.
+    /// Scheduling cycle for the next Pod.
     Schedule,
-    /// The scheduler retries Pods left in the unschedulable queue for too long.
+    /// Retry of Pods left in the unschedulable queue for too long.
     Flush,
-    /// A step of a kubelet for one Pod.
+    /// Step of a kubelet for one Pod.
     Kubelet(kubelet::PodJob),
-    /// The kubelet of a node under memory pressure evicts; the entry is the cause.
+    /// Eviction step of a node under memory pressure; the entry is the cause.
     Relieve(Str, Option<EntryId>),
-    /// The lease granted at that time ends, and its Events with it.
+    /// Expiry of the lease granted at that time, and of its Events.
     ExpireEvents(Time),
-    /// The scheduler checks which of its series of Events are over.
+    /// Check of the scheduler's Event series.
     CheckSeries,
 }
 
-/// Objects sorted and Pods read in one slice of idle work.
+/// Number of objects sorted and Pods read in one slice of idle work.
 const IDLE_WORK_ITEMS: usize = 1_000;
 /// Delay from the arrival of a watch event to the pass it triggers.
 const DISPATCH_US: u64 = MS;
-/// Tasks searched for the next one that concerns an object.
+/// Maximum number of tasks searched for the next one that concerns an object.
 const MAX_SCANNED_TASKS: usize = 20_000;
 /// Virtual time a pass keeps its key busy: minimum, per round trip to the API server, per owned object.
 const PASS_COST_US: u64 = MS;
@@ -75,13 +75,13 @@ const PER_OWNED_US: u64 = 50;
 /// Result of [`Sim::advance`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Advance {
-    /// Tasks that were run.
+    /// Number of tasks run.
     pub ran: usize,
-    /// Whether the requested time was reached.
+    /// True if the requested time was reached.
     pub done: bool,
 }
 
-/// A simulated cluster: API server, components and the queue of tasks.
+/// Simulated cluster: API server, components and the queue of tasks.
 #[derive(Clone, Debug)]
 pub struct Sim {
     /// Initial configuration of the cluster.
@@ -99,11 +99,11 @@ pub struct Sim {
     pub relist: Option<u64>,
     pub queues: Vec<WorkQueue>,
     routes: Rc<Routes>,
-    /// Per loop and key: journal length that must have been delivered for the loop to see its own writes.
+    /// Journal length that must have been delivered for the controller to see its own writes, per controller and key.
     pub written: Vec<Tree<ObjectRef, usize>>,
-    /// Client rate limit of each loop; empty if the cluster sets none.
+    /// Client rate limit of each controller; empty if the cluster sets none.
     limits: Vec<Limit>,
-    /// Per loop and key: state the loop keeps between passes.
+    /// State kept between passes, per controller and key.
     pub memories: Vec<Tree<ObjectRef, Rc<Memory>>>,
     pub recorder: EventRecorder,
     pub scheduler: Scheduler,
@@ -161,13 +161,13 @@ impl Sim {
             let kind = (value["apiVersion"].as_str(), value["kind"].as_str());
             let kind = kind.0.zip(kind.1).and_then(|(v, k)| Kind::from_api(v, k));
             if let Some(Ok(object)) = kind.map(|kind| Object::from_value(kind, value)) {
-                // A node name given twice is the only refusal possible; the first one stays.
+                // A duplicate node name is the only possible refusal; the first node is kept.
                 let _ = sim.server.create(&origin, object, Why::Bootstrap);
             }
         }
         for (i, controller) in controllers::ALL.iter().enumerate() {
             if let Some((seconds, _)) = controller.resync() {
-                // Its timer was started some time before the first command.
+                // The timer was started some time before the first command.
                 sim.push(Time(seconds * SECOND / 4), Task::Resync(i as u8));
             }
         }
@@ -175,37 +175,37 @@ impl Sim {
         sim
     }
 
-    /// Virtual time.
+    /// Returns the virtual time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// The journal: every command, write and refusal.
+    /// Returns the journal: every command, write and refusal.
     pub fn journal(&self) -> Journal<'_> {
         self.server.journal()
     }
 
-    /// The API server, for reading.
+    /// Returns the API server, for reading.
     pub fn server(&self) -> &ApiServer {
         &self.server
     }
 
-    /// The object with this key.
+    /// Returns the object with this key.
     pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
         self.server.get(key)
     }
 
-    /// All objects of a kind, by namespace and name.
+    /// Returns all objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
         self.server.list(kind)
     }
 
-    /// All objects of a kind, in unspecified order.
+    /// Returns all objects of a kind, in unspecified order.
     pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.server.each(kind)
     }
 
-    /// Idle work: sorts part of a long list and reads part of the Pods to rank, so that a later list or pass does not have to do all
+    /// Does idle work: sorts part of a long list and reads part of the Pods to rank, so that a later list or pass does not have to do all
     /// of it at once. Has no observable effect.
     pub fn run_idle_work(&mut self) {
         self.server.settle(IDLE_WORK_ITEMS);
@@ -217,18 +217,23 @@ impl Sim {
         self.disks.sweep(&self.server);
     }
 
-    /// Time of the last write of an object other than an Event.
+    /// Returns the time of the last write of an object other than an Event.
     pub fn last_change(&self) -> Time {
         self.last_change
     }
 
-    /// When the next task is due.
+    /// Returns the time of the next task.
     pub fn next_task(&self) -> Option<Time> {
         self.tasks.first().map(|((time, _), _)| *time)
     }
 
     /// Records a user's command in the journal and returns the origin for its writes.
     pub fn command(&mut self, text: &str) -> Origin {
+        self.begin(Record::Command(text.into()))
+    }
+
+    /// Records a user's action and returns the origin for its writes.
+    pub(crate) fn begin(&mut self, record: Record) -> Origin {
         self.pass += 1;
         self.server.now = self.now;
         let origin = Origin {
@@ -238,14 +243,14 @@ impl Sim {
             manager: None,
             user: None,
         };
-        let cause = self.server.note(&origin, text, Why::Asked);
+        let cause = self.server.note(&origin, record, Why::Asked);
         Origin {
             cause: Some(cause),
             ..origin
         }
     }
 
-    /// Runs a client's requests against the API server and schedules the delivery of what they wrote.
+    /// Sends a client's requests to the API server and schedules the delivery of the writes.
     pub fn request<R>(&mut self, talk: impl FnOnce(&mut ApiServer) -> R) -> R {
         self.server.now = self.now;
         let result = talk(&mut self.server);
@@ -253,7 +258,7 @@ impl Sim {
         result
     }
 
-    /// Sends a write of a client: what it has written, and what the server warns of.
+    /// Sends a client's write; returns the result and the server's warnings.
     pub fn client_request(
         &mut self,
         request: &ClientRequest,
@@ -281,7 +286,7 @@ impl Sim {
         Advance { ran, done }
     }
 
-    /// Runs until a pass of some loop has written something and returns its number; `None` if none does before `limit`.
+    /// Runs until a pass of some controller has written an object and returns its number; `None` if none does before `limit`.
     pub fn step_reconcile(&mut self, limit: Time) -> Option<u32> {
         while self.next_task().is_some_and(|at| at <= limit) {
             let version = self.server.version();
@@ -304,7 +309,7 @@ impl Sim {
         match task {
             Task::Deliver(i) => {
                 if !self.deliver(usize::from(i)) {
-                    // The rest is delivered before anything else happens.
+                    // The rest is delivered before any other task.
                     self.tasks.insert((time, number), Task::Deliver(i));
                     return 1;
                 }
@@ -350,11 +355,11 @@ impl Sim {
     }
 
     /// Schedules a step that a fault forces on a Pod's kubelet.
-    pub fn force(&mut self, uid: Uid, what: Forced, cause: Option<EntryId>) {
+    pub fn force(&mut self, uid: Uid, what: ContainerFault, cause: Option<EntryId>) {
         self.push(self.now, Task::Kubelet(Kubelets::forced(uid, what, cause)));
     }
 
-    /// Queues a key for a loop without a watch event.
+    /// Queues a key for a controller without a watch event.
     pub fn wake_loop(&mut self, name: &str, key: &ObjectRef, cause: Option<EntryId>) {
         if let Some(i) = controllers::ALL.iter().position(|c| c.name() == name) {
             self.enqueue(i, key, self.now.after(DISPATCH_US), cause);
@@ -392,7 +397,7 @@ impl Sim {
         }
     }
 
-    /// Delivers watch events that have arrived; `false` if more of this instant are left for the next task.
+    /// Delivers watch events that have arrived; returns false if more of this instant are left for the next task.
     fn deliver(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERY_BATCH {
             let Some((id, held)) = self.informers[i].receive(self.server.journal(), self.now)
@@ -410,7 +415,7 @@ impl Sim {
         false
     }
 
-    /// Tells a component of a write, as a change of what its cache held if that is given.
+    /// Delivers a write to a component, as a change of its cached version if that is given.
     pub fn tell(
         &mut self,
         i: usize,
@@ -427,7 +432,7 @@ impl Sim {
         self.dispatch(i, op, &object, before.as_ref(), id);
     }
 
-    /// Dispatches a watch event to the component's loops.
+    /// Dispatches a watch event to the component's controllers.
     pub fn dispatch(
         &mut self,
         i: usize,
@@ -465,7 +470,7 @@ impl Sim {
         }
         self.pass += 1;
         let cache = &self.informers[SCHEDULER].cache;
-        let mut out = Out {
+        let mut out = LoopClient {
             server: &mut self.server,
             recorder: &mut self.recorder,
             origin: Origin {
@@ -498,7 +503,7 @@ impl Sim {
 
     fn relieve(&mut self, node: &Str, cause: Option<EntryId>) {
         self.pass += 1;
-        let mut out = Out {
+        let mut out = LoopClient {
             server: &mut self.server,
             recorder: &mut self.recorder,
             origin: Origin {
@@ -525,7 +530,7 @@ impl Sim {
 
     fn kubelet(&mut self, job: kubelet::PodJob) {
         self.pass += 1;
-        let mut out = Out {
+        let mut out = LoopClient {
             server: &mut self.server,
             recorder: &mut self.recorder,
             origin: Origin {

@@ -1,27 +1,27 @@
-//! The initial configuration and objects of a simulated cluster.
+//! Initial configuration and objects of a simulated cluster.
 
 use apiserver::bootstrap;
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Duration, Timestamp};
 use serde_json::Value;
 
-/// A node that exists from the start.
+/// Initial node.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NodeConfig {
     /// Its name.
     pub name: String,
-    /// Its allocatable resources where they differ from 4 cpu, 8Gi, 110 pods, 100Gi.
+    /// Allocatable resources that differ from 4 cpu, 8Gi, 110 pods, 100Gi.
     pub allocatable: Vec<(String, Value)>,
 }
 
-/// Durations that the control plane does not decide.
+/// Durations outside the control plane, in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// From binding to running.
+    /// Time from binding to running.
     pub pod_start: Duration,
-    /// From the request to stop to the end of the containers.
+    /// Time from the request to stop to the end of the containers.
     pub pod_stop: Duration,
-    /// From the request for a volume to its creation.
+    /// Time from the request for a volume to its creation.
     pub provision: Duration,
 }
 
@@ -35,26 +35,26 @@ impl Default for Timing {
     }
 }
 
-/// A cluster before its first command.
+/// Configuration of a cluster.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClusterConfig {
     /// Its nodes.
     pub nodes: Vec<NodeConfig>,
-    /// How long things take.
+    /// Durations outside the control plane.
     pub timing: Timing,
-    /// The wall clock at time 0.
+    /// Wall clock at time 0.
     pub epoch: Timestamp,
-    /// The feature gate `MaxUnavailableStatefulSet`, off in v1.36.
+    /// Feature gate `MaxUnavailableStatefulSet`, off in v1.36.
     pub max_unavailable_statefulset: bool,
-    /// How long a node may go without a heartbeat: `--node-monitor-grace-period`.
+    /// Time a node may go without a heartbeat: `--node-monitor-grace-period`.
     pub node_monitor_grace: Duration,
-    /// How often the nodes are checked: `--node-monitor-period`.
+    /// Interval of node checks: `--node-monitor-period`.
     pub node_monitor_period: Duration,
-    /// Requests per second and burst of each loop's client: `--kube-api-qps`, `--kube-api-burst`. `None` for no limit.
+    /// Requests per second and burst of each controller's client: `--kube-api-qps`, `--kube-api-burst`. `None` for no limit.
     pub client_limit: Option<(f64, u32)>,
     /// Number of terminated Pods kept: `--terminated-pod-gc-threshold`.
     pub ended_pods_kept: usize,
-    /// How long Pods stay on a node that is not ready, unless their tolerations say otherwise.
+    /// Seconds that Pods stay on a node that is not ready, unless their tolerations differ.
     pub default_toleration_seconds: i64,
 }
 
@@ -65,7 +65,7 @@ impl Default for ClusterConfig {
 }
 
 impl ClusterConfig {
-    /// A cluster of `n` equal nodes, `node-1` and up.
+    /// Returns the configuration of a cluster with `n` equal nodes, `node-1` and up.
     pub fn with_nodes(n: usize) -> Self {
         ClusterConfig {
             nodes: (1..=n)
@@ -86,7 +86,7 @@ impl ClusterConfig {
         }
     }
 
-    /// The API objects that exist before the first command.
+    /// Builds the API objects that exist before the first command.
     pub fn objects(&self) -> Vec<Value> {
         let mut objects = Vec::new();
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
@@ -117,13 +117,13 @@ impl ClusterConfig {
     }
 }
 
-// As text: parsing it costs the page a third of what code that builds it would.
+// JSON text: parsing it costs the page a third of the size of code that builds it.
 const NAMESPACE: &str = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"$name","labels":{"kubernetes.io/metadata.name":"$name"}},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Active"}}"#;
 const ACCOUNT: &str = r#"{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"default","namespace":"$name"}}"#;
-/// The CA certificate that Pods verify the API server with; its content is a placeholder.
+/// CA certificate with which Pods verify the API server; its content is a placeholder.
 const ROOT_CA: &str = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"kube-root-ca.crt","namespace":"$name","annotations":{"kubernetes.io/description":"Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."}},"data":{"ca.crt":"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"}}"#;
 const API_SERVER: &str = r#"{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","namespace":"default","labels":{"component":"apiserver","provider":"kubernetes"}},"spec":{"type":"ClusterIP","ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":6443}]}}"#;
-/// Where the API server listens: it keeps these two itself. Their uids are given, so that they draw no random numbers.
+/// Endpoints of the API server, which it maintains itself. Their uids are fixed, so that they draw no random numbers.
 const API_ENDPOINTS: &str = r#"{"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"kubernetes","namespace":"default","uid":"6b1f0c5e-2d54-4c0b-8a4e-0a3c5f0e9d01","labels":{"endpointslice.kubernetes.io/skip-mirror":"true"}},"subsets":[{"addresses":[{"ip":"192.168.49.2"}],"ports":[{"name":"https","port":6443,"protocol":"TCP"}]}]}"#;
 const API_SLICE: &str = r#"{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"kubernetes","namespace":"default","uid":"6b1f0c5e-2d54-4c0b-8a4e-0a3c5f0e9d02","labels":{"kubernetes.io/service-name":"kubernetes"}},"addressType":"IPv4","endpoints":[{"addresses":["192.168.49.2"],"conditions":{"ready":true}}],"ports":[{"name":"https","port":6443,"protocol":"TCP"}]}"#;
 const STANDARD: &str = r#"{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"standard","annotations":{"storageclass.kubernetes.io/is-default-class":"true"}},"provisioner":"loopscope.dev/provisioner","reclaimPolicy":"Delete","volumeBindingMode":"Immediate","allowVolumeExpansion":false}"#;
@@ -140,17 +140,17 @@ fn filled(text: &str, holes: &[(&str, &str)]) -> String {
     })
 }
 
-/// The object of a template with its placeholders filled.
+/// Parses a template with its placeholders filled.
 fn made(text: &str, holes: &[(&str, &str)]) -> Value {
     serde_json::from_str(&filled(text, holes)).unwrap_or_default()
 }
 
-/// The ConfigMap that every namespace has.
+/// Builds the ConfigMap `kube-root-ca.crt`, which every namespace has.
 pub fn root_ca(namespace: &str) -> Value {
     made(ROOT_CA, &[("$name", namespace)])
 }
 
-/// What a kubelet reports of a healthy node: type, status, reason and message of each condition.
+/// Conditions of a healthy node: type, status, reason and message.
 pub const HEALTHY: [(&str, &str, &str, &str); 4] = [
     (
         "MemoryPressure",
@@ -178,7 +178,7 @@ pub const HEALTHY: [(&str, &str, &str, &str); 4] = [
     ),
 ];
 
-/// The `n`-th Node, as its kubelet has registered it.
+/// Builds the `n`-th Node, as registered by its kubelet.
 pub fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
     let at = at.rfc3339();
     let condition = |(kind, status, reason, message): (&str, &str, &str, &str)| {

@@ -1,28 +1,28 @@
-//! The components that read through an informer of their own, and the constants that the simulation shares with fault injection.
+//! Components with an informer of their own, and the constants that the simulation shares with fault injection.
 
 use k8s_model::Kind;
 use k8s_model::time::SECOND;
 
-/// Index of kube-controller-manager in [`ALL`]; all control loops share its informer.
+/// Index of kube-controller-manager in [`ALL`]; all controllers share its informer.
 pub const MANAGER: usize = 0;
 /// Index of kube-scheduler in [`ALL`].
 pub const SCHEDULER: usize = 1;
 /// Index of the kubelets in [`ALL`]; they share one informer.
 pub const KUBELETS: usize = 2;
 
-/// Watch events delivered in one task: more arriving at the same instant take further tasks.
+/// Watch events delivered in one task: further events of the same instant take further tasks.
 pub const DELIVERY_BATCH: usize = 64;
 
 /// Default delay, in microseconds, from a lost watch event to the relist that repairs it.
 pub const RELIST_DELAY_US: u64 = 10 * SECOND;
 
-/// A component with a watch cache.
+/// Component with a watch cache.
 pub struct Component {
-    /// Its name, as fault injection has it.
+    /// Name, as used by fault injection.
     pub name: &'static str,
-    /// The kinds it watches.
+    /// Returns true for the kinds that it watches.
     pub watches: fn(Kind) -> bool,
-    /// The kinds its cache holds; a component that keeps its own account of a kind needs no second one.
+    /// Returns true for the kinds that its cache holds; a component with an index of its own for a kind needs no second copy.
     pub stores: fn(Kind) -> bool,
 }
 

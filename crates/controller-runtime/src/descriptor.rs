@@ -1,29 +1,29 @@
-//! How the page presents a component: data beside its code, so that adding a loop touches its own file and the registry.
+//! UI presentation of a component: data beside its code, so that adding a controller touches only its own file and the registry.
 
-/// A line of the pseudo-code, what highlights it, and the value shown beside it: the name of a row of the loop's input,
-/// `act` for what it wrote, or empty.
+/// Line of pseudo-code: the text, its highlight tag, and the value shown beside it, which is the name of a row of the controller's input,
+/// `act` for its write, or empty.
 pub type CodeLine = (&'static str, &'static str, &'static str);
 
-/// A component that writes: a control loop, the scheduler, the kubelets.
+/// Component that writes: a controller, the scheduler, the kubelets.
 #[derive(Debug)]
 pub struct Descriptor {
-    /// The name it writes under.
+    /// User name under which it writes.
     pub name: &'static str,
     /// Other names under which it records Events.
     pub aliases: &'static [&'static str],
     /// Short name.
     pub title: &'static str,
-    /// Its icon in `static/icons`.
+    /// Icon in `static/icons`.
     pub icon: &'static str,
-    /// Its lane of the timeline; empty for the shared lane.
+    /// Lane of the timeline; empty for the shared lane.
     pub lane: &'static str,
-    /// Whether it is on the ring of loops before it has written.
+    /// True if the component is shown on the ring before its first write.
     pub always_shown: bool,
-    /// The pseudo-code of its pass.
+    /// Pseudo-code of its reconcile pass.
     pub code: &'static [CodeLine],
 }
 
-/// The pseudo-code of a loop that has none of its own.
+/// Pseudo-code of a controller without its own.
 pub const GENERIC: &[CodeLine] = &[
     ("for {", "", ""),
     ("    actual  := observe the cluster", "", "first"),

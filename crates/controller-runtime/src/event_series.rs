@@ -1,6 +1,6 @@
-//! Recording Events through the API `events.k8s.io`, as the scheduler does: what is said again of the same version of an object is a
-//! series. Its second occurrence is written, later ones are only counted; every six minutes a series that was silent for as long gets its
-//! final count, and every thirty minutes each series gets its count so far.
+//! Recording of Events through the API `events.k8s.io`, as in the scheduler: repeats about the same version of an object form a series.
+//! The second occurrence is written, later ones are only counted; every six minutes a series that was silent for as long gets its final
+//! count, and every thirty minutes each series gets its count so far.
 //!
 //! Models `client-go/tools/events/event_broadcaster.go`.
 
@@ -14,29 +14,29 @@ use k8s_model::{Body, Object, ObjectMeta, Str, Time, Uid};
 use sim_core::table::hash;
 use std::rc::Rc;
 
-/// How often series are checked, and how long one must be silent to be over.
+/// Interval of the checks, and silence after which a series is finished.
 const FINISH_US: u64 = 360 * SECOND;
-/// How often all series are written.
+/// Interval at which all series are written.
 const REFRESH_US: u64 = 1_800 * SECOND;
 /// Objects whose series are checked in one task.
 pub const BATCH: usize = 256;
-/// Why a count is written later than the Event came.
+/// Reason of a write that updates the count after the Event.
 pub const LATE_COUNT: &str = "series";
 
-/// An Event that may be said again.
+/// Event that may be repeated.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What was said, and of which version.
+    /// Hash of the Event and the version of its object.
     what: u64,
-    /// As it was created.
+    /// Event as created.
     event: Rc<Object>,
     last: Time,
     count: i32,
-    /// The count that was written last.
+    /// Count at the last write.
     written: i32,
 }
 
-/// The timer of the check: whether it is set, and where a check goes on that is not done.
+/// Timer of the checks: whether one is planned, and where an unfinished check continues.
 #[derive(Clone, Debug, Default)]
 pub struct Check {
     planned: bool,
@@ -54,7 +54,7 @@ impl EventRecorder {
         message: Str,
         stamp: u64,
     ) {
-        // The message is no part of what is the same.
+        // The message is not part of the identity.
         let (uid, same) = (
             about.meta.uid,
             hash(what.0, what.1) ^ about.meta.resource_version,
@@ -72,7 +72,7 @@ impl EventRecorder {
         let event = new_event(server, origin, about, &Str::default(), what, message, stamp);
         if let Ok(event) = server.create(origin, event, Why::Said { reason: what.1 }) {
             self.said_about(uid).events.push((same, stamp));
-            // Only what goes wrong is said again of the same version: a Pod is assigned, or preempted, once.
+            // Only warnings are repeated for the same version: a Pod is assigned, or preempted, once.
             if what.0 == "Warning" {
                 let all =
                     &mut Rc::make_mut(self.series.get_or_insert_with(uid, Rc::default)).series;
@@ -88,14 +88,14 @@ impl EventRecorder {
         }
     }
 
-    /// When the series are to be checked, if that is not planned yet.
+    /// Returns the time of the next check, if it is not planned yet.
     pub fn plan_check(&mut self, now: Time) -> Option<Time> {
         let wanted = !self.check.planned && !self.series.is_empty();
         self.check.planned |= wanted;
         wanted.then(|| Time((now.0 / FINISH_US + 1) * FINISH_US))
     }
 
-    /// Writes the final count of silent series, and now and then that of all. False if more of them are left for the next task.
+    /// Writes the final count of silent series, and periodically that of all. Returns false if more are left for the next task.
     pub fn check_series(&mut self, server: &mut ApiServer, pass: u32) -> bool {
         let (now, actor) = (server.now, Actor::component(SCHEDULER));
         let origin = Origin {
@@ -134,7 +134,7 @@ impl EventRecorder {
 }
 
 impl Series {
-    /// Writes the count so far, also of an Event that is gone meanwhile: it is created again.
+    /// Writes the count so far; an Event that is gone in the meantime is created again.
     fn write(&mut self, server: &mut ApiServer, origin: &Origin, reason: &'static str) {
         self.written = self.count;
         let stored = server.get(&self.event.key()).cloned();
@@ -146,7 +146,7 @@ impl Series {
                 last_observed_time: last,
             }));
         }
-        // Refused where its namespace is being deleted.
+        // The write is refused if the namespace is terminating.
         let _ = match stored {
             Some(_) => server
                 .update_all(origin, new, Why::Said { reason })

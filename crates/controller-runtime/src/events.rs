@@ -1,35 +1,35 @@
-//! Recording Events: repeats are counted, floods are combined or dropped.
+//! Recording of Events: repeats are counted, floods are combined or dropped.
 //!
 //! Models `client-go/tools/record/events_cache.go`: an Event like an earlier one raises its count; more than
 //! ten that differ only in their message within ten minutes are combined; one object gets a burst of 25.
-//! The scheduler records its Events otherwise (`event_series.rs`).
+//! The scheduler uses the newer API for its Events (`event_series.rs`).
 
 use super::event_series::{Check, Series};
 use apiserver::why::Why;
 use apiserver::{ApiServer, Origin};
 use k8s_model::event::{Event, EventSource, InvolvedObject, MicroTime};
 use k8s_model::time::SECOND;
-use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef, Phrase, Str, Time, Uid};
+use k8s_model::{Body, InternedStr, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
 use sim_core::table::hash;
 use sim_core::tree::Tree;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// The component whose Events go through the newer API.
+/// Component whose Events go through the newer API.
 pub const SCHEDULER: &str = "default-scheduler";
 const SIMILAR_LIMIT: usize = 10;
 const SIMILAR_WINDOW_US: u64 = 600 * SECOND;
 const SPAM_BURST: u32 = 25;
 const SPAM_REFILL_US: u64 = 300 * SECOND;
 
-/// Events recorded about one object. Texts are stored as hashes.
+/// Events recorded about an object. Texts are stored as hashes.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
     heard: Vec<Heard>,
-    /// The timestamp in the Event's name, by a hash of its group, field and message; for the scheduler, of its type, its reason and
-    /// the object's version.
+    /// Timestamps in the Events' names, by a hash of group, field and message; for the scheduler, of type, reason and the object's
+    /// version.
     pub events: Vec<(u64, u64)>,
-    /// What the scheduler may say again.
+    /// Events of the scheduler that may be repeated.
     pub series: Vec<Series>,
     /// Token buckets of the spam filter, one for each source and type of Event.
     buckets: Vec<SpamBucket>,
@@ -39,7 +39,7 @@ pub struct Said {
 #[derive(Clone, Debug)]
 struct SpamBucket {
     component: &'static str,
-    /// `Normal` or `Warning`.
+    /// Event type, `Normal` or `Warning`.
     event_type: &'static str,
     /// Tokens taken.
     spent: u32,
@@ -47,32 +47,32 @@ struct SpamBucket {
     refilled: Time,
 }
 
-/// One of the messages that Events of a group had lately: a group are those of one object that differ only in their message.
+/// Recent message of a group: Events about one object that differ only in their message.
 #[derive(Clone, Debug)]
 struct Heard {
     source: u64,
     message: u64,
-    /// The group's last Event, if this was its message.
+    /// Time of the group's last Event with this message.
     last: Time,
 }
 
-/// Tracks recorded Events, so that repeats are counted.
+/// Recorder of Events, which tracks repeats.
 #[derive(Clone, Debug, Default)]
 pub struct EventRecorder {
-    /// In an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
+    /// Events by object, in an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
     about: Tree<Uid, Rc<Said>>,
-    /// Series of the scheduler, by the object: those that are not over, in records that hold nothing else, so that a check reads no others.
+    /// Unfinished series of the scheduler by object, in records of their own, so that a check reads no others.
     pub series: Tree<Uid, Rc<Said>>,
     pub check: Check,
     pub leases: Leases,
 }
 
-/// The newest lease of etcd, and how far the journal was read for Events whose lease has ended.
+/// Newest etcd lease, and the position in the journal up to which expired Events have been handled.
 #[derive(Clone, Debug, Default)]
 pub struct Leases {
-    /// When it was granted.
+    /// Time at which the lease was granted.
     pub granted: Option<Time>,
-    /// The first entry whose lease has not ended.
+    /// First journal entry whose lease has not expired.
     pub read: usize,
 }
 
@@ -129,7 +129,7 @@ impl EventRecorder {
         }
     }
 
-    /// Forgets what components other than the scheduler have said, though not which Events there are.
+    /// Clears the repeats of components other than the scheduler, but keeps the names of existing Events.
     pub fn restart(&mut self) {
         let all: Vec<Uid> = self.about.keys().copied().collect();
         for uid in all {
@@ -145,7 +145,7 @@ impl EventRecorder {
         Rc::make_mut(self.about.get_or_insert_with(about, Rc::default))
     }
 
-    /// The keys of the Events about an object; some may be deleted.
+    /// Returns the keys of the Events about an object; some may be deleted.
     pub fn keys_about(&self, about: &Object) -> impl Iterator<Item = ObjectRef> {
         let said = self
             .about
@@ -164,7 +164,7 @@ impl EventRecorder {
 }
 
 impl Said {
-    /// Whether an Event of this kind has had too many distinct messages recently.
+    /// Returns true if an Event of this kind has had too many distinct messages recently.
     fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
         let last = self
             .heard
@@ -196,7 +196,7 @@ impl Said {
         if group().count() < SIMILAR_LIMIT {
             return false;
         }
-        // Upstream drops any one of them, so that a repeated message may still be recorded unchanged: most likely not this one.
+        // Upstream drops an arbitrary one, so that a repeated message may still be recorded unchanged: most likely not this one.
         if let Some((least, _)) = group()
             .filter(|(_, heard)| heard.message != message)
             .min_by_key(|(_, heard)| heard.message)
@@ -206,7 +206,7 @@ impl Said {
         true
     }
 
-    /// Takes a token for an Event: a source has 25 for each type of Event about the object, and gets one every five minutes.
+    /// Takes a token for an Event: a source has 25 per type of Event about the object, and one more every five minutes.
     fn try_accept(&mut self, now: Time, component: &'static str, event_type: &'static str) -> bool {
         let same =
             |bucket: &SpamBucket| bucket.component == component && bucket.event_type == event_type;
@@ -234,7 +234,7 @@ impl Said {
     }
 }
 
-/// The name of an Event about an object: the object's name and a timestamp.
+/// Returns the name of an Event about an object: the object's name and a timestamp.
 fn name_of(about: &Object, stamp: u64) -> Str {
     format_smolstr!("{}.{stamp:016x}", about.meta.name)
 }
@@ -247,7 +247,7 @@ fn namespace_of(about: &Object) -> &str {
     }
 }
 
-/// Raises the count of an Event that still exists.
+/// Increments the count of an Event that still exists.
 fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &Str) -> bool {
     let (wall, Some(old)) = (server.wall(), server.get(key).cloned()) else {
         return false;
@@ -276,7 +276,7 @@ pub fn new_event(
     let scheduler = origin.actor.name == SCHEDULER;
     let event = Event {
         action: match reason {
-            _ if !scheduler => Phrase::default(),
+            _ if !scheduler => InternedStr::default(),
             "Preempted" => "Preempting".into(),
             "Scheduled" => "Binding".into(),
             _ => "Scheduling".into(),
@@ -302,8 +302,8 @@ pub fn new_event(
             },
         }
         .shared(),
-        // What is said of one Pod is often said of the next.
-        message: Phrase::from(&message).to_str(),
+        // Consecutive Pods often have the same message.
+        message: InternedStr::from(&message).to_str(),
         reason: reason.into(),
         reporting_component: origin.actor.name.into(),
         reporting_instance: origin.actor.node.clone(),
@@ -334,7 +334,7 @@ pub fn new_event(
 mod tests {
     use super::*;
 
-    /// `getSpamKey` of `events_cache.go` holds the type.
+    /// Checks that `getSpamKey` of `events_cache.go` contains the type.
     #[test]
     fn warnings_do_not_use_up_the_burst_of_normal_events() {
         let mut said = Said::default();

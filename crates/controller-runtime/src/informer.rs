@@ -1,19 +1,19 @@
-//! Informers: a component's own copy of the store, fed by a watch that lags behind it.
+//! Informers: a component's own copy of the store, fed by a watch that lags behind.
 
-use super::late::WatchFaults;
+use super::watch_faults::WatchFaults;
 use apiserver::journal::{Entry, EntryId, Journal, Op};
 use k8s_model::object::Typed;
 use k8s_model::time::MS;
 use k8s_model::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid};
-use sim_core::found::{LabelIndex, ReferenceIndex, whole};
+use sim_core::indexes::{LabelIndex, ReferenceIndex, whole};
 use sim_core::rank_cache::RankCache;
 use sim_core::table::{Slot, Tables};
-use sim_core::tally::{Alike, Tally};
+use sim_core::tally::{LabelCounts, Tally};
 use sim_core::tree::Tree;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A component's view of the cluster.
+/// Component's view of the cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     objects: Tables,
@@ -27,7 +27,7 @@ pub struct Cache {
     pub known: RefCell<RankCache>,
 }
 
-/// The objects of one owner.
+/// Objects of one owner.
 #[derive(Clone, Debug, Default)]
 struct Owned {
     members: Tree<Uid, (Kind, Slot)>,
@@ -35,33 +35,33 @@ struct Owned {
 }
 
 impl Cache {
-    /// The object with this key.
+    /// Returns the object with this key.
     pub fn object(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
         self.objects.of(key.kind).get(&key.namespace, &key.name)
     }
 
-    /// The object with this key and its typed body.
+    /// Returns the object with this key and its typed body.
     pub fn get<T: Typed>(&self, key: &ObjectRef) -> Option<(&Rc<Object>, &T)> {
         let object = self.object(key)?;
         Some((object, object.get::<T>()?))
     }
 
-    /// All objects of a kind, by namespace and name.
+    /// Returns all objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.objects.of(kind).iter()
     }
 
-    /// All objects of a kind in a namespace, by name.
+    /// Returns all objects of a kind in a namespace, by name.
     pub fn list_in(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
         self.objects.of(kind).in_namespace(namespace)
     }
 
-    /// Number of objects that name the uid as an owner.
+    /// Returns the number of objects with the uid as an owner.
     pub fn owned_count(&self, uid: Uid) -> usize {
         self.owned.get(&uid).map_or(0, |owned| owned.members.len())
     }
 
-    /// Objects that name the uid as an owner, ordered by their own uid.
+    /// Returns the objects with the uid as an owner, ordered by their own uid.
     pub fn owned_by(&self, uid: Uid) -> impl Iterator<Item = &Rc<Object>> {
         let members = self
             .owned
@@ -79,12 +79,12 @@ impl Cache {
         }
     }
 
-    /// Objects of a kind that name the uid as an owner.
+    /// Returns the objects of a kind with the uid as an owner.
     pub fn owned_of_kind(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.members(uid, kind).map(|(.., object)| object)
     }
 
-    /// Pods that name the uid as an owner, ordered by uid, with their places.
+    /// Returns the Pods with the uid as an owner, ordered by uid, with their slots.
     pub fn owned_pods(&self, uid: Uid) -> impl Iterator<Item = (Uid, Slot, &Rc<Object>)> {
         self.members(uid, Kind::Pod)
     }
@@ -101,14 +101,14 @@ impl Cache {
             .filter_map(|(uid, (_, place))| Some((*uid, *place, table.at(*place)?)))
     }
 
-    /// Totals of the Pods the uid controls, by labels; `None` if unknown.
-    pub fn tally(&self, uid: Uid) -> Option<&[Alike]> {
+    /// Returns the totals of the Pods that the uid controls, by labels; `None` if unknown.
+    pub fn tally(&self, uid: Uid) -> Option<&[LabelCounts]> {
         self.owned
             .get(&uid)
             .map_or(Some(&[]), |owned| owned.tally.alike())
     }
 
-    /// Objects of a kind in a namespace without a controller, ordered by uid.
+    /// Returns the objects of a kind in a namespace without a controller, ordered by uid.
     pub fn orphans<'a>(
         &'a self,
         kind: Kind,
@@ -126,7 +126,8 @@ impl Cache {
             .filter(move |o| o.meta.namespace == namespace)
     }
 
-    /// The Pods of a namespace that a selector with these labels selects, by name; Pods without one of them are not visited.
+    /// Returns the Pods of a namespace that a selector with these labels selects, by name; Pods without one of the labels are not
+    /// visited.
     pub fn pods_selected(
         &self,
         namespace: &Str,
@@ -134,7 +135,7 @@ impl Cache {
         passes: &dyn Fn(&Labels) -> bool,
     ) -> Vec<&Rc<Object>> {
         let mut found = Vec::new();
-        // Pods of one template share their labels: the last result holds for the next Pod.
+        // Pods of one template share their labels: the last result applies to the next Pod.
         let mut last: Option<(&Labels, bool)> = None;
         for pod in self
             .labels
@@ -155,19 +156,20 @@ impl Cache {
         found
     }
 
-    /// The objects of a kind in a namespace that may select an object with these labels, by name; whether they do is for the caller to check.
+    /// Returns the objects of a kind in a namespace that may select an object with these labels, by name; the caller must check the
+    /// selectors.
     pub fn selecting(&self, kind: Kind, namespace: &Str, labels: &Labels) -> Vec<&Rc<Object>> {
         self.labels
             .selecting(kind, namespace, labels, self.objects.of(kind))
     }
 
-    /// The Pods of a namespace that may use a claim, by name.
+    /// Returns the Pods of a namespace that may use a claim, by name.
     pub fn users_of(&self, namespace: &Str, claim: &Str) -> Vec<&Rc<Object>> {
         self.references
             .users(namespace, claim, self.objects.of(Kind::Pod))
     }
 
-    /// The volumes that may be reserved for no claim, by name.
+    /// Returns the volumes that may be reserved for no claim, by name.
     pub fn free_volumes(&self) -> Vec<&Rc<Object>> {
         self.references
             .volumes(None, self.objects.of(Kind::PersistentVolume))
@@ -238,7 +240,7 @@ impl Cache {
     }
 }
 
-/// Only objects that can be owned or adopted are indexed.
+/// Returns true for kinds that can be owned or adopted, which are the only ones indexed.
 fn is_indexed(kind: Kind) -> bool {
     !matches!(
         kind,
@@ -246,37 +248,37 @@ fn is_indexed(kind: Kind) -> bool {
     )
 }
 
-/// The uids an object is filed under.
+/// Returns the uids under which an object is indexed.
 fn owners(object: &Object) -> impl Iterator<Item = Uid> {
     object.meta.owner_references.iter().map(|o| o.uid)
 }
 
-/// What a cache holds of an object: nothing if it does not know it.
+/// Cached version of an object; `None` if it is not in the cache.
 pub type Held = Option<Rc<Object>>;
 
-/// A component's watch and its cache.
+/// Watch and cache of a component.
 #[derive(Clone, Debug)]
 pub struct Informer {
     /// Name of the component.
     pub name: &'static str,
-    /// The cache.
+    /// Cache.
     pub cache: Cache,
     /// Latency of a watch event.
     pub lag: Duration,
-    /// Whether it watches this kind.
+    /// Returns true for the kinds that it watches.
     pub watches: fn(Kind) -> bool,
-    /// Whether the cache stores this kind; a component with its own account of a kind needs no second one.
+    /// Returns true for the kinds that its cache stores; a component with an index of its own for a kind needs no second copy.
     pub stores: fn(Kind) -> bool,
     /// Injected watch faults, if any.
     pub trouble: Option<Box<WatchFaults>>,
-    /// Events may have been lost: the cache may hold something else than what the API server held before a write.
+    /// True if events may have been lost: the cache may then differ from the API server's state before a write.
     pub lossy: bool,
     cursor: usize,
     due: Option<Time>,
 }
 
 impl Informer {
-    /// An informer with an empty cache.
+    /// Creates an informer with an empty cache.
     pub fn new(name: &'static str, watches: fn(Kind) -> bool, stores: fn(Kind) -> bool) -> Self {
         Informer {
             name,
@@ -291,12 +293,12 @@ impl Informer {
         }
     }
 
-    /// Number of journal entries received.
+    /// Returns the number of journal entries received.
     pub fn seen(&self) -> usize {
         self.cursor
     }
 
-    /// When the next event arrives, if that has to be scheduled.
+    /// Returns the arrival time of the next event, if it has to be scheduled.
     pub fn next_arrival(&mut self, journal: Journal<'_>) -> Option<Time> {
         if self.due.is_some() {
             return None;
@@ -311,7 +313,7 @@ impl Informer {
         None
     }
 
-    /// Receives the next event that has arrived, with what the cache held before, if that may be something else than the API server held.
+    /// Receives the next event that has arrived, with the cached version before it, if that may differ from the API server's.
     pub fn receive(&mut self, journal: Journal<'_>, now: Time) -> Option<(EntryId, Option<Held>)> {
         while let Some(entry) = journal
             .get(self.cursor)
@@ -334,8 +336,8 @@ impl Informer {
         None
     }
 
-    /// What the cache holds of an object, once events may have been lost. Models `processDeltas` of `client-go/tools/cache/controller.go`,
-    /// which compares with its cache alone.
+    /// Returns the cached version of an object, once events may have been lost. Models `processDeltas` of
+    /// `client-go/tools/cache/controller.go`, which compares with its cache alone.
     pub fn held(&self, object: &Object) -> Option<Held> {
         (self.lossy && (self.stores)(object.kind))
             .then(|| self.cache.object(&object.key()).cloned())
@@ -348,7 +350,7 @@ impl Informer {
         }
     }
 
-    /// Completes a relist as of this place in the journal; earlier events are skipped.
+    /// Completes a relist as of this position in the journal; earlier events are skipped.
     pub fn catch_up(&mut self, to: usize) {
         self.cursor = to;
         if let Some(trouble) = &mut self.trouble {
@@ -374,7 +376,7 @@ mod tests {
     use k8s_model::{Body, ObjectMeta, OwnerReference, Timestamp};
     use sim_core::rng::Rng;
 
-    /// A random Pod with or without an owner, as a watch event may carry.
+    /// Builds a random Pod with or without an owner, as in a watch event.
     fn pod(name: u64, rng: &mut Rng) -> Rc<Object> {
         let mut meta = ObjectMeta {
             name: format!("web-{name}").into(),
@@ -444,7 +446,7 @@ mod tests {
                         .count()
                 };
                 let told = cache.tally(uid).expect("two sets of labels");
-                let sum = |of: fn(&Alike) -> usize| told.iter().map(of).sum::<usize>();
+                let sum = |of: fn(&LabelCounts) -> usize| told.iter().map(of).sum::<usize>();
                 let leaves =
                     |o: &Object| o.meta.is_deleting() && !o.pod().is_some_and(Pod::is_terminal);
                 let counted = (

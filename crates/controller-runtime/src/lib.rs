@@ -1,5 +1,6 @@
-//! What control loops are made of: informers, work queues, and a client whose writes carry their reasons.
+//! Building blocks of controllers: informers, work queues, and a client whose writes carry their reasons.
 
+pub mod client;
 pub mod cluster;
 pub mod component;
 pub mod descriptor;
@@ -7,9 +8,8 @@ pub mod event_series;
 pub mod events;
 pub mod heartbeats;
 pub mod informer;
-pub mod late;
 pub mod limit;
 pub mod load;
-pub mod out;
 pub mod watch;
+pub mod watch_faults;
 pub mod workqueue;

@@ -1,8 +1,8 @@
-//! Client-side rate limits of the control loops, if the cluster sets them.
+//! Client-side rate limits of the controllers, if the cluster sets them.
 //!
-//! A loop that has used up its limit stops in the middle of its pass, and continues with the next pass when one more request is
+//! A controller that has used up its limit stops in the middle of its pass, and continues with the next pass when one more request is
 //! allowed. Events are sent separately and are not counted. Models `client-go/util/flowcontrol/throttle.go` with the clients that
-//! `cmd/kube-controller-manager` creates: one per loop.
+//! `cmd/kube-controller-manager` creates: one per controller.
 
 use k8s_model::time::SECOND;
 use k8s_model::{ObjectRef, Time};
@@ -10,7 +10,7 @@ use k8s_model::{ObjectRef, Time};
 /// Rate limiter of one client.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// Interval between requests once the burst is used up.
+    /// Interval between requests once the burst is used up, in microseconds.
     every: u64,
     /// Length of the burst, in the same unit.
     most: u64,
@@ -21,7 +21,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The limit of a loop's client; the namespace loop gets a wider one, since it deletes objects one by one.
+    /// Creates the limit of a controller's client; the namespace controller gets a wider one, since it deletes objects one by one.
     pub fn of(name: &str, (per_second, burst): (f64, u32)) -> Limit {
         let (times, more) = if name == "namespace-controller" {
             (20.0, 100)
@@ -68,7 +68,7 @@ impl Limit {
         self.waiting.retain(|other| other != key);
     }
 
-    /// When the next token is available.
+    /// Returns the time at which the next token is available.
     fn next(&self) -> Time {
         Time((self.filled.0 + self.every).saturating_sub(self.most))
     }

@@ -1,15 +1,15 @@
-//! Watch events: what informers deliver to control loops, the scheduler and the kubelets.
+//! Watch events, which informers deliver to controllers, the scheduler and the kubelets.
 
 use apiserver::journal::Op;
 use k8s_model::Object;
 use std::rc::Rc;
 
-/// One watch event as a loop gets it.
+/// Watch event as delivered to a controller.
 pub struct Event<'a> {
-    /// What happened.
+    /// Operation.
     pub op: Op,
-    /// The object after it.
+    /// Object after the event.
     pub object: &'a Rc<Object>,
-    /// The object before it.
+    /// Object before the event, if known.
     pub before: Option<&'a Rc<Object>>,
 }

@@ -1,8 +1,8 @@
-//! The work queue of one loop: keys, each at most once, at the earliest requested time.
+//! Work queue of a controller: keys, each at most once, at the earliest requested time.
 //!
-//! Models `client-go/util/workqueue`: a key that is being processed is queued again only when that
-//! pass is over, and a failing key comes back after 5 ms, 10 ms, 20 ms… up to 1000 s. Keys do not wait for one another: a pass takes
-//! no virtual time, so upstream's five concurrent workers make no difference. A slowed loop has one worker.
+//! Models `client-go/util/workqueue`: a key that is being processed is queued again only when that pass is over, and a failing key comes
+//! back after 5 ms, 10 ms, 20 ms… up to 1000 s. Keys do not wait for one another: a pass takes no virtual time, so upstream's five
+//! concurrent workers make no difference. A slowed controller has one worker.
 
 use apiserver::journal::EntryId;
 use k8s_model::time::MS;
@@ -13,39 +13,39 @@ use std::collections::VecDeque;
 const BASE_DELAY_US: u64 = 5 * MS;
 const MAX_DELAY_US: u64 = 1_000_000 * MS;
 
-/// A queued key.
+/// Queued key.
 #[derive(Clone, Debug)]
 struct QueueItem {
     at: Time,
     cause: Option<EntryId>,
 }
 
-/// State of a slowed loop: it works on the first key of a line, for a fixed time each.
+/// State of a slowed controller, which processes the keys in line one by one, for a fixed time each.
 #[derive(Clone, Debug)]
 struct Slow {
-    /// Duration of a pass; `None` once the loop is fast again and only drains the line.
+    /// Duration of a pass; `None` once normal speed is restored and only the line is drained.
     span: Option<Duration>,
     since: Time,
     fault: EntryId,
     line: VecDeque<ObjectRef>,
-    /// How each key came to wait.
+    /// Details of each waiting key.
     waiting: Tree<ObjectRef, Waited>,
-    /// When the pass for the first key began, and when it ends.
+    /// Start and end of the pass for the first key.
     due: Option<(Time, Time)>,
 }
 
-/// A key waiting in the line of a slowed loop.
+/// Key waiting in the line of a slowed controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited {
-    /// The entry that woke the loop for it.
+    /// Entry that woke the controller for the key.
     pub cause: Option<EntryId>,
-    /// Waiting since.
+    /// Time since which the key waits.
     pub since: Time,
-    /// The fault that slowed the loop.
+    /// Fault that slowed the controller.
     pub fault: EntryId,
 }
 
-/// The queue of one loop.
+/// Work queue of a controller.
 #[derive(Clone, Debug, Default)]
 pub struct WorkQueue {
     ready: Tree<ObjectRef, QueueItem>,
@@ -57,12 +57,12 @@ pub struct WorkQueue {
 }
 
 impl WorkQueue {
-    /// Adds a key; returns the time of its pass if that has to be scheduled.
+    /// Adds a key; returns the time of its pass if it has to be scheduled.
     pub fn add(&mut self, key: &ObjectRef, at: Time, cause: Option<EntryId>) -> Option<Time> {
         let at = self.busy.get(key).map_or(at, |free| at.max(*free));
         match self.ready.get_mut(key) {
             Some(item) => {
-                // The pass will have seen the newest change.
+                // The pass will see the newest change.
                 item.cause = cause.or(item.cause);
                 if item.at <= at {
                     return None;
@@ -87,7 +87,7 @@ impl WorkQueue {
         }
     }
 
-    /// Takes a delayed add if it is still due at this time, with its cause.
+    /// Takes a delayed key, with its cause, if it is still due at this time.
     pub fn take_later(&mut self, key: &ObjectRef, now: Time) -> Option<Option<EntryId>> {
         if self.later.get(key).is_none_or(|item| item.at != now) {
             return None;
@@ -111,7 +111,7 @@ impl WorkQueue {
         self.passes
     }
 
-    /// Marks the key as being processed until then.
+    /// Marks the key as being processed until a time.
     pub fn keep_busy(&mut self, key: &ObjectRef, until: Time) {
         self.busy.insert(key.clone(), until);
     }
@@ -121,7 +121,7 @@ impl WorkQueue {
         self.failures.remove(key);
     }
 
-    /// Back-off before the next try of a failed key.
+    /// Returns the back-off before the next attempt of a failed key, and increments its failures.
     pub fn back_off(&mut self, key: &ObjectRef) -> u64 {
         let failures = self.failures.get_or_insert_with(key.clone(), u32::default);
         let delay = (BASE_DELAY_US << (*failures).min(30)).min(MAX_DELAY_US);
@@ -136,36 +136,36 @@ impl WorkQueue {
         self.later.remove(key);
     }
 
-    /// When a delayed add of the key is due.
+    /// Returns the time at which a delayed key is due.
     pub fn later(&self, key: &ObjectRef) -> Option<Time> {
         self.later.get(key).map(|item| item.at)
     }
 
-    /// Number of keys waiting, including the one a slowed loop works on.
+    /// Returns the number of waiting keys, including the one that a slowed controller processes.
     pub fn len(&self) -> usize {
         self.ready.len() + self.slow.as_ref().map_or(0, |slow| slow.line.len())
     }
 
-    /// Whether no key waits.
+    /// Returns true if no key waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The waiting keys.
+    /// Returns the waiting keys.
     pub fn keys(&self) -> impl Iterator<Item = &ObjectRef> {
         self.ready
             .keys()
             .chain(self.slow.iter().flat_map(|slow| &slow.line))
     }
 
-    /// Duration of a pass and since when, if the loop is slowed.
+    /// Returns the duration of a pass and the time since when, if the controller is slowed.
     pub fn slowed(&self) -> Option<(Duration, Time)> {
         self.slow
             .as_ref()
             .and_then(|slow| slow.span.map(|span| (span, slow.since)))
     }
 
-    /// Whether the loop is slowed, or still drains the line from when it was.
+    /// Returns true if the controller is slowed, or still drains the line.
     pub fn is_disturbed(&self) -> bool {
         self.slow.is_some()
     }
@@ -210,7 +210,7 @@ impl WorkQueue {
         Vec::new()
     }
 
-    /// Takes how a key waited, once the loop is no longer slowed.
+    /// Removes and returns the details of a key's wait, once the controller is no longer slowed.
     pub fn let_go(&mut self, key: &ObjectRef) -> Option<Waited> {
         let slow = self.slow.as_mut()?;
         let waited = slow.waiting.remove(key);
@@ -220,8 +220,8 @@ impl WorkQueue {
         waited
     }
 
-    /// How many keys are before this one in the line of a slowed loop, if it waits there or is about to; and when the pass over the first
-    /// began and ends.
+    /// Returns the number of keys before this one in the line of a slowed controller, if it waits there or is about to; and start and end
+    /// of the pass for the first key.
     pub fn in_line(&self, key: &ObjectRef) -> Option<(usize, Option<(Time, Time)>)> {
         let slow = self.slow.as_ref().filter(|slow| slow.span.is_some())?;
         let last = || self.ready.contains_key(key).then_some(slow.line.len());
@@ -231,13 +231,13 @@ impl WorkQueue {
         ))
     }
 
-    /// The key a slowed loop works on, and when its pass ends.
+    /// Returns the key that a slowed controller processes, and the end of its pass.
     pub fn under_way(&self) -> Option<(ObjectRef, Time)> {
         let slow = self.slow.as_ref()?;
         Some((slow.line.front()?.clone(), slow.due?.1))
     }
 
-    /// Appends a taken key to the line of a slowed loop, unless it is in it.
+    /// Appends a taken key to the line of a slowed controller, unless it is in it.
     pub fn line_up(&mut self, key: &ObjectRef, cause: Option<EntryId>, now: Time) {
         let Some(slow) = &mut self.slow else { return };
         match slow.waiting.get_mut(key) {
@@ -256,7 +256,7 @@ impl WorkQueue {
         }
     }
 
-    /// When the current pass of a slowed loop ends, if that has to be scheduled.
+    /// Returns the end of the current pass of a slowed controller, if it has to be scheduled.
     pub fn next_pass(&mut self, now: Time) -> Option<Time> {
         let slow = self
             .slow

@@ -1,19 +1,19 @@
-//! Which Pods back a Service, and on which ports: shared by the endpoints and endpointslice loops.
+//! Selection of the Pods and ports behind a Service, shared by the endpoints and endpointslice controllers.
 //!
 //! Models `k8s.io/endpointslice` (`utils.go`, `trigger_time_tracker.go`).
 
 use super::{Event, Watch};
 use apiserver::journal::Op;
+use controller_runtime::client::Memory;
 use controller_runtime::descriptor::CodeLine;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::Memory;
 use k8s_model::network::{EndpointPort, Service, ServicePort, TargetRef};
 use k8s_model::pod::Pod;
 use k8s_model::selector::contains_all;
 use k8s_model::{Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
 use std::rc::Rc;
 
-/// The pseudo-code of a pass.
+/// Pseudo-code of a reconcile pass.
 pub(super) const CODE: &[CodeLine] = &[
     ("for key := range queue {", "", ""),
     ("    svc   := cache.Get(key)", "", ""),
@@ -28,10 +28,10 @@ pub(super) const CODE: &[CodeLine] = &[
 
 pub(super) const TRIGGER: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 const HEADLESS: &str = "service.kubernetes.io/headless";
-/// What wakes both loops.
+/// Watches of both controllers.
 pub(super) const WATCHES: &[Watch] = &[Watch::For(Kind::Service), Watch::Maps(Kind::Pod)];
 
-/// A Pod wakes the Services that select it, or did, when something changed that an address shows.
+/// Wakes the Services that select a Pod, or did so before, if the change affects its endpoints.
 pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
     if event.op != Op::Deleted
         && event
@@ -60,8 +60,8 @@ pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut
     }
 }
 
-/// Whether addresses may differ between two states of a Pod. The times of a Pod that only waits are seen with its next change: that
-/// decides which trigger time is written. Models `podEndpointsChanged`.
+/// Returns true if two states of a Pod lead to different endpoints. Changed times of a Pod that only waits are picked up with its next
+/// change, which determines the trigger time that is written. Models `podEndpointsChanged`.
 fn shows(before: &Object, after: &Object) -> bool {
     let (old, new): (&Pod, &Pod) = (before.body(), after.body());
     before.meta.labels != after.meta.labels
@@ -71,7 +71,7 @@ fn shows(before: &Object, after: &Object) -> bool {
         || old.status.pod_ip != new.status.pod_ip
 }
 
-/// The Pods that a Service selects, by name.
+/// Returns the Pods that a Service selects, by name.
 pub(super) fn selected<'a>(
     object: &Object,
     service: &Service,
@@ -83,12 +83,12 @@ pub(super) fn selected<'a>(
     })
 }
 
-/// Whether a Pod can be listed at all: it has an address and has not ended.
+/// Returns true if a Pod can be listed at all: it has an IP and is not in a terminal phase.
 pub(super) fn has_address(pod: &Pod) -> bool {
     !pod.is_terminal() && !pod.status.pod_ip.is_empty()
 }
 
-/// The ports of a Service resolved for this Pod; a named port that the Pod lacks is left out.
+/// Resolves the ports of a Service for a Pod; a named port that the Pod lacks is left out.
 pub(super) fn ports_for(service: &Service, pod: &Pod, keep_empty_name: bool) -> Vec<EndpointPort> {
     let mut ports: Vec<EndpointPort> = service
         .spec
@@ -120,7 +120,7 @@ fn number(port: &ServicePort, pod: &Pod) -> Option<i32> {
         .map(|p| p.container_port)
 }
 
-/// The name a Pod gets in the DNS of a headless Service, if it has one.
+/// Returns the hostname of a Pod in the DNS of a headless Service, or an empty string.
 pub(super) fn hostname(object: &Object, pod: &Object) -> Str {
     let spec = &pod.body::<Pod>().spec;
     if !spec.hostname.is_empty() && spec.subdomain == object.meta.name {
@@ -139,7 +139,7 @@ pub(super) fn target(pod: &Object) -> TargetRef {
     }
 }
 
-/// The labels of a Service plus those of its endpoints.
+/// Returns the labels of a Service plus those of its endpoints.
 pub(super) fn labels(object: &Object, service: &Service, own: &[(&'static str, &str)]) -> Labels {
     let mut labels = (*object.meta.labels).clone();
     labels.remove(HEADLESS);
@@ -150,7 +150,7 @@ pub(super) fn labels(object: &Object, service: &Service, own: &[(&'static str, &
     Rc::new(labels)
 }
 
-/// Time of the earliest change that the loop has not processed yet; kept between passes.
+/// Returns the time of the earliest change that the controller has not processed yet; kept between passes.
 pub(super) fn trigger_time(
     object: &Object,
     pods: &[&Rc<Object>],
@@ -176,7 +176,7 @@ pub(super) fn trigger_time(
         count += usize::from(known.is_some());
         seen.push((name, time));
     }
-    // Most passes see almost the same Pods as the last one.
+    // Most passes see almost the same Pods as the previous one.
     if count < memory.len() {
         memory.clear();
     }
@@ -189,7 +189,7 @@ pub(super) fn trigger_time(
     earliest.map(Timestamp::new)
 }
 
-/// Puts the trigger time into the annotations, or takes it out.
+/// Sets or removes the trigger time annotation.
 pub(super) fn annotate(meta: &mut ObjectMeta, trigger: Option<Timestamp>) {
     match trigger {
         Some(time) => {

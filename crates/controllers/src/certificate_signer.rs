@@ -5,12 +5,12 @@
 use super::{Controller, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::{Body, Kind, Object, ObjectRef, base64};
 use serde_json::Value;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "certificatesigningrequest-signing-controller",
     aliases: &["csrsigning"],
@@ -21,7 +21,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The signers that kube-controller-manager is.
+/// Signers implemented by kube-controller-manager.
 const SIGNERS: [&str; 4] = [
     "kubernetes.io/kube-apiserver-client",
     "kubernetes.io/kube-apiserver-client-kubelet",
@@ -31,7 +31,7 @@ const SIGNERS: [&str; 4] = [
 
 const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";
 
-/// The loop that signs certificates.
+/// Controller that signs certificates.
 pub struct CertificateSigner;
 
 fn field<'o>(object: &'o Object, name: &str) -> &'o Value {
@@ -54,7 +54,7 @@ impl Controller for CertificateSigner {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(request) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);

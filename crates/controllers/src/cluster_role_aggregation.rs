@@ -5,14 +5,14 @@
 use super::{Controller, Event, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::selector::LabelSelector;
 use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::Value;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "clusterrole-aggregation-controller",
     aliases: &[],
@@ -23,7 +23,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The loop that joins the rules of ClusterRoles.
+/// Controller that aggregates the rules of ClusterRoles.
 pub struct ClusterRoleAggregation;
 
 fn part<'o>(object: &'o Object, field: &str) -> &'o Value {
@@ -42,7 +42,7 @@ impl Controller for ClusterRoleAggregation {
         &[Watch::Maps(Kind::ClusterRole)]
     }
 
-    /// Any ClusterRole may be a part of those that aggregate.
+    /// Wakes all aggregating ClusterRoles, since any ClusterRole may match their selectors.
     fn also_wakes(&self, _event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         for role in cache
             .list(Kind::ClusterRole)
@@ -56,7 +56,7 @@ impl Controller for ClusterRoleAggregation {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(role) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);

@@ -1,42 +1,42 @@
-//! The interface of a control loop.
+//! Trait implemented by the controllers.
 
 use apiserver::ApiError;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use controller_runtime::watch::Event;
 use k8s_model::{Duration, Kind, ObjectRef};
 
-/// What wakes a loop.
+/// Event source that queues keys for a controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Watch {
-    /// A change of an object of this kind queues that object.
+    /// Queues the changed object of this kind.
     For(Kind),
-    /// A change of an object of the second kind queues its controller, if that is of the first kind.
+    /// Queues the controller of a changed object of the second kind, if that controller is of the first kind.
     Owns(Kind, Kind),
-    /// `also_wakes` decides for objects of this kind.
+    /// Leaves the mapping from objects of this kind to keys to `also_wakes`.
     Maps(Kind),
 }
 
-/// A control loop: it gets a key and a view, and writes through `Out` with a reason for each write.
+/// Controller: reconciles a key against a view of the cache, and writes through `LoopClient` with a reason for each write.
 ///
-/// It never sleeps, never reads a clock and never calls another loop.
+/// Controllers never sleep, never read a clock and never call each other.
 pub trait Controller {
-    /// Its name, and how the page presents it.
+    /// Name and UI presentation.
     fn descriptor(&self) -> &'static Descriptor;
 
-    /// The name it writes under.
+    /// User name under which the controller writes.
     fn name(&self) -> &'static str {
         self.descriptor().name
     }
 
-    /// What wakes it.
+    /// Watches that queue keys.
     fn watches(&self) -> &'static [Watch];
 
-    /// Keys that an event wakes beyond the object itself and its controller.
+    /// Wakes further keys for an event, besides the object itself and its controller.
     fn also_wakes(&self, _event: &Event<'_>, _cache: &Cache, _wake: &mut dyn FnMut(ObjectRef)) {}
 
-    /// How long a key waits after an event, so that many events lead to one pass. `clock` is the cluster's wall clock, in
+    /// Delay of a key after an event, in microseconds, so that many events lead to one pass. `clock` is the cluster's wall clock, in
     /// microseconds since 1970.
     fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
         0
@@ -47,11 +47,11 @@ pub trait Controller {
         None
     }
 
-    /// One pass: moves the actual state a step closer to the desired state.
+    /// Reconciles a key: moves the actual state one step closer to the desired state.
     fn reconcile(
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError>;
 }

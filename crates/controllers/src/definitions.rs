@@ -1,20 +1,18 @@
-//! Accepts the names of CustomResourceDefinitions and establishes them; deletes the objects of one that is deleted.
-//!
-//! Guarantees: a definition goes after its last object. Models `apiextensions-apiserver/pkg/controller/{status,establish,finalizer}`.
+//! Accepts the names of CustomResourceDefinitions and establishes them; deletes the custom objects of a deleted definition.
 
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, CLEANUP};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::{Value, json};
 
-/// How often it looks whether the last object has gone, in seconds.
+/// Interval of the checks for remaining custom objects, in seconds.
 const LOOK_AGAIN_S: u64 = 5;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "apiextensions-apiserver",
     aliases: &[],
@@ -25,7 +23,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The loop of CustomResourceDefinitions.
+/// Controller of CustomResourceDefinitions.
 pub struct DefinitionsController;
 
 impl Controller for DefinitionsController {
@@ -41,7 +39,7 @@ impl Controller for DefinitionsController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -91,8 +89,8 @@ impl Controller for DefinitionsController {
     }
 }
 
-/// Deletes the objects of a definition; while finalizers hold some, it looks again.
-fn clean_up(definition: &Object, out: &mut Out<'_>) -> Result<Action, ApiError> {
+/// Deletes the custom objects of a definition; requeues while finalizers hold some.
+fn clean_up(definition: &Object, out: &mut LoopClient<'_>) -> Result<Action, ApiError> {
     let of = |kind: Kind| {
         let info = kind.info();
         *definition.meta.name == *format!("{}.{}", info.plural, info.group)
@@ -103,7 +101,7 @@ fn clean_up(definition: &Object, out: &mut Out<'_>) -> Result<Action, ApiError> 
         .served()
         .map(|defined| defined.kind)
         .find(|kind| of(*kind));
-    let list = |out: &Out<'_>| {
+    let list = |out: &LoopClient<'_>| {
         kind.map_or_else(Vec::new, |kind| {
             out.server
                 .list(kind)
@@ -113,7 +111,7 @@ fn clean_up(definition: &Object, out: &mut Out<'_>) -> Result<Action, ApiError> 
     };
     let owner = format!("CustomResourceDefinition {}", definition.meta.name);
     for key in list(out) {
-        // One that cannot be deleted now is left for the next look.
+        // An object that cannot be deleted now is retried at the next check.
         let _ = out.delete(
             &key,
             Default::default(),

@@ -1,17 +1,17 @@
-//! The order in which surplus Pods are deleted.
+//! Deletion order of surplus Pods.
 //!
 //! Guarantees: the same Pods give the same order. A Pod is ranked once per version: of twenty thousand, a pass ranks only
 //! those that have changed since the last one.
 //! Models `ActivePodsWithRanks` of `pkg/controller/controller_utils.go`.
 
 use apiserver::why::DeletionRank;
-use controller_runtime::out::PassView;
+use controller_runtime::client::PassView;
 use k8s_model::{Kind, Object, Timestamp, Uid};
 use sim_core::rank_cache::{PodRank, RankCache};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// The criteria, in order of precedence.
+/// Criteria, in order of precedence.
 const RANKS: [DeletionRank; 8] = [
     DeletionRank::Unassigned,
     DeletionRank::Pending,
@@ -23,17 +23,17 @@ const RANKS: [DeletionRank; 8] = [
     DeletionRank::Younger,
 ];
 
-/// A Pod with its ranks.
+/// Pod with its ranks.
 pub struct Ranked<'p> {
-    /// The Pod.
+    /// Ranked Pod.
     pub pod: &'p Rc<Object>,
     uid: Uid,
-    /// One value per [`RANKS`]; the smallest is deleted first.
+    /// Values in the order of [`RANKS`]; the smallest is deleted first.
     by: [i32; RANKS.len()],
 }
 
 impl Ranked<'_> {
-    /// Which of two Pods is deleted first, and the rank that decided it.
+    /// Compares two Pods by deletion order, and returns the rank that decided it.
     pub fn compare(&self, other: &Ranked<'_>) -> (Ordering, DeletionRank) {
         match self.by.iter().zip(&other.by).position(|(a, b)| a != b) {
             Some(at) => (self.by[at].cmp(&other.by[at]), RANKS[at]),
@@ -42,8 +42,8 @@ impl Ranked<'_> {
     }
 }
 
-/// The active Pods that an object controls, from the cache, in deletion order: the first `count`, and the first of those
-/// that stay.
+/// Returns the active Pods that an object controls, from the cache, in deletion order: the first `count`, and the first of those that
+/// stay.
 pub fn of_controlled<'v>(object: &Object, count: usize, view: &PassView<'v>) -> Vec<Ranked<'v>> {
     let known = &mut *view.cache.known.borrow_mut();
     let neighbours = neighbours(object, None, view, known);
@@ -54,7 +54,7 @@ pub fn of_controlled<'v>(object: &Object, count: usize, view: &PassView<'v>) -> 
     first.end()
 }
 
-/// These Pods in that order.
+/// Returns the given Pods in deletion order.
 pub fn of_pods<'v>(
     object: &Object,
     pods: &'v [Rc<Object>],
@@ -69,14 +69,14 @@ pub fn of_pods<'v>(
     first.end()
 }
 
-/// The first of many Pods: not many more are held than are needed, since a Deployment may have a hundred thousand.
+/// Partial sort of the Pods to delete: only about as many as needed are held, since a Deployment may have a hundred thousand.
 struct First<'p, 'n> {
     held: Vec<Ranked<'p>>,
-    /// How many are needed.
+    /// Number of Pods needed.
     most: usize,
     neighbours: &'n [i32],
     now: Timestamp,
-    /// Where in `held` the last one stands that may still be needed: what ranks after it is skipped.
+    /// Index in `held` of the last Pod that may still be needed; Pods that rank after it are skipped.
     last: Option<usize>,
 }
 
@@ -131,7 +131,7 @@ impl<'p, 'n> First<'p, 'n> {
     }
 }
 
-/// Does something with each active Pod that an object controls.
+/// Calls `each` for every active Pod that an object controls.
 fn for_active<'v>(
     owner: Uid,
     view: &PassView<'v>,
@@ -146,8 +146,8 @@ fn for_active<'v>(
     }
 }
 
-/// Number of active Pods per node over all ReplicaSets of the same owner; empty for a bare ReplicaSet. `own` are those of the object itself
-/// where the cache does not know all of them yet.
+/// Counts the active Pods per node over all ReplicaSets of the same owner; empty for a bare ReplicaSet. `own` are the Pods of the object
+/// itself while the cache does not contain all of them yet.
 fn neighbours(
     object: &Object,
     own: Option<&[Rc<Object>]>,
@@ -171,9 +171,9 @@ fn neighbours(
     nodes
 }
 
-/// Orders Pods by [`RANKS`].
+/// Ranking of Pods by [`RANKS`].
 trait Ranks {
-    /// A number for each of [`RANKS`].
+    /// Returns a value for each of [`RANKS`].
     fn ranks(&self, neighbours: i32, now: Timestamp) -> [i32; RANKS.len()];
 }
 
@@ -331,7 +331,7 @@ mod tests {
         let all = first(usize::MAX);
         assert_eq!(all.len(), 300);
         for count in [0, 1, 7, 149, 150, 299, 300] {
-            // One more: the first of those that stay.
+            // The extra Pod is the first of those that stay.
             assert_eq!(first(count), all[..(count + 1).min(300)], "{count}");
         }
     }

@@ -1,4 +1,4 @@
-//! Counts how many Pods of each PodDisruptionBudget may be disrupted.
+//! Computes the number of Pods of each PodDisruptionBudget that may be disrupted.
 //!
 //! Guarantees: an evicted Pod does not count as healthy, even before its deletion is observed; after a failure nothing
 //! may be disrupted.
@@ -7,9 +7,9 @@
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, ApiServer, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::{Pod, PodCondition};
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
 use k8s_model::time::SECOND;
@@ -18,12 +18,12 @@ use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp, Uid};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// The name its Events carry.
+/// Source component of its Events.
 const EVENT_SOURCE: &str = "controllermanager";
 /// Seconds after which an evicted Pod that still exists counts again.
 const DELETION_TIMEOUT_S: i64 = 120;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "disruption-controller",
     aliases: &[],
@@ -34,7 +34,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The disruption loop.
+/// Disruption controller.
 pub struct DisruptionController;
 
 impl Controller for DisruptionController {
@@ -49,7 +49,7 @@ impl Controller for DisruptionController {
         ]
     }
 
-    /// A Pod wakes the first budget that selects it.
+    /// Wakes the first budget that selects a Pod.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod = event.object;
         if marked(pod).is_some() {
@@ -69,7 +69,7 @@ impl Controller for DisruptionController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -162,7 +162,7 @@ impl Controller for DisruptionController {
     }
 }
 
-/// Since when a Pod that is not terminating has the condition DisruptionTarget.
+/// Returns the transition time of the DisruptionTarget condition, if a Pod that is not terminating has it.
 fn marked(object: &Object) -> Option<Timestamp> {
     let pod: &Pod = object.body();
     let condition = pod
@@ -173,11 +173,11 @@ fn marked(object: &Object) -> Option<Timestamp> {
         .then_some(condition.last_transition_time.unwrap_or_default())
 }
 
-/// Clears the condition of a Pod that still exists two minutes later.
+/// Clears a DisruptionTarget condition that is older than two minutes.
 fn forget_stale(
     object: &Rc<Object>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let Some(since) = marked(object) else {
         return Ok(Action::AwaitChange);
@@ -201,8 +201,8 @@ fn forget_stale(
     Ok(Action::AwaitChange)
 }
 
-/// Records for each Pod selected by several budgets that this one, the first, was used.
-fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut Out<'_>) {
+/// Records an Event for each Pod selected by several budgets, saying that this budget, the first, was used.
+fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut LoopClient<'_>) {
     let first = cache
         .list_in(Kind::PodDisruptionBudget, &key.namespace)
         .next()
@@ -239,7 +239,7 @@ fn write(
     object: &Rc<Object>,
     old: &BudgetStatus,
     status: BudgetStatus,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     if status == *old {
         return Ok(());
@@ -251,7 +251,7 @@ fn write(
     out.update_status(object, why, |o| status.put(o)).map(drop)
 }
 
-/// Expected number of Pods, and how many of them must stay healthy.
+/// Returns the expected number of Pods, and the number that must stay healthy.
 fn expected(
     spec: &BudgetSpec,
     pods: &[Rc<Object>],
@@ -272,8 +272,8 @@ fn expected(
     }
 }
 
-/// Sum of the desired replicas of the Pods' controllers, each counted once, a Deployment too while its Pods belong to several ReplicaSets; bare
-/// Pods do not count.
+/// Sums the desired replicas of the Pods' controllers, each counted once, a Deployment too while its Pods belong to several ReplicaSets;
+/// bare Pods do not count.
 fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache, server: &ApiServer) -> Result<i64, String> {
     let (mut owners, mut scales): (Vec<Uid>, Vec<(Uid, i64)>) = (Vec::new(), Vec::new());
     for pod in pods {
@@ -293,7 +293,7 @@ fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache, server: &ApiServer) -> R
     Ok(scales.iter().map(|(_, replicas)| replicas).sum())
 }
 
-/// Uid and desired replicas of a Pod's controller, or of the Deployment above it.
+/// Returns uid and desired replicas of a Pod's controller, or of the Deployment above it.
 fn scale(pod: &Object, cache: &Cache, server: &ApiServer) -> Result<Option<(Uid, i64)>, String> {
     let owner_of = |object: &Object| {
         let owner = object.meta.controller()?;
@@ -315,7 +315,7 @@ fn scale(pod: &Object, cache: &Cache, server: &ApiServer) -> Result<Option<(Uid,
     if let Some(set) = owner.get::<StatefulSet>() {
         return Ok(Some((uid, i64::from(set.spec.replicas))));
     }
-    // Any other kind is asked for its scale.
+    // Any other kind needs the scale subresource.
     let scale = server
         .scale_of(&owner)
         .map_err(|error| match error.reason {

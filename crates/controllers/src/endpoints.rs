@@ -10,9 +10,9 @@ use crate::backends;
 use apiserver::ApiError;
 use apiserver::journal::Op;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::network::{Address, EndpointPort, Endpoints, Service, Subset};
 use k8s_model::pod::Pod;
 use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef};
@@ -20,7 +20,7 @@ use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "endpoint-controller",
     aliases: &[],
@@ -31,7 +31,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: super::backends::CODE,
 };
 
-/// The endpoints loop.
+/// Endpoints controller.
 pub struct EndpointsController;
 
 impl Controller for EndpointsController {
@@ -48,7 +48,7 @@ impl Controller for EndpointsController {
         WATCHES
     }
 
-    /// A Pod wakes its Services; Endpoints that someone deletes are made anew.
+    /// Wakes the Services of a changed Pod, and the Service of deleted Endpoints, which are then recreated.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.object.kind == Kind::Pod {
             backends::services_of(event, cache, wake);
@@ -64,7 +64,7 @@ impl Controller for EndpointsController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let endpoints = ObjectRef {
             kind: Kind::Endpoints,
@@ -95,7 +95,7 @@ fn sync(
     object: &Object,
     service: &Service,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
     let trigger = trigger_time(object, &pods, out.memory);
@@ -139,7 +139,7 @@ fn sync(
     Ok(Action::AwaitChange)
 }
 
-/// Addresses grouped by the ports they have.
+/// Groups addresses into subsets by their ports.
 fn subsets(object: &Object, service: &Service, pods: &[&Rc<Object>]) -> Vec<Subset> {
     let mut by_ports: BTreeMap<Vec<EndpointPort>, Subset> = BTreeMap::new();
     let unready_too = service.spec.publish_not_ready_addresses;

@@ -10,9 +10,9 @@ use super::{Controller, Event, Watch};
 use crate::backends;
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::network::{
     Endpoint, EndpointConditions, EndpointPort, EndpointSlice, SERVICE_NAME, Service,
 };
@@ -26,7 +26,7 @@ use std::rc::Rc;
 const MAX_PER_SLICE: usize = 100;
 const MANAGER: &str = "endpointslice-controller.k8s.io";
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "endpointslice-controller",
     aliases: &[],
@@ -37,7 +37,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: super::backends::CODE,
 };
 
-/// The endpointslice loop.
+/// EndpointSlice controller.
 pub struct EndpointSliceController;
 
 impl Controller for EndpointSliceController {
@@ -62,7 +62,7 @@ impl Controller for EndpointSliceController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, service)) = view.cache.get::<Service>(key) else {
             return Ok(Action::AwaitChange);
@@ -81,7 +81,7 @@ fn sync(
     object: &Rc<Object>,
     service: &Service,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
     let trigger = trigger_time(object, &pods, out.memory);
@@ -113,7 +113,7 @@ fn sync(
 
 type ByPorts = BTreeMap<Vec<EndpointPort>, BTreeMap<Uid, Endpoint>>;
 
-/// Desired endpoints of the Service, by ports and Pod.
+/// Returns the desired endpoints of the Service, by ports and Pod.
 fn wanted(object: &Object, service: &Service, pods: &[&Rc<Object>], cache: &Cache) -> ByPorts {
     let mut by_ports = ByPorts::new();
     for pod in pods {
@@ -130,7 +130,7 @@ fn wanted(object: &Object, service: &Service, pods: &[&Rc<Object>], cache: &Cach
     by_ports
 }
 
-/// A terminating Pod may still serve, but is not ready for new requests.
+/// Builds the endpoint of a Pod; a terminating Pod may still serve, but is not ready for new requests.
 fn endpoint(object: &Object, service: &Service, pod: &Object, cache: &Cache) -> Endpoint {
     let body: &Pod = pod.body();
     let node = cache.object(&ObjectRef::new(Kind::Node, "", &body.node_name));
@@ -159,7 +159,7 @@ fn endpoint(object: &Object, service: &Service, pod: &Object, cache: &Cache) -> 
     }
 }
 
-/// Who should use an address, as `trafficDistribution` asks.
+/// Returns the topology hints that `trafficDistribution` asks for.
 fn hints(distribution: &str, zone: &str, node: &str) -> BTreeMap<Str, Value> {
     let mut hints = BTreeMap::new();
     let mut add = |field: &'static str, name: &str| {
@@ -178,7 +178,7 @@ fn hints(distribution: &str, zone: &str, node: &str) -> BTreeMap<Str, Value> {
     hints
 }
 
-/// What all slices of one pass have in common.
+/// Values shared by all slices written in one pass.
 struct SlicePlan<'p> {
     object: &'p Rc<Object>,
     labels: Labels,
@@ -191,7 +191,7 @@ impl SlicePlan<'_> {
         &self,
         mut wanted: ByPorts,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let mine: Vec<Rc<Object>> = view
             .cache
@@ -205,7 +205,7 @@ impl SlicePlan<'_> {
             .cloned()
             .collect();
         if wanted.is_empty() {
-            // One empty slice says that there are no endpoints.
+            // An empty slice indicates that there are no endpoints.
             wanted.insert(Vec::new(), BTreeMap::new());
         }
         let mut spare: Vec<&Rc<Object>> = Vec::new();
@@ -239,7 +239,7 @@ impl SlicePlan<'_> {
         wanted: ByPorts,
         mine: &[Rc<Object>],
         mut spare: Vec<&Rc<Object>>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let kept = mine.len() - spare.len();
         let placeholder = wanted.len() == 1 && wanted.contains_key(&Vec::new()) && kept == 0;
@@ -276,7 +276,7 @@ impl SlicePlan<'_> {
         slice: &Rc<Object>,
         ports: Vec<EndpointPort>,
         endpoints: Vec<Endpoint>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let body: &EndpointSlice = slice.body();
         if body.endpoints == endpoints && body.ports == ports && slice.meta.labels == self.labels {
@@ -298,7 +298,7 @@ impl SlicePlan<'_> {
         &self,
         ports: Vec<EndpointPort>,
         endpoints: Vec<Endpoint>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let mut meta = ObjectMeta {
             generate_name: format_smolstr!("{}-", self.object.meta.name).into(),

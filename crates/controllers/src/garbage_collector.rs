@@ -7,19 +7,19 @@
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete, Propagation};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::{Kind, Object, ObjectRef, OwnerReference, Str, Uid, kind};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
-/// Upstream reads the owner and its dependents from the API server again before it continues.
+/// Delay before the live lookup of the owner and its dependents, which upstream makes before it continues.
 const LOOK_AGAIN_US: u64 = 15 * k8s_model::time::MS;
 
-/// The pseudo-code of a pass.
+/// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
     ("for object := range queue {", "", ""),
     ("    owners := object.OwnerReferences", "", ""),
@@ -32,7 +32,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "garbage-collector-controller",
     aliases: &[],
@@ -43,7 +43,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: CODE,
 };
 
-/// The garbage collector's loop; its keys are objects to delete, and owners that wait for dependents.
+/// Garbage collector; its keys are objects to delete, and owners that wait for dependents.
 pub struct GarbageCollector;
 
 impl Controller for GarbageCollector {
@@ -98,7 +98,7 @@ impl Controller for GarbageCollector {
         ]
     }
 
-    /// A deleted object wakes its dependents and the owners that wait for it; a new or terminating object wakes itself.
+    /// Wakes the dependents of a deleted object and the owners that wait for it; a new or terminating object wakes itself.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         match event.op {
@@ -136,7 +136,7 @@ impl Controller for GarbageCollector {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -154,13 +154,13 @@ impl Controller for GarbageCollector {
     }
 }
 
-/// The existing owner that a reference points to, from the cache.
+/// Returns the existing owner that a reference points to, from the cache.
 fn owner_in<'a>(
     object: &Object,
     owner: &OwnerReference,
     cache: &'a Cache,
 ) -> Option<&'a Rc<Object>> {
-    // Several kinds may have a name: of other groups, or of a definition that had another scope.
+    // Several kinds may share a name: in other groups, or from a definition that had another scope.
     let found = |kind: Kind| {
         cache
             .object(&ObjectRef::new(kind, &object.meta.namespace, &owner.name))
@@ -183,7 +183,7 @@ fn wake_waiting_owners(object: &Object, cache: &Cache, wake: &mut dyn FnMut(Obje
 }
 
 /// Deletes an object if none of its owners exists; drops references to deleted owners if another one does.
-fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn collect(object: &Rc<Object>, out: &mut LoopClient<'_>) -> Result<Action, ApiError> {
     let mut living: Vec<Uid> = Vec::new();
     let mut dead: Option<Str> = None;
     let mut waiting: Option<Str> = None;
@@ -248,7 +248,7 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     }
 }
 
-fn has_dependents(object: &Object, out: &Out<'_>) -> bool {
+fn has_dependents(object: &Object, out: &LoopClient<'_>) -> bool {
     let kinds = [
         Kind::Pod,
         Kind::ReplicaSet,
@@ -267,11 +267,11 @@ fn has_dependents(object: &Object, out: &Out<'_>) -> bool {
     })
 }
 
-/// Foreground: dependents are deleted first, and the owner when none blocks it any more.
+/// Deletes in the foreground: dependents first, and the owner when no dependent blocks it any more.
 fn delete_dependents(
     object: &Rc<Object>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).cloned().collect();
     let blocks = |o: &Object| {
@@ -292,11 +292,11 @@ fn delete_dependents(
     Ok(Action::AwaitChange)
 }
 
-/// Orphan: dependents lose their reference to the owner, then the owner is deleted.
+/// Orphans dependents: removes their references to the owner, then deletes the owner.
 fn orphan_dependents(
     object: &Rc<Object>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let owner: Str = object.key().to_string().into();
     let dependents: Vec<_> = view

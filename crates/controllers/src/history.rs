@@ -4,18 +4,19 @@
 
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::pod_template::PodTemplate;
 use k8s_model::workload::ControllerRevision;
 use k8s_model::{Body, Kind, Object, ObjectMeta, Str};
 use std::rc::Rc;
 
-/// The position of a revision in its owner's history.
+/// Returns the revision number in its owner's history.
 pub(super) fn number(revision: &Object) -> i64 {
     revision.body::<ControllerRevision>().revision
 }
 
-/// A revision of a template, with the owner's annotations; the suffix of its name is also the value of the label with the given key.
+/// Builds a revision of a template with the owner's annotations; the suffix of its name is also the value of the label with the given
+/// key.
 pub(super) fn new_revision(
     owner: &Object,
     template: &PodTemplate,
@@ -45,11 +46,11 @@ pub(super) fn new_revision(
     }
 }
 
-/// Makes a revision the newest one.
+/// Gives a revision the newest number.
 pub(super) fn renumber(
     revision: &Object,
     number: i64,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Rc<Object>, ApiError> {
     out.update(revision, Why::NewRevision { revision: number }, |o| {
         if let Body::ControllerRevision(r) = &mut o.body {
@@ -63,7 +64,7 @@ pub(super) fn delete_oldest(
     mut idle: Vec<Rc<Object>>,
     surplus: usize,
     limit: i64,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     k8s_model::sort::sort_by_key(&mut idle, |r| number(r));
     for revision in idle.iter().take(surplus) {

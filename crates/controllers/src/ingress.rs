@@ -1,4 +1,4 @@
-//! The ingress controller: gives each Ingress of a class that exists the address at which it is served.
+//! Ingress controller: sets the load balancer address of each Ingress whose class exists.
 //!
 //! kube-controller-manager has none; a cluster gets one by installing it, which creates an IngressClass. Stands in for
 //! ingress-nginx (`internal/ingress/status/status.go`), served at a node's address.
@@ -6,14 +6,14 @@
 use super::{Controller, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::ingress::{IngressSpec, address, set_address};
 use k8s_model::node::Node;
 use k8s_model::{Kind, ObjectRef};
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "nginx-ingress-controller",
     aliases: &[],
@@ -24,7 +24,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The ingress controller.
+/// Ingress controller.
 pub struct IngressController;
 
 impl Controller for IngressController {
@@ -40,7 +40,7 @@ impl Controller for IngressController {
         ]
     }
 
-    /// A class that comes or goes, or a node, is about every Ingress.
+    /// Wakes every Ingress when an IngressClass changes or a node is added or removed.
     fn also_wakes(&self, event: &super::Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.object.kind == Kind::IngressClass || event.op != apiserver::Op::Modified {
             cache
@@ -53,7 +53,7 @@ impl Controller for IngressController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(ingress) = view
             .cache

@@ -1,12 +1,12 @@
-//! The loops, one file each. A new loop is one file here and one line in `ALL`.
+//! Controllers of the control plane, one file each. A new controller is one file here and one line in `ALL`.
 //!
 //! # Adding a control loop
 //!
 //! (2 files: its own and `src/lib.rs`).
 //!
-//! 1. `src/<name>.rs` (or a folder). Its header says what it guarantees and which upstream source it
+//! 1. `src/<name>.rs` (or a folder). Its header states the guarantees and the upstream source that it
 //!    models. A `static DESCRIPTOR: Descriptor` has its name, title, icon (of `static/icons.svg`), lane of the timeline and the pseudo-code of a
-//!    pass, or `GENERIC`. `impl Controller` returns that descriptor and its watches, and has `reconcile`, which writes through `Out`, each
+//!    pass, or `GENERIC`. `impl Controller` returns that descriptor and its watches, and has `reconcile`, which writes through `LoopClient`, each
 //!    write with a `Why`.
 //! 2. In `src/lib.rs`: `mod <name>;` and a line in `ALL`. The work queue, timeline, ring of loops and console find it there.
 //!
@@ -56,7 +56,7 @@ pub use volume_binder::CLAIM_RESYNC_SECONDS;
 use controller_runtime::informer::Cache;
 use k8s_model::{Kind, Object, ObjectRef};
 
-/// Every loop, in the order their queues are shown.
+/// All controllers, in the order in which their queues are shown.
 pub static ALL: &[&(dyn Controller + Sync)] = &[
     &deployment::DeploymentController,
     &replicaset::REPLICA_SETS,
@@ -90,19 +90,19 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &certificate_signer::CertificateSigner,
 ];
 
-/// Whether a loop that makes or changes volumes has something to do for a claim or a volume.
+/// Returns true if the provisioner or the resizer has work to do for a claim or a volume.
 pub fn works_on_volume(name: &str, object: &Object) -> bool {
     name == provisioner::NAME && provisioner::works_on(object)
         || name == resizer::NAME && resizer::works_on(object)
 }
 
-/// The route of all custom kinds: who watches one watches all.
+/// Index of the route shared by all custom kinds: a watch of one custom kind watches all.
 const ALL_CUSTOM: usize = k8s_model::kind::ALL.len();
 
-/// What each kind wakes: by kind, the loops that watch it and how.
+/// Watching controllers by kind, each with its kind of watch.
 pub type Routes = Vec<Vec<(usize, Watch)>>;
 
-/// The routes of all loops, made once for a cluster.
+/// Builds the routes of all controllers, once per cluster.
 pub fn routes() -> Routes {
     let mut routes = vec![Vec::new(); ALL_CUSTOM + 1];
     for (i, controller) in ALL.iter().enumerate() {
@@ -114,7 +114,7 @@ pub fn routes() -> Routes {
     routes
 }
 
-/// The keys that an event wakes, with the loop each belongs to.
+/// Calls `wake` with each key that an event wakes and the index of its controller.
 pub fn woken_by(
     routes: &Routes,
     event: &Event<'_>,

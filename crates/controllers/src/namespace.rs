@@ -5,20 +5,20 @@
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, FINALIZED_BY_LOOP};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Duration, Kind, Object, ObjectRef, kind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How long a namespace waits after a change, so that nothing that is still being created in it is missed.
+/// Delay after a change of a namespace, so that no object still being created in it is missed.
 const GRACE_US: u64 = 5 * SECOND;
-/// How long objects with finalizers are expected to take, in seconds.
+/// Estimated time until objects with finalizers are gone, in seconds.
 const FINALIZERS_S: u64 = 15;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "namespace-controller",
     aliases: &[],
@@ -29,7 +29,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The namespace loop.
+/// Namespace controller.
 pub struct NamespaceController;
 
 impl Controller for NamespaceController {
@@ -53,7 +53,7 @@ impl Controller for NamespaceController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(namespace) = view.cache.object(key).filter(|n| n.meta.is_deleting()) else {
             return Ok(Action::AwaitChange);
@@ -88,8 +88,8 @@ impl Controller for NamespaceController {
     }
 }
 
-/// The longest time that a Pod of the namespace may take to stop, in seconds.
-fn longest_stop(namespace: &ObjectRef, out: &Out<'_>) -> u64 {
+/// Returns the longest termination grace period of the namespace's Pods, in seconds.
+fn longest_stop(namespace: &ObjectRef, out: &LoopClient<'_>) -> u64 {
     let pods = out
         .server
         .list(Kind::Pod)
@@ -107,7 +107,7 @@ fn longest_stop(namespace: &ObjectRef, out: &Out<'_>) -> u64 {
         .unwrap_or(0)
 }
 
-/// What is left in a namespace.
+/// Remaining content of a namespace.
 #[derive(Default)]
 struct Left {
     /// Number of objects by resource.
@@ -117,8 +117,8 @@ struct Left {
 }
 
 impl Left {
-    /// Deletes the namespace's objects of a kind and counts those that stay.
-    fn delete(&mut self, kind: Kind, namespace: &ObjectRef, out: &mut Out<'_>) {
+    /// Deletes the namespace's objects of a kind and counts the remaining ones.
+    fn delete(&mut self, kind: Kind, namespace: &ObjectRef, out: &mut LoopClient<'_>) {
         let why = Why::OwnerGone {
             owner: format!("Namespace {}", namespace.name).into(),
         };
@@ -148,8 +148,13 @@ impl Left {
         }
     }
 
-    /// Writes the conditions of the namespace; while its Pods stop, the rest is not counted.
-    fn report(&self, namespace: &Object, counted: bool, out: &mut Out<'_>) -> Result<(), ApiError> {
+    /// Writes the conditions of the namespace; while its Pods stop, other content is not counted.
+    fn report(
+        &self,
+        namespace: &Object,
+        counted: bool,
+        out: &mut LoopClient<'_>,
+    ) -> Result<(), ApiError> {
         let joined = |counts: &BTreeMap<String, usize>, verb: &str| {
             let all: Vec<String> = counts
                 .iter()

@@ -5,21 +5,21 @@
 
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::{Out, PassView};
+use controller_runtime::client::{LoopClient, PassView};
 use k8s_model::selector::LabelSelector;
 use k8s_model::{Kind, Labels, Object, Str};
 use std::rc::Rc;
 
-/// Holds a Pod of a Job until the Job has counted it.
+/// Finalizer that holds a Pod of a Job until the Job has counted it.
 pub const JOB_TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
-/// The objects of a kind that belong to the owner, after adopting orphans that match and releasing others.
+/// Returns the objects of a kind that belong to the owner, after adopting orphans that match and releasing others.
 pub fn claim(
     owner: &Object,
     selector: &LabelSelector,
     kind: Kind,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
     mine: impl Fn(&Object) -> bool,
 ) -> Result<Vec<Rc<Object>>, ApiError> {
     claim_by(owner, selector, kind, view, out, &mine)
@@ -30,7 +30,7 @@ fn claim_by(
     selector: &LabelSelector,
     kind: Kind,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
     mine: &dyn Fn(&Object) -> bool,
 ) -> Result<Vec<Rc<Object>>, ApiError> {
     let mut claimed = Vec::with_capacity(view.cache.owned_count(owner.meta.uid));
@@ -69,7 +69,7 @@ fn claim_by(
 fn adopt(
     owner: &Object,
     orphan: &Object,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Option<Rc<Object>>, ApiError> {
     let key = orphan.key();
     let still_free = out
@@ -93,7 +93,7 @@ fn adopt(
 }
 
 /// Releases an object that no longer matches.
-fn release(owner: &Object, object: &Object, out: &mut Out<'_>) {
+fn release(owner: &Object, object: &Object, out: &mut LoopClient<'_>) {
     // An object deleted or changed in the meantime counts as released.
     let _ = out.patch(&object.key(), Why::Release, |o| {
         Rc::make_mut(&mut o.meta.owner_references).retain(|r| r.uid != owner.meta.uid);

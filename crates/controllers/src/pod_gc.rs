@@ -8,20 +8,20 @@ use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::{Pod, PodCondition};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Kind, ObjectRef, Time};
 
-/// Period of upstream's checks, and the first check after time 0.
+/// Period of upstream's checks, and time of the first one.
 const PERIOD_US: u64 = 20 * SECOND;
 const FIRST_US: u64 = 5 * SECOND;
 const QUARANTINE_US: u64 = 40 * SECOND;
 const DUE: &str = "due";
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "pod-garbage-collector-controller",
     aliases: &[],
@@ -32,7 +32,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The loop; its keys are nodes, and one that stands for all terminated Pods.
+/// Pod garbage collector; its keys are nodes, and one key that stands for all terminated Pods.
 pub struct PodGarbageCollector;
 
 impl Controller for PodGarbageCollector {
@@ -44,7 +44,7 @@ impl Controller for PodGarbageCollector {
         &[Watch::Maps(Kind::Node), Watch::Maps(Kind::Pod)]
     }
 
-    /// A deleted node, and a Pod bound to a node that does not exist.
+    /// Wakes a deleted node, and the missing node of a Pod bound to it.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         let Some(pod) = object.pod() else {
@@ -78,7 +78,7 @@ impl Controller for PodGarbageCollector {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         if key.kind == Kind::Pod {
             return collect_ended(view, out);
@@ -135,13 +135,13 @@ impl Controller for PodGarbageCollector {
     }
 }
 
-/// The key of the terminated Pods.
+/// Returns the key that stands for all terminated Pods.
 fn all_ended() -> ObjectRef {
     ObjectRef::new(Kind::Pod, "", "ended")
 }
 
 /// Deletes the terminated Pods above the threshold, at the time of upstream's next check.
-fn collect_ended(view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn collect_ended(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<Action, ApiError> {
     let now = view.now.0;
     let due = *out
         .memory
@@ -186,7 +186,7 @@ fn collect_ended(view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiEr
     Ok(Action::AwaitChange)
 }
 
-/// Time of upstream's next check.
+/// Returns the time of upstream's next check.
 fn next_look(now: Time) -> u64 {
     let passed = now.0.saturating_sub(FIRST_US).div_ceil(PERIOD_US);
     FIRST_US + passed * PERIOD_US

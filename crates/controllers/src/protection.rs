@@ -5,9 +5,9 @@
 use super::{Controller, Event, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::storage::PersistentVolume;
 use k8s_model::time::MS;
@@ -15,10 +15,10 @@ use k8s_model::{Duration, Kind, ObjectRef};
 
 const CLAIM_FINALIZER: &str = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER: &str = "kubernetes.io/pv-protection";
-/// Before a claim is removed, its Pods are listed from the API server: that round trip precedes the write.
+/// Duration of the live list of a claim's Pods, a round trip to the API server that precedes the removal of the finalizer.
 const LIVE_LIST_US: Duration = 7 * MS;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static VOLUMES: Descriptor = Descriptor {
     name: "pv-protection-controller",
     aliases: &[],
@@ -29,7 +29,7 @@ static VOLUMES: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static CLAIMS: Descriptor = Descriptor {
     name: "pvc-protection-controller",
     aliases: &[],
@@ -40,7 +40,7 @@ static CLAIMS: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// Removes the finalizer of a terminating claim when no scheduled Pod uses it any more.
+/// PVC protection controller: removes the finalizer of a terminating claim when no scheduled Pod uses it any more.
 pub struct ClaimProtection;
 
 impl Controller for ClaimProtection {
@@ -55,7 +55,7 @@ impl Controller for ClaimProtection {
         ]
     }
 
-    /// A deleted Pod wakes the claims it used.
+    /// Wakes the claims that a deleted Pod used.
     fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.op == apiserver::Op::Deleted {
             for name in event.object.body::<Pod>().spec.claims() {
@@ -76,7 +76,7 @@ impl Controller for ClaimProtection {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(claim) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -88,7 +88,7 @@ impl Controller for ClaimProtection {
             let body: &Pod = pod.body();
             !body.node_name.is_empty() && body.spec.claims().any(|name| *name == key.name)
         };
-        // The cache may not have a Pod that uses it yet.
+        // The cache may not contain yet a Pod that uses the claim.
         let live = out
             .server
             .users_of(&key.namespace, &key.name)
@@ -109,7 +109,7 @@ impl Controller for ClaimProtection {
     }
 }
 
-/// Removes the finalizer of a terminating volume when it is no longer bound.
+/// PV protection controller: removes the finalizer of a terminating volume when it is no longer bound.
 pub struct VolumeProtection;
 
 impl Controller for VolumeProtection {
@@ -125,7 +125,7 @@ impl Controller for VolumeProtection {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, volume)) = view.cache.get::<PersistentVolume>(key) else {
             return Ok(Action::AwaitChange);

@@ -1,4 +1,4 @@
-//! Creates a volume for every claim of its classes, and deletes it again.
+//! Provisions a volume for every claim of its StorageClasses, and deletes it again.
 //!
 //! Stands in for an external provisioner such as those built with `sig-storage-lib-external-provisioner`.
 
@@ -6,8 +6,8 @@ use super::volume_binder::PROVISIONED_BY;
 use super::{Controller, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::json::Json as _;
 use k8s_model::references::claim_reference;
 use k8s_model::storage::{
@@ -19,13 +19,13 @@ use serde_json::json;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// Its name in StorageClasses.
+/// Provisioner name in StorageClasses.
 pub(super) const NAME: &str = "loopscope.dev/provisioner";
-/// Memory key: when work in progress completes.
+/// Memory key: completion time of the work in progress.
 const DUE: Str = Str::new_static("due");
 const DELETE_AFTER_US: u64 = 200 * MS;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: NAME,
     aliases: &[],
@@ -36,7 +36,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The provisioner's loop.
+/// External provisioner.
 pub struct Provisioner;
 
 impl Controller for Provisioner {
@@ -55,7 +55,7 @@ impl Controller for Provisioner {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         if let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) {
             return provision(object, claim, view, out);
@@ -67,7 +67,7 @@ impl Controller for Provisioner {
     }
 }
 
-/// Whether a claim waits for a volume to be created, or a volume to be deleted.
+/// Returns true if a claim waits for a volume to be created, or a volume to be deleted.
 pub(super) fn works_on(object: &Object) -> bool {
     match &object.body {
         Body::PersistentVolumeClaim(claim) => {
@@ -88,8 +88,8 @@ pub(super) fn works_on(object: &Object) -> bool {
     }
 }
 
-/// Whether the wait of `span` that began with the first call is over; the error is the time remaining.
-pub(super) fn waited(span: u64, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), u64> {
+/// Returns `Ok` if `span` has elapsed since the first call; the error is the time remaining.
+pub(super) fn waited(span: u64, view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<(), u64> {
     let now = view.now.0 as i64;
     let due = *out.memory.entry(DUE).or_insert(now + span as i64);
     if now >= due {
@@ -103,7 +103,7 @@ fn provision(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let class = view
         .cache
@@ -174,12 +174,12 @@ fn new_volume(
     )
 }
 
-/// Deletes one of its volumes whose claim is gone, if the reclaim policy says so.
+/// Deletes a provisioned volume whose claim is gone, if the reclaim policy says so.
 fn reclaim(
     object: &Rc<Object>,
     volume: &PersistentVolume,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let ours = object
         .meta

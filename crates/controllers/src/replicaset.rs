@@ -1,16 +1,16 @@
-//! Keeps `spec.replicas` Pods alive for every ReplicaSet, and for every ReplicationController: one loop serves both kinds.
+//! Keeps `spec.replicas` Pods alive for every ReplicaSet, and for every ReplicationController: one controller implements both kinds.
 //!
 //! Guarantees: Pods are created in batches of 1, 2, 4, 8…, and a refusal stops the batches; no Pod is created or
-//! deleted until the loop has observed its earlier writes; at most 500 of either in one pass.
+//! deleted until the controller has observed its earlier writes; at most 500 of either in one pass.
 //! Models `pkg/controller/replicaset/replica_set.go` and `pkg/controller/replication`.
 
 use super::ownership::claim;
 use super::{Controller, Event, Watch, deletion_order};
 use apiserver::why::{DeletionRank, Why};
 use apiserver::{ApiError, Delete};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::workload::{Condition, ReplicaSet, ReplicaSetStatus};
@@ -18,10 +18,10 @@ use k8s_model::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// The most Pods created or deleted in one pass.
+/// Maximum number of Pods created or deleted in one pass.
 const BURST: usize = 500;
 
-/// The pseudo-code of a pass.
+/// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
     ("for key := range queue {", "", ""),
     ("    rs   := cache.Get(key)", "", "desired"),
@@ -36,7 +36,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static REPLICA_SET: Descriptor = Descriptor {
     name: "replicaset-controller",
     aliases: &[],
@@ -47,7 +47,7 @@ static REPLICA_SET: Descriptor = Descriptor {
     code: CODE,
 };
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static REPLICATION_CONTROLLER: Descriptor = Descriptor {
     name: "replication-controller",
     aliases: &[],
@@ -58,7 +58,7 @@ static REPLICATION_CONTROLLER: Descriptor = Descriptor {
     code: CODE,
 };
 
-/// The replicaset loop.
+/// ReplicaSet controller.
 pub static REPLICA_SETS: ReplicaLoop = ReplicaLoop {
     descriptor: &REPLICA_SET,
     kind: Kind::ReplicaSet,
@@ -69,7 +69,7 @@ pub static REPLICA_SETS: ReplicaLoop = ReplicaLoop {
     ],
 };
 
-/// The replicationcontroller loop.
+/// ReplicationController controller.
 pub static REPLICATION_CONTROLLERS: ReplicaLoop = ReplicaLoop {
     descriptor: &REPLICATION_CONTROLLER,
     kind: Kind::ReplicationController,
@@ -80,7 +80,7 @@ pub static REPLICATION_CONTROLLERS: ReplicaLoop = ReplicaLoop {
     ],
 };
 
-/// The loop of one of the two kinds.
+/// Controller of one of the two kinds.
 pub struct ReplicaLoop {
     descriptor: &'static Descriptor,
     kind: Kind,
@@ -96,7 +96,7 @@ impl Controller for ReplicaLoop {
         self.watches
     }
 
-    /// A Pod without a controller wakes the objects whose selector it matches.
+    /// Wakes the objects whose selector matches a Pod without a controller.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod = event.object;
         if pod.meta.controller().is_some() {
@@ -118,7 +118,7 @@ impl Controller for ReplicaLoop {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<ReplicaSet>(key) else {
             return Ok(Action::AwaitChange);
@@ -130,7 +130,7 @@ impl Controller for ReplicaLoop {
             Ok(())
         };
         let status = status_of(object, set, counts, managed.as_ref().err(), view.wall);
-        // Unready Pods beside them do not stop ready Pods from becoming available.
+        // Unready Pods do not stop ready Pods from becoming available.
         let waits = managed.is_ok()
             && set.spec.min_ready_seconds > 0
             && status.ready_replicas != status.available_replicas;
@@ -150,7 +150,7 @@ impl Controller for ReplicaLoop {
     }
 }
 
-/// The active Pods if some may have just been adopted; `None` if they are those in the cache.
+/// Active Pods if some may have just been adopted; `None` if the cache has all of them.
 type Active = Option<Vec<Rc<Object>>>;
 
 /// Counts the Pods, and lists them if needed.
@@ -158,7 +158,7 @@ fn look(
     object: &Object,
     set: &ReplicaSet,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(ReplicaSetStatus, Active), ApiError> {
     if let Some(counts) = counted(object, set, view) {
         return Ok((counts, None));
@@ -172,7 +172,7 @@ fn look(
     Ok((count(set, &active, terminating, view.wall), Some(active)))
 }
 
-/// The counts without visiting each Pod, if none is to be adopted or released and `minReadySeconds` is 0.
+/// Returns the counts without visiting each Pod, if none is to be adopted or released and `minReadySeconds` is 0.
 fn counted(object: &Object, set: &ReplicaSet, view: &PassView<'_>) -> Option<ReplicaSetStatus> {
     let selector = &set.spec.selector;
     let mut adoptable = view
@@ -206,7 +206,7 @@ fn counted(object: &Object, set: &ReplicaSet, view: &PassView<'_>) -> Option<Rep
     Some(counts)
 }
 
-/// The counts of these Pods.
+/// Counts the given Pods.
 fn count(
     set: &ReplicaSet,
     active: &[Rc<Object>],
@@ -230,7 +230,7 @@ fn count(
     counts
 }
 
-/// Whether a Pod has all labels of the template.
+/// Returns true if a Pod has all labels of the template.
 fn has_labels(labels: &Labels, set: &ReplicaSet) -> bool {
     let wanted = &set.spec.template.labels;
     Rc::ptr_eq(labels, wanted) || k8s_model::selector::contains_all(labels, wanted)
@@ -243,7 +243,7 @@ fn manage(
     have: i32,
     active: Option<&[Rc<Object>]>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let (have, want) = (have as usize, set.spec.replicas.max(0) as usize);
     if have < want {
@@ -294,13 +294,13 @@ fn manage(
     })
 }
 
-/// Slow start: a batch of 1, then 2, 4, 8… as long as every creation succeeds.
+/// Creates Pods with slow start: a batch of 1, then 2, 4, 8… as long as every creation succeeds.
 fn create_pods(
     object: &Rc<Object>,
     set: &ReplicaSet,
     have: usize,
     want: usize,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let missing = (want - have).min(BURST);
     let (mut made, mut batch) = (0, 1);
@@ -314,13 +314,13 @@ fn create_pods(
     Ok(())
 }
 
-/// One batch; a refusal does not stop the others of it.
+/// Creates one batch; a refusal does not stop the rest of the batch.
 fn create_batch(
     object: &Rc<Object>,
     set: &ReplicaSet,
     (have, want): (usize, usize),
     size: usize,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let mut failed = None;
     for _ in 0..size {
@@ -335,7 +335,7 @@ fn create_batch(
                 "SuccessfulCreate",
                 format_smolstr!("Created pod: {}", pod.meta.name),
             ),
-            // Whatever is created there will be refused.
+            // Every creation in a terminating namespace is refused.
             Err(error) if error.is_of_terminating_namespace() => {}
             Err(error) => {
                 out.event(
@@ -351,7 +351,7 @@ fn create_batch(
     failed.map_or(Ok(()), Err)
 }
 
-/// The status with these counts and the failure, if any.
+/// Returns the status with the given counts and the failure, if any.
 fn status_of(
     object: &Object,
     set: &ReplicaSet,

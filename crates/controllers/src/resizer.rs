@@ -11,9 +11,9 @@ use crate::provisioner;
 use apiserver::ApiError;
 use apiserver::journal::Actor;
 use apiserver::why::Why;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::{Pod, PodCondition};
 use k8s_model::storage::{ClaimStatus, PersistentVolume, PersistentVolumeClaim};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Timestamp};
@@ -21,13 +21,13 @@ use serde_json::Value;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// The name it writes under.
+/// User name under which the resizer writes.
 pub(super) const NAME: &str = "external-resizer loopscope.dev/provisioner";
 const STORAGE: &str = "storage";
 const WAITS_FOR_POD: &str =
     "Waiting for user to (re-)start a pod to finish file system resize of volume on node.";
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: NAME,
     aliases: &["volume_expand"],
@@ -38,7 +38,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The loop of the resizer.
+/// Volume resizer.
 pub struct Resizer;
 
 impl Controller for Resizer {
@@ -53,7 +53,7 @@ impl Controller for Resizer {
         ]
     }
 
-    /// A running Pod wakes the claims it mounts.
+    /// Wakes the claims that a newly running Pod mounts.
     fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod: &Pod = event.object.body();
         if pod.status.phase == "Running"
@@ -75,7 +75,7 @@ impl Controller for Resizer {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) else {
             return Ok(Action::AwaitChange);
@@ -107,7 +107,7 @@ impl Controller for Resizer {
     }
 }
 
-/// Whether a claim requests more than it has.
+/// Returns true if a claim requests more storage than its capacity.
 pub(super) fn works_on(object: &Object) -> bool {
     object.get::<PersistentVolumeClaim>().is_some_and(|claim| {
         let has = claim
@@ -127,13 +127,13 @@ fn has_condition(claim: &PersistentVolumeClaim, kind: &str) -> bool {
         .any(|condition| condition.kind == kind)
 }
 
-/// Grows the volume itself.
+/// Expands the volume itself.
 fn expand(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     volume: &Rc<Object>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let asked = claim
         .spec
@@ -215,12 +215,12 @@ fn expand(
     Ok(Action::AwaitChange)
 }
 
-/// Grows the file system, as the kubelet does on a node where a Pod uses the claim.
+/// Expands the file system, as the kubelet does on a node where a Pod uses the claim.
 fn grow_file_system(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let uses = |pod: &&&Rc<Object>| {
         let body: &Pod = pod.body();

@@ -1,18 +1,18 @@
 //! Keeps the status of every ResourceQuota equal to the usage of its namespace. Admission enforces the limits.
 //!
-//! Creations are counted by admission; this loop handles new quotas, changed limits, and objects that were deleted or have ended.
+//! Creations are counted by admission; this controller handles new quotas, changed limits, and objects that were deleted or have ended.
 //! Models `pkg/controller/resourcequota/resource_quota_controller.go`.
 
 use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::{ApiError, quota};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Kind, ObjectRef, kind};
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "resourcequota-controller",
     aliases: &[],
@@ -23,7 +23,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The resourcequota loop.
+/// ResourceQuota controller.
 pub struct QuotaController;
 
 impl Controller for QuotaController {
@@ -51,7 +51,7 @@ impl Controller for QuotaController {
         ]
     }
 
-    /// A deletion, a Pod that ends and a changed Service type wake the quotas of their namespace.
+    /// Wakes the quotas of the namespace on a deletion, a Pod that ends and a changed Service type.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         let frees = event.op == Op::Deleted
@@ -80,7 +80,7 @@ impl Controller for QuotaController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);

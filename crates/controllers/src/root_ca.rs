@@ -5,14 +5,14 @@
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::cluster::root_ca;
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::{Body, Kind, ObjectRef};
 
 const DESCRIPTION: &str = "kubernetes.io/description";
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "root-ca-certificate-publisher-controller",
     aliases: &[],
@@ -23,7 +23,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The root CA certificate publisher.
+/// Root CA certificate publisher.
 pub struct RootCaPublisher;
 
 impl Controller for RootCaPublisher {
@@ -35,7 +35,7 @@ impl Controller for RootCaPublisher {
         &[Watch::For(Kind::Namespace), Watch::Maps(Kind::ConfigMap)]
     }
 
-    /// A changed or deleted one wakes its namespace.
+    /// Wakes the namespace of a changed or deleted ConfigMap.
     fn also_wakes(
         &self,
         event: &super::Event<'_>,
@@ -55,7 +55,7 @@ impl Controller for RootCaPublisher {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         if view
             .cache

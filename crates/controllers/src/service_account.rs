@@ -5,11 +5,11 @@
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef};
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "service-account-controller",
     aliases: &[],
@@ -20,7 +20,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The service account loop.
+/// ServiceAccount controller.
 pub struct ServiceAccountController;
 
 impl Controller for ServiceAccountController {
@@ -35,7 +35,7 @@ impl Controller for ServiceAccountController {
         ]
     }
 
-    /// A deleted service account wakes its namespace.
+    /// Wakes the namespace of a deleted service account.
     fn also_wakes(
         &self,
         event: &super::Event<'_>,
@@ -55,7 +55,7 @@ impl Controller for ServiceAccountController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let account = ObjectRef::new(Kind::ServiceAccount, &key.name, "default");
         let Some(namespace) = view.cache.object(key).filter(|n| !n.meta.is_deleting()) else {

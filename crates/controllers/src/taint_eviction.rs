@@ -8,9 +8,9 @@ use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::node::{Node, Taint};
 use k8s_model::pod::{Pod, PodCondition, Toleration};
 use k8s_model::time::SECOND;
@@ -20,12 +20,12 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 const REASON: &str = "TaintManagerEviction";
-/// Memory keys: when the first taint was observed, when the Pod is to be evicted, and whether it was.
+/// Memory keys: time the first taint was observed, time the Pod is to be evicted, and a flag for a completed eviction.
 const SINCE: &str = "since";
 const DUE: &str = "due";
 const DONE: &str = "done";
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "taint-eviction-controller",
     aliases: &[],
@@ -36,7 +36,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The loop; its keys are Pods.
+/// Taint eviction controller; its keys are Pods.
 pub struct TaintEviction;
 
 impl Controller for TaintEviction {
@@ -48,7 +48,7 @@ impl Controller for TaintEviction {
         &[Watch::Maps(Kind::Node), Watch::Maps(Kind::Pod)]
     }
 
-    /// A change of NoExecute taints wakes the Pods of the node; a Pod bound to a tainted node is woken too.
+    /// Wakes the Pods of a node whose NoExecute taints change, and a Pod bound to a tainted node.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if event.op == Op::Deleted {
@@ -82,7 +82,7 @@ impl Controller for TaintEviction {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, pod)) = view.cache.get::<Pod>(key) else {
             return Ok(Action::AwaitChange);
@@ -128,13 +128,13 @@ impl Controller for TaintEviction {
     }
 }
 
-/// The NoExecute taints of a node.
+/// Returns the NoExecute taints of a node.
 pub fn forcing(node: &Rc<Object>) -> impl Iterator<Item = &Taint> {
     let taints = node.get::<Node>().map_or(&[][..], |node| &node.spec.taints);
     taints.iter().filter(|t| t.effect == "NoExecute")
 }
 
-/// Seconds for which all taints are tolerated; `None` if indefinitely.
+/// Returns the seconds for which all taints are tolerated; `None` if indefinitely.
 pub fn tolerated_for(tolerations: &[Toleration], taints: &[&Taint]) -> Option<i64> {
     let mut shortest: Option<i64> = None;
     for taint in taints {
@@ -157,7 +157,7 @@ fn evict(
     object: &Rc<Object>,
     seconds: i64,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let (key, node) = (object.key(), object.body::<Pod>().node_name.clone());
     out.event(

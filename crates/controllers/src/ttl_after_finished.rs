@@ -5,12 +5,12 @@
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete, Propagation, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::batch::Job;
 use k8s_model::{Kind, ObjectRef};
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "ttl-after-finished-controller",
     aliases: &[],
@@ -21,7 +21,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The ttl-after-finished loop.
+/// TTL-after-finished controller.
 pub struct TtlAfterFinished;
 
 impl Controller for TtlAfterFinished {
@@ -37,7 +37,7 @@ impl Controller for TtlAfterFinished {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, job)) = view.cache.get::<Job>(key) else {
             return Ok(Action::AwaitChange);

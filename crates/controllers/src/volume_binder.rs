@@ -1,15 +1,15 @@
 //! Binds claims to volumes, with two writes on each side, and releases volumes whose claim is gone.
 //!
 //! Guarantees: a bound claim's volume never changes; the smallest volume that fits is taken; a new volume does not
-//! wake a pending claim, the resync does, every 15 s.
+//! wake a pending claim, but the resync does, every 15 s.
 //! Models `pkg/controller/volume/persistentvolume/pv_controller.go`.
 
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, ApiServer};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::references::claim_reference;
 use k8s_model::storage::{
     BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER,
@@ -19,13 +19,13 @@ use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// The binder looks at all claims and volumes as often as this.
+/// Resync period of claims and volumes, in seconds.
 pub const CLAIM_RESYNC_SECONDS: u64 = 15;
 const PROVISIONER_BETA: &str = "volume.beta.kubernetes.io/storage-provisioner";
 pub(super) const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 const BOUND_BY_US: &str = "pv.kubernetes.io/bound-by-controller";
 
-/// The pseudo-code of a pass.
+/// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
     ("for claim := range queue {", "", ""),
     (
@@ -42,7 +42,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "persistentvolume-controller",
     aliases: &[],
@@ -53,7 +53,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: CODE,
 };
 
-/// The loop that binds claims and volumes.
+/// PersistentVolume controller: binds claims and volumes.
 pub struct VolumeBinder;
 
 impl Controller for VolumeBinder {
@@ -71,7 +71,7 @@ impl Controller for VolumeBinder {
         ]
     }
 
-    /// A deleted claim wakes its volume; a volume that is deleted or reserved for a claim wakes that claim.
+    /// Wakes the volume of a deleted claim, and the claim of a volume that is deleted or reserved for it.
     fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         match &event.object.body {
             Body::PersistentVolumeClaim(claim)
@@ -107,7 +107,7 @@ impl Controller for VolumeBinder {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(k8s_model::time::MS));
@@ -129,7 +129,7 @@ fn volume_key(name: &str) -> ObjectRef {
     ObjectRef::new(Kind::PersistentVolume, "", name)
 }
 
-/// Whether the volume is bound to or reserved for this very claim.
+/// Returns true if the volume is bound to or reserved for this very claim.
 fn is_for(volume: &PersistentVolume, object: &Object) -> bool {
     volume.spec.claim_ref.as_ref().is_some_and(|r| {
         r.name == object.meta.name
@@ -142,7 +142,7 @@ fn sync_unbound(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     if !claim.spec.volume_name.is_empty() {
         let Some((volume_object, volume)) = view
@@ -213,8 +213,8 @@ fn sync_unbound(
     }
 }
 
-/// Records for a claim with `WaitForFirstConsumer` what it waits for.
-fn tell_waiting(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) {
+/// Records an Event on a claim with `WaitForFirstConsumer` that says what it waits for.
+fn tell_waiting(object: &Rc<Object>, view: &PassView<'_>, out: &mut LoopClient<'_>) {
     let consumer = view
         .cache
         .users_of(&object.meta.namespace, &object.meta.name)
@@ -243,7 +243,7 @@ fn ask_provisioner(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     class: &StorageClass,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let provisioner = class.provisioner.clone();
     let asked = object
@@ -271,7 +271,7 @@ fn ask_provisioner(
     Ok(())
 }
 
-/// Why a volume cannot serve a claim.
+/// Returns the reason why a volume cannot serve a claim, or `None` if it can.
 fn mismatch(
     object: &Object,
     volume: &PersistentVolume,
@@ -302,7 +302,7 @@ fn mismatch(
     Some(reason.to_owned())
 }
 
-/// The volume reserved for this claim, or the smallest free one that fits; by name among equals.
+/// Returns the volume reserved for this claim, or the smallest free one that fits; by name among equals.
 ///
 /// Upstream keeps its own cache of volumes, which shows its writes at once; reading the API server's copy has the same effect.
 fn best_match(
@@ -344,12 +344,12 @@ fn best_match(
         .cloned()
 }
 
-/// The four writes of a binding; each is skipped if already done.
+/// Binds a claim and a volume in four writes; each is skipped if already done.
 fn bind(
     volume: &Rc<Object>,
     claim: &Rc<Object>,
     wall: Timestamp,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let volume = point_volume_at(volume, claim, out)?;
     let volume = set_volume_phase(&volume, "Bound", Why::Binding, wall, out)?;
@@ -378,7 +378,7 @@ fn bind(
 fn point_volume_at(
     volume: &Rc<Object>,
     claim: &Rc<Object>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Rc<Object>, ApiError> {
     let body: &PersistentVolume = volume.body();
     let known = body.spec.claim_ref.as_ref();
@@ -407,7 +407,7 @@ fn point_volume_at(
 fn point_claim_at(
     claim: &Rc<Object>,
     volume: &Object,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Rc<Object>, ApiError> {
     let body: &PersistentVolumeClaim = claim.body();
     let chosen_by_us = body.spec.volume_name.is_empty();
@@ -427,12 +427,12 @@ fn point_claim_at(
     })
 }
 
-/// A bound claim whose volume is gone, or bound to another claim, is Lost.
+/// Marks a bound claim as Lost if its volume is gone or bound to another claim.
 fn sync_bound(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     match view
         .cache
@@ -464,7 +464,7 @@ fn sync_volume(
     object: &Rc<Object>,
     volume: &PersistentVolume,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let Some(reference) = volume
         .spec
@@ -497,8 +497,12 @@ fn sync_volume(
     }
 }
 
-/// Frees a volume whose claim has taken another one.
-fn unbind(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+/// Releases a volume whose claim is bound to another one.
+fn unbind(
+    object: &Rc<Object>,
+    view: &PassView<'_>,
+    out: &mut LoopClient<'_>,
+) -> Result<(), ApiError> {
     let ours = object.meta.annotation(BOUND_BY_US).is_some();
     let free = out.update(object, Why::Observed, |o| {
         Rc::make_mut(&mut o.meta.annotations).remove(BOUND_BY_US);
@@ -524,7 +528,7 @@ fn release(
     object: &Rc<Object>,
     volume: &PersistentVolume,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let policy = volume.spec.persistent_volume_reclaim_policy.clone();
     if volume.status.phase == "Failed" {
@@ -544,7 +548,7 @@ fn release(
         .raw
         .pointer("/hostPath/path")
         .and_then(serde_json::Value::as_str);
-    // Provisioned volumes are deleted by their provisioner; of the others only hostPath has a deleter, for one directory.
+    // Provisioned volumes are deleted by their provisioner; of other volumes only hostPath has a deleter, for one directory.
     if let (true, true, Some(path)) = (
         policy == "Delete",
         object.meta.annotation(PROVISIONED_BY).is_none(),
@@ -576,7 +580,7 @@ fn set_volume_phase(
     phase: &'static str,
     why: Why,
     wall: Timestamp,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Rc<Object>, ApiError> {
     if volume.body::<PersistentVolume>().status.phase == phase {
         return Ok(volume.clone());

@@ -1,15 +1,16 @@
-//! Finds the earlier write that a decision follows from: the one that changed the loop's inputs.
+//! Finds the earlier write from which a decision follows: the one that changed the loop's inputs.
 //!
-//! The journal records which write woke a loop. A loop is level-triggered: whatever woke it, it acts on the whole state, and
-//! it may have been woken by any of many Pods. So this searches for the newest earlier write that changed the inputs.
+//! The journal records which write woke a loop. A loop is level-triggered: whatever woke it, it acts on the whole state, and any of many
+//! Pods may have woken it. Therefore the newest earlier write that changed the inputs is searched.
 
 use apiserver::Why;
 use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
-use cluster::fault::Fault;
+use fault::Fault;
 use k8s_model::workload::StatefulSet;
 use k8s_model::{Body, Kind, Object, OwnerReference};
 
-/// The entry that this one follows from. `left` entries may still be searched for the whole chain; then the waking entry is used.
+/// Returns the entry from which this one follows. `left` is the number of entries that may still be searched for the whole chain; at 0 the
+/// waking entry is used.
 pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<EntryId> {
     let entry = journal.get(id as usize)?;
     if matches!(entry.why, Why::Autoscaled { .. })
@@ -38,8 +39,8 @@ pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<Entr
     found.map(|at| (from + at) as EntryId).or(woke)
 }
 
-/// The newest earlier command that set the load of what was scaled, unless its autoscaler was written since: what an autoscaler measures is
-/// written nowhere.
+/// Returns the newest earlier command that set the load of an autoscaler's target, unless the autoscaler was written since: metrics are not
+/// written as objects.
 fn load_before(
     journal: Journal<'_>,
     id: EntryId,
@@ -53,8 +54,8 @@ fn load_before(
         _ => return None,
     };
     let decides = |entry: &Entry| match &entry.record {
-        Record::Command(line) => {
-            matches!(Fault::of_command(line), Some(Fault::Load(load) | Fault::EndLoad(load)) if load.is_for(template))
+        Record::Fault(fault) => {
+            matches!(&**fault, Fault::Load(load) | Fault::EndLoad(load) if load.is_for(template))
         }
         Record::Write { object, before, .. } => {
             object.kind == Kind::HorizontalPodAutoscaler
@@ -74,23 +75,23 @@ fn load_before(
     Some((from + found) as EntryId)
 }
 
-/// The inputs of a decision.
+/// Inputs of a decision.
 enum Inputs<'e> {
-    /// The size that a ReplicaSet should have, and its Pods: whether they were too few.
+    /// Desired size of a ReplicaSet, and its Pods; true if there were too few.
     Size(&'e OwnerReference, i32, bool),
-    /// A Job, and which of its Pods failed last.
+    /// Job, and its Pod that failed last.
     Failure(&'e OwnerReference, &'e str),
-    /// A Deployment, and the sizes of its ReplicaSets.
+    /// Deployment, and the sizes of its ReplicaSets.
     Room(&'e OwnerReference),
-    /// A Deployment, and how many Pods of its ReplicaSets are available.
+    /// Deployment, and the number of available Pods of its ReplicaSets.
     Available(&'e OwnerReference),
-    /// A StatefulSet, and a Pod that it makes: one of its name has to be gone, or one before it ready.
+    /// StatefulSet, and a Pod that it creates: the previous one of that name is gone, or its predecessor is ready.
     Ordinal(&'e OwnerReference, &'e Object, i32),
-    /// A StatefulSet that no longer has this ordinal.
+    /// StatefulSet that no longer has this ordinal.
     Beyond(&'e OwnerReference, i32),
-    /// The Pods of a Job, of which one has ended.
+    /// Pods of a Job, of which one has ended.
     Ended(&'e Object),
-    /// The Pods of a ReplicaSet: whether more of them are available, fewer, or as many.
+    /// Pods of a ReplicaSet: more, fewer, or as many of them are available.
     Pods(&'e Object, std::cmp::Ordering),
 }
 
@@ -121,7 +122,7 @@ impl<'e> Inputs<'e> {
         }
     }
 
-    /// Whether a write has changed these inputs.
+    /// Returns true if a write has changed these inputs.
     fn have(&self, entry: &Entry) -> bool {
         let Record::Write { op, object, before } = &entry.record else {
             return false;
@@ -135,7 +136,7 @@ impl<'e> Inputs<'e> {
         };
         let before = before.as_deref().filter(|_| *op == Op::Modified);
         let meant = || before.is_none_or(|before| before.meta.generation != object.meta.generation);
-        // From how many to how many.
+        // Old and new number.
         let turned = |how: fn(&Object) -> Option<i32>| before.and_then(how).zip(how(object));
         match self {
             Inputs::Size(owner, want, _) if is(owner) => {
@@ -156,7 +157,7 @@ impl<'e> Inputs<'e> {
             }
             Inputs::Size(owner, ..) => matches!(entry.why, Why::Adopt) && of(owner),
             Inputs::Room(owner) | Inputs::Available(owner) if is(owner) => meant(),
-            // Of several commands in a row the last that made the StatefulSet large or small enough decides.
+            // Of several scalings in a row, the last that moved the ordinal into or out of range decides.
             Inputs::Ordinal(owner, _, ordinal) if is(owner) => {
                 has_ordinal(object, *ordinal)
                     && before.is_none_or(|before| !has_ordinal(before, *ordinal))
@@ -219,7 +220,7 @@ fn ready(object: &Object) -> bool {
     object.pod().is_some_and(|pod| pod.is_ready()) && !object.meta.is_deleting()
 }
 
-/// Whether a StatefulSet has a Pod of this ordinal.
+/// Returns true if a StatefulSet has a Pod of this ordinal.
 fn has_ordinal(set: &Object, ordinal: i32) -> bool {
     set.get::<StatefulSet>().is_some_and(|set| {
         let start = set.spec.ordinals.start;

@@ -1,6 +1,6 @@
-//! What would help something that waits, as data; `headline` makes messages of it.
+//! Kinds of remedies, as data; `headline` turns them into messages.
 
-/// What would help.
+/// Kind of remedy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum Cure {

@@ -1,10 +1,10 @@
-//! What an entry of the history did, as a sentence.
+//! Effect of a journal entry as a sentence.
 
 use super::why::sizes;
 use super::words::grouped;
 use apiserver::Why;
 use apiserver::journal::{Entry, Op, Record};
-use cluster::fault::{Fault, NodeFault};
+use fault::{Fault, Load, NodeFault};
 use i18n::format::{front, volume};
 use i18n::{Arg, Message, msg};
 use k8s_model::{Body, Kind, Object};
@@ -12,7 +12,7 @@ use projection::adapt::status;
 use projection::changes::{ChangedField, fields};
 use projection::model::PodState;
 
-/// What an object is called in a sentence: a long name keeps its end.
+/// Name of an object in a sentence: a long name keeps its end.
 fn name(object: &Object) -> String {
     if matches!(object.body, Body::PersistentVolume(_)) {
         volume(&object.meta.name)
@@ -30,13 +30,13 @@ fn replicas(object: &Object) -> Option<i32> {
     }
 }
 
-/// From how many replicas to how many a write took a workload, if it did: `3 → 2`.
+/// Change of a workload's replicas by a write: `3 → 2`; `None` if there was none.
 pub fn scaled(before: &Object, after: &Object) -> Option<String> {
     let (from, to) = (replicas(before)?, replicas(after)?);
     (from != to).then(|| sizes(from, to))
 }
 
-/// From which image to which a write took the first container of a template, if it did.
+/// Change of the first container's image in a template by a write; `None` if there was none.
 fn new_image(before: &Object, after: &Object) -> Option<String> {
     if !matches!(after.kind, Kind::Deployment | Kind::StatefulSet) {
         return None;
@@ -45,10 +45,11 @@ fn new_image(before: &Object, after: &Object) -> Option<String> {
     (from != to).then(|| format!("{from} → {to}"))
 }
 
-/// What an entry did, as a sentence.
+/// Describes the effect of an entry in a sentence.
 pub fn effect(entry: &Entry) -> Message {
     match &entry.record {
-        Record::Command(line) => command(line),
+        Record::Command(line) => msg::effect_ran(line),
+        Record::Fault(fault) => injected(fault),
         Record::Forgotten => msg::effect_forgotten(),
         Record::Refused(refused) => msg::effect_rejected(
             refused.key.to_string(),
@@ -58,24 +59,22 @@ pub fn effect(entry: &Entry) -> Message {
     }
 }
 
-/// What a person did.
-fn command(line: &str) -> Message {
-    match (
-        Fault::of_command(line),
-        &line.split_whitespace().collect::<Vec<_>>()[..],
-    ) {
-        (Some(Fault::Load(load) | Fault::EndLoad(load)), [.., labels, amount]) => msg::effect_load(
-            if load.resource() == "cpu" {
-                "CPU"
-            } else {
-                load.resource()
-            },
-            *labels,
-            *amount,
-        ),
-        (Some(Fault::Node(NodeFault::Up, node)), _) => msg::effect_powered_on(node),
-        (Some(Fault::Node(NodeFault::Down, node)), _) => msg::effect_powered_off(node),
-        _ => msg::effect_ran(line),
+fn injected(fault: &Fault) -> Message {
+    let resource = |load: &Load| {
+        if load.resource() == "cpu" {
+            "CPU"
+        } else {
+            load.resource()
+        }
+    };
+    match fault {
+        Fault::Load(load) => {
+            msg::effect_load(resource(load), load.labels(), load.amount().to_string())
+        }
+        Fault::EndLoad(load) => msg::effect_load(resource(load), load.labels(), "none"),
+        Fault::Node(NodeFault::Up, node) => msg::effect_powered_on(node),
+        Fault::Node(NodeFault::Down, node) => msg::effect_powered_off(node),
+        fault => msg::effect_ran(format!("fault {fault}")),
     }
 }
 
@@ -128,7 +127,7 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
             return msg::effect_finalizer_removed(kind, of, finalizer);
         }
     }
-    // What it measures says more than the first condition that changed.
+    // An autoscaler's metrics are more informative than the first condition that changed.
     if object.kind == Kind::HorizontalPodAutoscaler
         && let Some((standing, _)) = super::scaler::state(object)
             .filter(|state| Some(state) != super::scaler::state(before).as_ref())
@@ -153,7 +152,7 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
     }
 }
 
-/// Which taint a write added to a Node, or removed.
+/// Taint added to or removed from a Node by a write.
 fn tainted(before: &Object, object: &Object) -> Option<Message> {
     let (Body::Node(was), Body::Node(is)) = (&before.body, &object.body) else {
         return None;
@@ -175,12 +174,12 @@ fn tainted(before: &Object, object: &Object) -> Option<Message> {
     Some(msg::effect_untainted(gone.to_string(), node))
 }
 
-/// Length of an object within another that is shown.
+/// Maximum length of a nested object that is shown.
 const MAX_OBJECT: usize = 32;
 
-/// Of the fields that a write changed the one that tells most, and how it changed.
+/// Returns the most informative field changed by a write, and its change.
 fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
-    // In this order; of what else there is, first what is said of the object, then what is noted of the writing.
+    // In this order; of the other fields, first those of the object, then bookkeeping.
     const TELLING: [&str; 8] = [
         "status.readyReplicas",
         "status.availableReplicas",
@@ -195,7 +194,7 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
     {
         Some(place) => place,
         None if field.is_technical() => 10,
-        // What loops note for each other.
+        // Annotations that loops set for each other.
         None if field.path.starts_with("metadata.annotations") => 11,
         None if field.path.starts_with("spec.") => 8,
         None => 9,
@@ -208,10 +207,10 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
             .is_none_or(|value| value.parse::<u64>().is_ok())
     };
     let (from, to) = (set(found.from), set(found.to));
-    // A count of nothing is left out.
+    // A zero count may be omitted in the object.
     let none = (found.path.starts_with("status.") && counts(&from) && counts(&to))
         .then(|| "0".to_string());
-    // Only a count is one: a port, a year or a label's value is left as it was written. A Secret's value is not told at all.
+    // Only counts are grouped: a port, a year or a label's value is left as written. A Secret's value is not shown at all.
     let is_count = found.path.starts_with("status.") || found.path.ends_with("replicas");
     let said = |value: &str| {
         if is_count {
@@ -229,7 +228,7 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
         (_, None) => msg::field_removed(),
         (None, _) if secret => msg::field_set(),
         (_, _) if secret => msg::field_changed(),
-        // A large object within another says too much.
+        // A large nested object would be too long.
         (None, Some(to)) if to.starts_with(['{', '[']) && to.len() > MAX_OBJECT => msg::field_set(),
         (None, Some(to)) => value(said(&to)),
         (Some(from), Some(to)) if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) => {
@@ -237,7 +236,7 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
         }
         (Some(from), Some(to)) => value(format!("{} → {}", said(&from), said(&to))),
     };
-    // Of a condition its type is the name.
+    // A condition is named by its type.
     let path = match found
         .path
         .strip_prefix("status.conditions[")
@@ -245,13 +244,13 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
     {
         Some((of, "" | ".status")) => msg::field_condition(of),
         Some((of, rest)) => msg::field_condition([of, rest].concat()),
-        // In a narrow place the field's own name is enough.
+        // With little room the field's own name suffices.
         None => Message::state(found.path.strip_prefix("status.").unwrap_or(&found.path)),
     };
     Some((path, change))
 }
 
-/// What became of a Node or of a Job.
+/// Describes a change of a Node's readiness or of a Job's result.
 fn turned(before: &Object, object: &Object, of: &str) -> Option<Message> {
     let kind = object.kind;
     match (&before.body, &object.body) {

@@ -13,20 +13,20 @@ use projection::adapt::status;
 use projection::model::PodState;
 use serde_json::Value;
 
-/// A fact about an object.
+/// Fact about an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
-    /// Its name.
+    /// Name of the fact.
     pub name: Message,
-    /// Its value.
+    /// Value of the fact.
     pub value: Message,
-    /// Whether that is a name or a number, to be set in mono.
+    /// True if the value is a name or a number, shown monospaced.
     pub mono: bool,
-    /// The object that it names.
+    /// Object named by the value.
     pub to: Option<ObjectRef>,
 }
 
-/// Facts in the order in which they are told; what is empty is left out.
+/// Facts in display order; empty values are left out.
 struct Facts<'o> {
     object: &'o Object,
     all: Vec<Fact>,
@@ -54,7 +54,7 @@ impl Facts<'_> {
         });
     }
 
-    /// The name of another object, in the same namespace if it has one.
+    /// Adds the name of another object, in the same namespace if it is namespaced.
     fn link(&mut self, name: Message, kind: Kind, of: &str) {
         let to = ObjectRef::new(kind, &self.object.meta.namespace, of);
         if !of.is_empty() {
@@ -68,10 +68,10 @@ impl Facts<'_> {
     }
 }
 
-/// A fact's name and its path in the object.
+/// Name of a fact and its path in the object.
 type Place = (Constant, &'static str);
 
-/// Where the facts of the other kinds are in the object.
+/// Paths of the facts of the other kinds.
 const PATHS: &[(Kind, &[Place])] = &[
     (
         Kind::DaemonSet,
@@ -146,7 +146,7 @@ const PATHS: &[(Kind, &[Place])] = &[
     (Kind::PriorityClass, &[(msg::fact_value, "/value")]),
 ];
 
-/// A value in words: a map as `name=value`.
+/// Formats a value: a map as `name=value`.
 fn words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -159,7 +159,7 @@ fn words(value: &Value) -> String {
     }
 }
 
-/// Of a Gateway.
+/// Adds the facts of a Gateway.
 fn of_gateway(out: &mut Facts<'_>) {
     let object = out.object;
     let spec = GatewaySpec::of(object);
@@ -185,7 +185,7 @@ fn of_gateway(out: &mut Facts<'_>) {
     }
 }
 
-/// Of an HTTPRoute.
+/// Adds the facts of an HTTPRoute.
 fn of_route(out: &mut Facts<'_>) {
     let object = out.object;
     let spec = HttpRouteSpec::of(object);
@@ -220,7 +220,7 @@ fn of_route(out: &mut Facts<'_>) {
     }
 }
 
-/// The facts of an object.
+/// Returns the facts of an object.
 pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
     let mut out = Facts {
         object,
@@ -572,7 +572,7 @@ fn replicas(desired: i32, current: i32, ready: i32) -> Message {
     msg::replicas_of(desired, current, ready)
 }
 
-/// The image of an object that is not known, and is assumed to exist.
+/// Returns the image of an object that is not in the catalogue, and is assumed to exist.
 pub fn assumed_image(object: &Object) -> Option<&str> {
     let containers = match &object.body {
         Body::Pod(pod) => &pod.spec.containers,
@@ -601,7 +601,7 @@ fn text(value: Option<&serde_json::Value>) -> String {
     }
 }
 
-/// The pill in the inspector's head: words, class, glyph. What is stuck is no mere number.
+/// Returns the pill in the inspector's head: words, class, glyph. A stuck object is shown as such, not by its numbers alone.
 pub fn standing_pill(
     object: &Object,
     health: Health,
@@ -617,7 +617,7 @@ pub fn standing_pill(
     })
 }
 
-/// The same by its numbers alone.
+/// Returns the pill by the object's numbers alone.
 fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
     let all = |ready: i32, desired: i32, well: bool| {
         let state = if ready == desired && well {
@@ -638,7 +638,7 @@ fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
     match &object.body {
         Body::Pod(_) => {
             let (state, word) = status(object);
-            // Beside the kind there is little room.
+            // There is little room beside the kind.
             let word = if word == PodState::Creating.word() {
                 msg::pill_creating()
             } else {
@@ -646,10 +646,10 @@ fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
             };
             Some((word, state.class(), state.glyph()))
         }
-        // An update is done when no old Pod is left, and all are available.
+        // An update is complete when no old Pod is left, and all are available.
         Body::Deployment(body) if body.is_updating() => {
             let (updated, desired) = (body.status.updated_replicas, body.spec.replicas);
-            // Thousands stand closer: beside the kind there is room for so much.
+            // Thousands use the short form: there is little room beside the kind.
             updating(if desired < 1000 {
                 msg::updated_of(updated, desired)
             } else {
@@ -706,7 +706,7 @@ fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
     }
 }
 
-/// The object as YAML, without what only machines read.
+/// Formats the object as YAML, without fields of use to machines only.
 pub fn yaml(object: &Object) -> String {
     let mut value = object.to_value();
     if let Some(meta) = value
@@ -740,7 +740,7 @@ pub fn yaml(object: &Object) -> String {
     kubectl::printers::yaml::print(&serde_json::Value::Object(out))
 }
 
-/// The replicas and the image that can be changed, if the object has them.
+/// Returns the replicas and the image that can be changed, if the object has them.
 pub fn handles(object: &Object) -> (Option<i32>, Option<(String, String)>) {
     let first = |containers: &[k8s_model::pod::Container]| {
         containers
@@ -758,7 +758,7 @@ pub fn handles(object: &Object) -> (Option<i32>, Option<(String, String)>) {
         ),
         Body::ReplicaSet(body) => (Some(body.spec.replicas), None),
         Body::DaemonSet(body) => (None, first(&body.template.spec.containers)),
-        // What a controller makes is changed in its template.
+        // A Pod of a controller is changed in the controller's template.
         Body::Pod(pod) if object.meta.controller().is_none() => (None, first(&pod.spec.containers)),
         _ => (None, None),
     }

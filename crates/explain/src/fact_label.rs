@@ -1,6 +1,6 @@
-//! What a value that decides is, as data; `headline` has its name.
+//! Labels of deciding values, as data; `headline` has their names.
 
-/// What a value is.
+/// Label of a deciding value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum FactLabel {

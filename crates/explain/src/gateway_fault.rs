@@ -1,76 +1,76 @@
-//! Why something of the Gateway API is not served, as data; `headline` makes messages of it.
+//! Reasons why an object of the Gateway API is not served, as data; `headline` turns them into messages.
 
 use k8s_model::Str;
 
-/// Why a GatewayClass, a Gateway or an HTTPRoute is not served.
+/// Reason why a GatewayClass, a Gateway or an HTTPRoute is not served.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum GatewayFault {
-    /// The class that a Gateway names does not exist.
+    /// The class named by a Gateway does not exist.
     ClassMissing(Str),
-    /// The class names a controller that does not run here.
+    /// The class names a controller that is not running here.
     ForeignController {
-        /// The class.
+        /// Class.
         class: Str,
-        /// The controller.
+        /// Controller.
         controller: Str,
     },
-    /// The controller does not serve a Gateway: the reason and the message of the condition.
+    /// The controller does not serve a Gateway, as its condition says.
     NotServed {
-        /// Its reason.
+        /// Reason of the condition.
         reason: Str,
-        /// Its message.
+        /// Message of the condition.
         message: Str,
     },
     /// A listener is not served.
     Listener {
-        /// The listener.
+        /// Listener.
         listener: Str,
-        /// The condition's message.
+        /// Message of the condition.
         message: Str,
     },
     /// A route names no Gateway.
     NoParent,
-    /// The Gateway that a route names does not exist.
+    /// The Gateway named by a route does not exist.
     ParentMissing(Str),
-    /// The Gateway that a route names is not served.
+    /// The Gateway named by a route is not served.
     ParentNotServed(Str),
     /// The Gateway does not accept a route.
     Refused {
-        /// The Gateway.
+        /// Gateway.
         gateway: Str,
-        /// The condition's message.
+        /// Message of the condition.
         message: Str,
     },
-    /// A route leads to a Service that does not exist.
+    /// A route has a backend Service that does not exist.
     BackendMissing {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
     },
-    /// A route leads to a port that its Service does not have.
+    /// A route has a backend port that its Service does not have.
     BackendPort {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
-        /// The port.
+        /// Port.
         port: Str,
     },
-    /// A route leads to a Service of another namespace, which allows no reference to it.
+    /// A route has a backend Service in another namespace, without a ReferenceGrant there.
     BackendForbidden {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
-        /// Its namespace.
+        /// Namespace of the Service.
         namespace: Str,
     },
-    /// A route leads to something that is no Service.
+    /// A route has a backend that is not a Service.
     BackendKind {
         /// Host and path.
         path: Str,
-        /// Its kind.
+        /// Kind of the backend.
         kind: Str,
     },
 }

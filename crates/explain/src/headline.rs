@@ -1,4 +1,4 @@
-//! Messages of a diagnosis: what is missing, what decides, what would help.
+//! Messages of a diagnosis: the missing condition, the deciding facts, the remedies.
 
 use super::why::Row;
 use crate::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Health, Refuses, Unfit, Waits};
@@ -6,7 +6,7 @@ use apiserver::journal::Op;
 use i18n::{Arg, Message, msg};
 use k8s_model::Str;
 
-/// What is missing, in one sentence.
+/// Describes the missing condition in one sentence.
 pub fn headline(waits: &Waits) -> Message {
     use Waits::*;
     match waits {
@@ -154,7 +154,7 @@ pub fn headline(waits: &Waits) -> Message {
     }
 }
 
-/// Why something of the Gateway API is not served.
+/// Reason why an object of the Gateway API is not served.
 fn gateway(fault: &GatewayFault) -> Message {
     use GatewayFault::*;
     match fault {
@@ -181,7 +181,7 @@ fn gateway(fault: &GatewayFault) -> Message {
     }
 }
 
-/// A short word for it.
+/// Short word for a state.
 pub fn health(health: Health) -> Message {
     match health {
         Health::Well => msg::tone_well(),
@@ -191,10 +191,10 @@ pub fn health(health: Health) -> Message {
     }
 }
 
-/// An amount of a resource: thousandths of CPU, bytes of the others.
+/// Formats an amount of a resource: CPU in thousandths, others in bytes.
 pub fn amount(what: &str, value: i64) -> String {
     let (whole, tenths, unit) = if what == "cpu" {
-        // The second digit counts where it is all there is.
+        // The second digit matters if there is no other.
         if value % 100 != 0 && value.abs() < 1000 {
             return format!("{value}m");
         }
@@ -224,7 +224,7 @@ fn quoted(text: &Str) -> Str {
     }
 }
 
-/// Why a node cannot run a Pod.
+/// Reason why a node cannot run a Pod.
 pub fn refusal(refuses: &Refuses) -> Message {
     match refuses {
         Refuses::Cordoned => msg::refusal_cordoned(),
@@ -283,7 +283,7 @@ fn unfit(unfit: &Unfit) -> Message {
     }
 }
 
-/// The name of a value.
+/// Name of a value.
 pub fn label(label: FactLabel) -> Message {
     match label {
         FactLabel::Access => msg::label_access_modes(),
@@ -336,7 +336,7 @@ pub fn label(label: FactLabel) -> Message {
     }
 }
 
-/// A fact as name and value.
+/// Returns a fact as name and value.
 pub fn fact(fact: &DecidingFact) -> Row {
     match fact {
         DecidingFact::Node(node, refuses) => (Message::name(node), refusal(refuses)),
@@ -349,7 +349,7 @@ pub fn fact(fact: &DecidingFact) -> Row {
     }
 }
 
-/// Who is let in, and the port that is mended with it.
+/// Appends the port that is set together with an allowance.
 fn with_port(allow: Message, port: &str) -> Message {
     if port.is_empty() {
         allow
@@ -358,9 +358,9 @@ fn with_port(allow: Message, port: &str) -> Message {
     }
 }
 
-/// What would help: to which object or with which value, and what is known of that.
+/// Describes a remedy: the object or value, and further details.
 pub fn cure(cure: Cure, name: &str, more: &str) -> Message {
-    // What introduces a value is left out where there is none.
+    // Without a value the words that introduce it are left out.
     let bare = more.is_empty();
     match cure {
         Cure::Uncordon if bare => msg::cure_uncordon_bare(name),

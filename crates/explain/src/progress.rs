@@ -1,4 +1,4 @@
-//! How far a workload is, by its Pods: the pill over the diagram and its like.
+//! Progress of a workload, by its Pods: for the pill over the diagram and similar labels.
 
 use i18n::format::middle;
 use i18n::{Message, msg};
@@ -7,7 +7,7 @@ use k8s_model::{Body, Kind, Object};
 use projection::model::PodState;
 use projection::totals::PodTotals;
 
-/// How far a Job is.
+/// Progress of a Job.
 pub fn of_job(job: &Job, pods: PodTotals) -> (Message, PodState) {
     if let Some(failed) = job.status.met("Failed") {
         return (msg::job_failed(&failed.reason), PodState::Failed);
@@ -26,7 +26,7 @@ pub fn of_job(job: &Job, pods: PodTotals) -> (Message, PodState) {
         return (msg::job_paused(), PodState::Pending);
     }
     let counted = number_of(job.status.failed);
-    // Where a policy may let a failure pass, not every one of them counts.
+    // A policy may ignore failures, so that not every one counts.
     let failed = if spec.pod_failure_policy.is_some() {
         counted
     } else {
@@ -56,7 +56,7 @@ fn number_of(of: i32) -> usize {
     usize::try_from(of).unwrap_or(0)
 }
 
-/// How far a workload is, by the Pods that there are: its status may be older than they are. Nothing for other kinds.
+/// Progress of a workload, by its existing Pods: its status may lag behind them. `None` for other kinds.
 pub fn of(object: &Object, pods: PodTotals) -> Option<(Message, PodState)> {
     if let Body::Job(job) = &object.body {
         let (words, state) = of_job(job, pods);
@@ -73,7 +73,7 @@ pub fn of(object: &Object, pods: PodTotals) -> Option<(Message, PodState)> {
             PodState::Failed,
         ));
     }
-    // Those wanted, and those that are of an older template.
+    // Desired Pods, and Pods of an older template.
     let (desired, old) = match &object.body {
         Body::Deployment(b) => (
             b.spec.replicas,
@@ -117,7 +117,7 @@ pub fn of(object: &Object, pods: PodTotals) -> Option<(Message, PodState)> {
         Body::DaemonSet(b) => b.status.observed_generation,
         _ => object.meta.generation,
     };
-    // What is there may be all that an older spec asks for.
+    // The existing Pods may be all that an older spec requests.
     if observed < object.meta.generation && pods.ready == desired && pods.active == desired {
         return Some((msg::progress_unobserved(), PodState::Creating));
     }
@@ -150,7 +150,7 @@ pub fn of(object: &Object, pods: PodTotals) -> Option<(Message, PodState)> {
     )
 }
 
-/// The same with its name, where there are several.
+/// Progress of a workload with its name, for use among several.
 pub fn of_named(object: &Object, pods: PodTotals) -> Message {
     let name = middle(&object.meta.name, 24);
     match &object.body {

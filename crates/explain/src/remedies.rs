@@ -1,36 +1,41 @@
-//! Faults that can be injected into an object or a loop, and reverted. Each is a line that a user could type, with its effect.
+//! Faults that can be injected into an object or a loop, and reverted, each with a description of its effect.
 
+use actions::Action;
 use cluster::Sim;
+use fault::{Fault, FaultTarget, Load, NodeFault};
 use i18n::{Message, msg};
 use k8s_model::node::Node;
-use k8s_model::pod::{Pod, image_parts};
-use k8s_model::{Body, Kind, Object, Str};
-use kubelet::{Probed, can_be_pulled};
+use k8s_model::pod::{Pod, ProbeKind, image_parts};
+use k8s_model::quantity::Quantity;
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Duration, Kind, Object, Str};
+use kubelet::can_be_pulled;
 
-/// A button: its words, what it does, and the line it types.
+/// Button that acts on the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActionOffer {
-    /// On the button.
+    /// Label.
     pub words: Message,
-    /// What happens then, for a line of its own.
+    /// Effect, for a line of its own.
     pub title: Message,
-    /// `fault …`, `kubectl …`
-    pub line: String,
+    /// Action of the button.
+    pub action: Action,
 }
 
 impl ActionOffer {
-    pub(super) fn new(words: Message, title: Message, line: String) -> ActionOffer {
-        ActionOffer { words, title, line }
+    pub(super) fn new(words: Message, title: Message, action: impl Into<Action>) -> ActionOffer {
+        ActionOffer {
+            words,
+            title,
+            action: action.into(),
+        }
     }
 
-    /// Whether it is about every component of the cluster rather than about the object.
+    /// Returns true for an action on every component of the cluster rather than on the object.
     pub fn is_for_all(&self) -> bool {
-        self.line.starts_with("fault relist ")
+        matches!(self.action, Action::Fault(Fault::Relist(_)))
     }
 }
-
-/// Probes that a fault can force.
-const PROBES: [&str; 3] = ["startup", "readiness", "liveness"];
 
 /// Number of Pods searched for a ready one.
 const MAX_PODS_SCANNED: usize = 1_000;
@@ -49,13 +54,16 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
     };
     let kind = object.kind;
     if !matches!(kind, Kind::Namespace | Kind::Event) {
-        let of = [&kind.name().to_ascii_lowercase(), "/", &object.meta.name].concat();
-        // Of another namespace an object cannot be named.
+        // Faults cannot name an object of another namespace.
         let any = kind.info().namespaced && object.meta.namespace != "default";
-        let (of, name) = if any {
-            (kind.name().to_ascii_lowercase(), Str::default())
+        let name = if any {
+            Str::default()
         } else {
-            (of, object.meta.name.clone())
+            object.meta.name.clone()
+        };
+        let target = FaultTarget {
+            kind,
+            name: name.clone(),
         };
         let lose = match any {
             true => msg::offer_lose_any(),
@@ -66,22 +74,34 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
             (false, true) => msg::offer_lose_title(),
             (false, false) => msg::offer_lose_for_good_title(),
         };
-        offers.push(ActionOffer::new(lose, lost, ["fault lose ", &of].concat()));
+        let delay = |delay: Option<Duration>| Fault::Delay {
+            target: target.clone(),
+            delay,
+            component: None,
+        };
+        offers.push(ActionOffer::new(
+            lose,
+            lost,
+            Fault::Lose {
+                target: target.clone(),
+                component: None,
+            },
+        ));
         offers.push(match (sim.is_delayed(kind, &name), any) {
             (true, _) => ActionOffer::new(
                 msg::offer_deliver(),
                 msg::offer_deliver_title(),
-                ["fault delay ", &of, " none"].concat(),
+                delay(None),
             ),
             (false, false) => ActionOffer::new(
                 msg::offer_delay(),
                 msg::offer_delay_title(),
-                ["fault delay ", &of, " 10s"].concat(),
+                delay(Some(10 * SECOND)),
             ),
             (false, true) => ActionOffer::new(
                 msg::offer_delay_any(),
                 msg::offer_delay_any_title(),
-                ["fault delay ", &of, " 10s"].concat(),
+                delay(Some(10 * SECOND)),
             ),
         });
         offers.push(relist(sim));
@@ -89,18 +109,18 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
     offers
 }
 
-/// Whether components relist after a loss, to be changed.
+/// Offer to switch the relisting of components after a lost event on or off.
 pub(super) fn relist(sim: &Sim) -> ActionOffer {
     match sim.relists() {
         true => ActionOffer::new(
             msg::offer_no_relist(),
             msg::offer_no_relist_title(),
-            "fault relist never".into(),
+            Fault::Relist(None),
         ),
         false => ActionOffer::new(
             msg::offer_relist(),
             msg::offer_relist_title(),
-            "fault relist 10s".into(),
+            Fault::Relist(Some(10 * SECOND)),
         ),
     }
 }
@@ -112,68 +132,77 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<ActionOffer> {
         offers.push(ActionOffer::new(
             msg::offer_crash(),
             msg::offer_crash_title(),
-            ["fault exit pod/", name, " 1"].concat(),
+            Fault::Exit {
+                pod: name.clone(),
+                code: 1,
+            },
         ));
         offers.push(match pod.is_ready() {
             true => ActionOffer::new(
                 msg::offer_unready(),
                 msg::offer_unready_title(),
-                ["fault unready pod/", name].concat(),
+                Fault::ready(name, false),
             ),
             false => ActionOffer::new(
                 msg::offer_ready(),
                 msg::offer_ready_title(),
-                ["fault ready pod/", name].concat(),
+                Fault::ready(name, true),
             ),
         });
     }
-    for kind in PROBES {
+    for probe in ProbeKind::ALL {
         if !pod
             .spec
             .containers
             .iter()
             .chain(pod.spec.init_containers.iter())
-            .any(|container| Probed::named(kind).is_some_and(|kind| kind.is_of(container)))
+            .any(|container| probe.is_set(container))
             || pod.is_terminal()
         {
             continue;
         }
+        let kind = probe.as_str();
         offers.push(match sim.is_probe_forced(object.meta.uid, kind) {
             true => ActionOffer::new(
                 msg::offer_pass_probe(kind),
                 msg::offer_pass_probe_title(),
-                ["fault pass-probe pod/", name, " ", kind].concat(),
+                Fault::PassProbe {
+                    pod: name.clone(),
+                    probe,
+                },
             ),
             false => ActionOffer::new(
                 msg::offer_fail_probe(kind),
                 msg::offer_fail_probe_title(),
-                ["fault fail-probe pod/", name, " ", kind].concat(),
+                Fault::FailProbe {
+                    pod: name.clone(),
+                    probe,
+                    timeout: false,
+                },
             ),
         });
     }
-    let labels: Vec<String> = own_labels(object)
-        .map(|(key, value)| [key, "=", value].concat())
-        .collect();
+    let load = |amount: Quantity| Load::new("memory", own_labels(object), amount);
+    let labels = load(Quantity::ZERO).labels();
     if !labels.is_empty() {
-        let labels = labels.join(",");
         let said = sim.is_load_said("memory", &labels);
         offers.push(match said {
             true => ActionOffer::new(
                 msg::offer_free_memory(),
                 msg::offer_free_memory_title(&labels),
-                ["fault memory-load ", &labels, " none"].concat(),
+                Fault::EndLoad(load(Quantity::ZERO)),
             ),
             false => ActionOffer::new(
                 msg::offer_raise_memory_use(),
                 msg::offer_raise_memory_use_title(&labels),
-                ["fault memory-load ", &labels, " 4Gi"].concat(),
+                Fault::Load(load(Quantity::bytes(4 << 30))),
             ),
         });
     }
     offers
 }
 
-/// Labels of a Pod that all Pods of its application have: without those that a ReplicaSet or another controller adds.
+/// Returns the labels of a Pod that all Pods of its application share: without those added by a ReplicaSet or another controller.
 pub(super) fn own_labels(pod: &Object) -> impl Iterator<Item = (&Str, &Str)> {
     pod.meta
         .labels
@@ -181,7 +210,7 @@ pub(super) fn own_labels(pod: &Object) -> impl Iterator<Item = (&Str, &Str)> {
         .filter(|(key, _)| !key.contains("hash") && !key.contains('/'))
 }
 
-/// Faults for one Pod of a workload, or for all new ones.
+/// Returns the faults for one Pod of a workload, or for all new ones.
 fn of_workload(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
     let mut offers = Vec::new();
     let sets = sim
@@ -196,7 +225,10 @@ fn of_workload(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
         offers.push(ActionOffer::new(
             msg::offer_crash_one(),
             msg::offer_crash_one_title(),
-            ["fault exit pod/", &pod.meta.name, " 1"].concat(),
+            Fault::Exit {
+                pod: pod.meta.name.clone(),
+                code: 1,
+            },
         ));
     }
     if let (_, Some((container, image))) = crate::evidence::handles(object)
@@ -217,7 +249,7 @@ fn of_workload(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
         offers.push(ActionOffer::new(
             msg::offer_break_image(),
             msg::offer_break_image_title(),
-            ["kubectl set image ", &of].concat(),
+            Action::kubectl(["kubectl set image ", &of].concat()),
         ));
     }
     offers
@@ -234,31 +266,36 @@ fn of_node(object: &Object, node: &Node) -> Vec<ActionOffer> {
         true => ActionOffer::new(
             msg::offer_power_off(),
             msg::offer_power_off_title(),
-            ["fault node-down ", name].concat(),
+            Fault::Node(NodeFault::Down, name.clone()),
         ),
         false => ActionOffer::new(
             msg::offer_power_on(),
             msg::offer_power_on_title(),
-            ["fault node-up ", name].concat(),
+            Fault::node_up(name),
         ),
     };
     let memory = match pressed {
         true => ActionOffer::new(
             msg::offer_end_memory_pressure(),
             msg::offer_end_memory_pressure_title(),
-            ["fault memory-pressure ", name, " 0"].concat(),
+            Fault::MemoryPressure {
+                node: name.clone(),
+                missing: Some(Quantity::ZERO),
+            },
         ),
         false => ActionOffer::new(
             msg::offer_memory_pressure(),
             msg::offer_memory_pressure_title(),
-            ["fault memory-pressure ", name].concat(),
+            Fault::MemoryPressure {
+                node: name.clone(),
+                missing: None,
+            },
         ),
     };
     vec![power, memory]
 }
 
-/// Which of so many remedies are offered beside the one that stands where the object stands, and what is said over them. What was found not to
-/// help is not offered.
+/// Selects the remedies offered besides the one in the headline, and their title. Remedies found not to help are left out.
 pub fn offered(
     count: usize,
     helps: &[bool],

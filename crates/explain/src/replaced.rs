@@ -1,7 +1,7 @@
-//! Which Pod took the place of another: both are named on either side.
+//! Replacements of Pods: the old and the new Pod refer to each other.
 //!
-//! A workload has places: the ordinals of a StatefulSet, the nodes of a DaemonSet, the indexes of a Job, and of others so many as there are
-//! replicas, which are taken in the order in which they became free.
+//! A workload has places: the ordinals of a StatefulSet, the nodes of a DaemonSet, the indexes of a Job, and for others as many as there
+//! are replicas, filled in the order in which they were freed.
 
 use super::effect::effect;
 use super::words;
@@ -11,34 +11,34 @@ use i18n::Message;
 use k8s_model::{Body, Kind, Object, ObjectRef, Uid};
 use std::collections::VecDeque;
 
-/// The annotation with the index of a Pod of an indexed Job.
+/// Annotation with the index of a Pod of an indexed Job.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
-/// Entries that are searched: some seconds of a very large cluster.
+/// Maximum number of entries searched: some seconds of a very large cluster.
 const MAX_SCANNED_ENTRIES: usize = 20_000;
 
-/// The other Pod of a replacement.
+/// Other Pod of a replacement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Other {
-    /// The Pod.
+    /// Pod.
     pub pod: ObjectRef,
-    /// When it came, or was lost, in milliseconds.
+    /// Time of its creation or loss, in milliseconds.
     pub at: u64,
-    /// Who made it, or made it go.
+    /// Actor that created or deleted it.
     pub actor: Message,
-    /// What happened to it then, a sentence.
+    /// Sentence about its creation or loss.
     pub effect: Message,
 }
 
-/// Which Pod took a Pod's place, and whose place it took.
+/// Replacements of a Pod, in both directions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replaced {
-    /// The one that came after it.
+    /// Pod that replaced it.
     pub by: Option<Other>,
-    /// The one that was there before.
+    /// Pod that it replaced.
     pub of: Option<Other>,
 }
 
-/// Of the newest Pod of this name in a history.
+/// Finds the replacements of the newest Pod of this name in a history.
 pub fn replaced(journal: Journal<'_>, key: &ObjectRef) -> Replaced {
     if key.kind != Kind::Pod {
         return Replaced::default();
@@ -50,7 +50,7 @@ pub fn replaced(journal: Journal<'_>, key: &ObjectRef) -> Replaced {
         .filter_map(Entry::write)
         .map(|(_, object)| object)
         .filter(|object| object.key() == *key);
-    // A Pod that was released has no controller any more.
+    // A released Pod has no controller any more.
     let Some(pod) = own.find(|object| object.meta.controller().is_some()) else {
         return Replaced::default();
     };
@@ -88,14 +88,14 @@ fn other(entry: &Entry, pod: ObjectRef) -> Other {
     }
 }
 
-/// The free places of a workload: what each is called, and the write that freed it, if it was taken before.
+/// Free places of a workload: the name of each, and the write that freed it, if it was taken before.
 struct Places<'j> {
     owner: Uid,
     free: VecDeque<(String, Option<&'j Entry>)>,
 }
 
 impl<'j> Places<'j> {
-    /// Takes over an entry; for a Pod that takes a place that was free, the write that freed it and this one.
+    /// Reads an entry; if a Pod takes a free place, returns the write that freed the place and this one.
     fn read(&mut self, entry: &'j Entry) -> Option<(&'j Entry, &'j Entry)> {
         let Record::Write { op, object, before } = &entry.record else {
             return None;
@@ -122,7 +122,7 @@ impl<'j> Places<'j> {
                 .as_deref()
                 .map_or(*op == Op::Deleted && mine(object), mine),
         );
-        // What was there before is known but for a Pod that is removed at once.
+        // The previous state is known, except for a Pod that is removed at once.
         let active = |object: &Object| object.is_active_pod();
         match (
             was && before
@@ -148,7 +148,7 @@ impl<'j> Places<'j> {
         None
     }
 
-    /// More replicas are places that were never taken; of fewer, those go first.
+    /// Adds places for more replicas, which were never taken; for fewer, these are removed first.
     fn resize(&mut self, from: i32, to: i32) {
         for _ in from..to {
             self.free.push_back((String::new(), None));
@@ -164,7 +164,7 @@ impl<'j> Places<'j> {
     }
 }
 
-/// Whether the place of a Pod is not taken again: it is one too many, or has done its work.
+/// Returns true if the place of a Pod is not filled again: the Pod is surplus, or has completed.
 fn given_up(entry: &Entry, object: &Object) -> bool {
     use Why::{
         CondemnedOrdinal, JobEnds, JobSuspended, NodeHasPod, NodeUnfit, OwnerGone, OwnerWaits,
@@ -186,7 +186,7 @@ fn given_up(entry: &Entry, object: &Object) -> bool {
     )
 }
 
-/// The place of a Pod among those of its workload.
+/// Returns the place of a Pod within its workload.
 fn place(pod: &Object, why: &Why) -> String {
     let node = || {
         pod.pod()

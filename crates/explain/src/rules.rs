@@ -1,4 +1,4 @@
-//! The rules of NetworkPolicies, Ingresses and HTTPRoutes, in messages.
+//! The rules of NetworkPolicies, Ingresses and HTTPRoutes, as messages.
 
 use cluster_network::connectivity::{Attempt, Direction, RequestOutcome, Verdict};
 use i18n::{Message, msg};
@@ -7,7 +7,7 @@ use k8s_model::ingress::{IngressBackend, IngressPath};
 use k8s_model::network_policy::{NetworkPolicySpec, PolicyPeer, PolicyPort, PolicyRule};
 use k8s_model::{Object, Str};
 
-/// A rule of a NetworkPolicy: who, and on which ports.
+/// Describes a rule of a NetworkPolicy: peers and ports.
 pub fn of_policy(rule: &PolicyRule, direction: Direction) -> Message {
     let peers = if direction == Direction::Ingress {
         &rule.from
@@ -28,7 +28,7 @@ pub fn of_policy(rule: &PolicyRule, direction: Direction) -> Message {
     }
 }
 
-/// What a policy allows in each direction that it isolates: the direction with the number of the rule, and the rule.
+/// Returns the rules of a policy for each direction in which it isolates: direction with the number of the rule, and the rule.
 pub fn of_spec(spec: &NetworkPolicySpec) -> Vec<(Message, Message)> {
     let mut out = Vec::new();
     for (direction, rules) in [
@@ -52,7 +52,7 @@ pub fn of_spec(spec: &NetworkPolicySpec) -> Vec<(Message, Message)> {
     out
 }
 
-/// Whether a policy has no rule in any direction that it isolates.
+/// Returns true if a policy has no rule in any direction in which it isolates.
 pub fn allows_nothing(spec: &NetworkPolicySpec) -> bool {
     let none = |kind: &Str| {
         if kind == Direction::Ingress.name() {
@@ -98,7 +98,7 @@ fn port(port: &PolicyPort) -> Message {
     Message::name(format!("{protocol} {number}{last}"))
 }
 
-/// What decided a request: why it failed, if it did; else the rules that allow it, at each end that is isolated.
+/// Describes the verdict on a request: the reason of its failure, or the rules that allow it at each isolated end.
 pub fn of_attempt(attempt: &Attempt) -> Vec<Message> {
     let ends = [
         (&attempt.egress, Direction::Egress),
@@ -122,7 +122,7 @@ pub fn of_attempt(attempt: &Attempt) -> Vec<Message> {
     out
 }
 
-/// Whether a connection is allowed at one end, and by what; nothing where no policy isolates it.
+/// Describes the verdict at one end of a connection; `None` if no policy isolates it.
 fn of_verdict(verdict: &Verdict, direction: Direction) -> Option<Message> {
     match verdict {
         Verdict::Open => None,
@@ -139,7 +139,7 @@ fn of_verdict(verdict: &Verdict, direction: Direction) -> Option<Message> {
     }
 }
 
-/// `shop.example.com/cart`; any host is a star.
+/// Formats host and path: `shop.example.com/cart`; any host is a star.
 pub fn of_path(host: &Str, path: &IngressPath) -> String {
     let host: &str = if host.is_empty() { "*" } else { host };
     format!(
@@ -152,7 +152,7 @@ pub fn of_path(host: &Str, path: &IngressPath) -> String {
     )
 }
 
-/// `web:80`
+/// Formats a backend: `web:80`.
 pub fn of_backend(backend: &IngressBackend) -> String {
     let Some(service) = &backend.service else {
         return "<resource>".to_owned();
@@ -163,7 +163,7 @@ pub fn of_backend(backend: &IngressBackend) -> String {
     }
 }
 
-/// What a rule of a route asks of a request: the host and path of its first match, and what else it asks.
+/// Formats the conditions of a route's rule: host and path of its first match, and any others.
 pub fn of_route_rule(route: &HttpRouteSpec, rule: &HttpRule) -> String {
     let host = route.hostnames.first().map_or("*", |host| host.as_str());
     let Some(one) = rule.matches.first() else {
@@ -196,7 +196,7 @@ pub fn of_route_rule(route: &HttpRouteSpec, rule: &HttpRule) -> String {
     out
 }
 
-/// Facts about a route: what each rule asks and where it leads.
+/// Facts about a route: conditions and backends of each rule.
 pub fn of_route(route: &HttpRouteSpec) -> Vec<(String, String)> {
     let to = |rule: &HttpRule| {
         let redirects = rule
@@ -216,7 +216,7 @@ pub fn of_route(route: &HttpRouteSpec) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Facts about an Ingress: each path and where it leads.
+/// Facts about an Ingress: each path and its backend.
 pub fn of_ingress(ingress: &Object) -> Vec<(String, String)> {
     let spec = k8s_model::ingress::IngressSpec::of(ingress);
     let paths = spec.rules.iter().flat_map(|rule| {

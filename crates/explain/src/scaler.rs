@@ -1,14 +1,14 @@
-//! What an autoscaler says of itself, read from its status.
+//! State of an autoscaler, read from its status.
 
 use crate::waits::Health;
 use i18n::{Message, msg};
 use k8s_model::{Body, Object};
 use serde_json::Value;
 
-/// Where upstream's default for scaling down is not overridden, in seconds.
+/// Upstream's default of `stabilizationWindowSeconds` for scaling down.
 const DEFAULT_WINDOW_SECONDS: i64 = 300;
 
-/// The status of a condition and its reason.
+/// Returns the status of a condition and its reason.
 fn condition<'a>(scaler: &'a Object, kind: &str) -> (&'a str, &'a str) {
     let Body::Other(body) = &scaler.body else {
         return ("", "");
@@ -23,7 +23,7 @@ fn condition<'a>(scaler: &'a Object, kind: &str) -> (&'a str, &'a str) {
     (text("status"), text("reason"))
 }
 
-/// For how many seconds it still takes the highest of its recent recommendations, at most; nothing if it does not scale down.
+/// Maximum number of seconds for which an older, higher recommendation still applies; `None` if it does not.
 pub fn stabilizes(scaler: &Object) -> Option<i64> {
     let Body::Other(body) = &scaler.body else {
         return None;
@@ -36,7 +36,7 @@ pub fn stabilizes(scaler: &Object) -> Option<i64> {
         .then(|| window().unwrap_or(DEFAULT_WINDOW_SECONDS))
 }
 
-/// For how many seconds its policies may hold it back, at most; nothing if they do not.
+/// Maximum number of seconds for which its policies may limit scaling; `None` if they do not.
 pub fn held_by_policies(scaler: &Object) -> Option<i64> {
     let Body::Other(body) = &scaler.body else {
         return None;
@@ -53,7 +53,7 @@ pub fn held_by_policies(scaler: &Object) -> Option<i64> {
         .max()
 }
 
-/// Where it stands: how many Pods there are, what it measures, and what keeps it from the number that it wants.
+/// Describes an autoscaler's state: the number of Pods, its metrics, and what keeps it from the desired number.
 pub fn state(scaler: &Object) -> Option<(Message, Health)> {
     let Body::Other(body) = &scaler.body else {
         return None;
@@ -68,7 +68,7 @@ pub fn state(scaler: &Object) -> Option<(Message, Health)> {
     let pods = status["currentReplicas"].as_i64()?;
     let measured = status["currentMetrics"].as_array().into_iter().flatten();
     let percent = |value: &Value, of: &str| value["resource"][of]["averageUtilization"].as_i64();
-    // Within a tenth of its target it does nothing.
+    // Within the tolerance of a tenth around its target it does not scale.
     let mut far = false;
     let metrics: Vec<Message> = spec["metrics"]
         .as_array()

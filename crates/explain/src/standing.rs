@@ -1,4 +1,4 @@
-//! Where an object stands, in one sentence: its state, what is wrong or under way, and the root cause; and the one remedy to try first.
+//! State of an object in one sentence: its state, the problem or progress, and the root cause; and the one remedy to try first.
 
 use super::diagnose::Diagnosis;
 use super::progress;
@@ -23,31 +23,31 @@ use projection::model::PodState;
 use projection::totals::PodTotals;
 use serde_json::{Map, Value};
 
-/// Paths of an Ingress that are named.
+/// Maximum number of paths of an Ingress that are named.
 const MAX_PATHS_NAMED: usize = 3;
 
-/// Services that are looked through for those of a Pod's namespace, and how many of these it is asked about.
+/// Maximum number of Services scanned for those of a Pod's namespace, and of these, to which requests are evaluated.
 const MAX_SERVICES_SCANNED: usize = 64;
 const MAX_SERVICES_ASKED: usize = 8;
 
-/// Where an object stands.
+/// State of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// The object.
+    /// Object.
     pub object: ObjectRef,
-    /// Whether something has gone wrong, is under way or is well.
+    /// Health of the object.
     pub health: Health,
-    /// The sentence.
+    /// Sentence.
     pub sentence: Message,
-    /// The object with the root cause, if it is another one and exists.
+    /// Object with the root cause, if it is another one and exists.
     pub root: Option<ObjectRef>,
-    /// The remedy to try first, by its place among those of the object's diagnosis.
+    /// Index of the remedy to try first, among those of the object's diagnosis.
     pub remedy: Option<usize>,
 }
 
-/// An object that is not there: gone, or yet to come.
+/// Describes an object that does not exist: deleted, or not created yet.
 fn gone(sim: &Sim, key: &ObjectRef) -> Message {
-    // All of a long history may be looked through: no key is made of what is passed.
+    // A long history may be scanned completely: no keys are allocated.
     let is = |object: &Object| {
         object.kind == key.kind
             && object.meta.name == key.name
@@ -64,7 +64,7 @@ fn gone(sim: &Sim, key: &ObjectRef) -> Message {
     }
 }
 
-/// Where an object stands, given what it waits for down to the root, and which of its remedies were found to help.
+/// Returns the state of an object, given its chain of waiting down to the root, and the remedies that were found to help.
 pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool]) -> Standing {
     let object = sim.get(key);
     let Some(first) = found.first() else {
@@ -83,7 +83,7 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
             remedy: None,
         };
     };
-    // What has gone wrong is the cause, though something beyond it may still be under way.
+    // A failure is the cause, even if something beyond it is still in progress.
     let root = found
         .iter()
         .rev()
@@ -100,15 +100,15 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
     );
     let sentence = match (&first.waits, &root.waits) {
         _ if root.object == first.object || root.waits == first.waits => told,
-        // The budget tells of another Pod that it refused.
+        // The budget names another refused Pod.
         (Waits::EvictionRefused { .. }, Waits::EvictionRefused { .. }) => told,
-        // The order of its Pods is no news while something is wrong with one of them.
+        // The order of its Pods does not matter while one of them has a problem.
         (Waits::Ordinal { .. }, waits) if waits.is_bad() => {
             msg::standing_of_object(root.object.kind, &root.object.name, root.headline())
         }
         _ => msg::standing_because(told, root.headline(), root.object.kind, &root.object.name),
     };
-    // A Pod of its own may be awaited though nothing is wrong with it.
+    // It may wait for a Pod of its own that has no problem.
     let awaited = found
         .last()
         .and_then(|last| last.waits_for.as_ref())
@@ -130,7 +130,7 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
     }
 }
 
-/// What is said of an object that a chart means for a moment of Helm's: applied as a manifest, it is there from then on.
+/// Adds a note for a Helm hook: applied as a manifest, the object stays.
 fn with_hook(object: &Object, sentence: Message) -> Message {
     match object.meta.annotation("helm.sh/hook") {
         Some(hook) => msg::standing_helm_hook(sentence, hook.as_str(), object.kind),
@@ -138,12 +138,12 @@ fn with_hook(object: &Object, sentence: Message) -> Message {
     }
 }
 
-/// The same for an object of which nothing is known yet.
+/// Returns the state of an object without a diagnosis made before.
 pub fn of(sim: &Sim, key: &ObjectRef) -> Standing {
     standing(sim, key, &diagnose::chain_of_waiting(sim, key), &[])
 }
 
-/// The first of several objects that is stuck, with its name and where it stands.
+/// Returns the first stuck object of several, with its name and state.
 pub fn first_stuck<'a>(
     sim: &Sim,
     keys: impl IntoIterator<Item = &'a ObjectRef>,
@@ -159,7 +159,7 @@ pub fn first_stuck<'a>(
     ))
 }
 
-/// How an object came to be as it is, newest first. Asked about the root cause where something is wrong.
+/// Returns the chain of causes of an object's current state, newest first. In case of a problem it is computed for the root cause.
 pub fn chain(sim: &Sim, journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
     let version = sim
         .get(key)
@@ -167,7 +167,7 @@ pub fn chain(sim: &Sim, journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
     words::chain(journal, sim.delays(), key, version)
 }
 
-/// The state of an object that waits for nothing.
+/// Returns the state of an object that waits for nothing.
 fn state(sim: &Sim, object: &Object) -> (Message, Health) {
     let well_if = |well: bool| if well { Health::Well } else { Health::Waiting };
     let pods =
@@ -186,7 +186,7 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
                 msg::standing_on_node(word, &pod.node_name)
             };
             match state {
-                // A Pod of its own was made to look around: whom it cannot reach is what one asks it.
+                // A bare Pod was created for debugging: the connections that fail from it are what matters.
                 PodState::Ready if object.meta.controller().is_none() => {
                     match failing_request(sim, object) {
                         Some((service, why)) => (
@@ -250,7 +250,7 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
     }
 }
 
-/// The first Service of its namespace with ready endpoints that a Pod cannot reach, and why.
+/// Returns the first Service of its namespace with ready endpoints that a Pod cannot reach, and the reason.
 fn failing_request<'a>(sim: &'a Sim, pod: &Object) -> Option<(&'a str, Vec<Message>)> {
     let pod = sim.get(&pod.key())?;
     let near = |service: &&'a std::rc::Rc<Object>| service.meta.namespace == pod.meta.namespace;
@@ -266,7 +266,7 @@ fn failing_request<'a>(sim: &'a Sim, pod: &Object) -> Option<(&'a str, Vec<Messa
             } else {
                 rules::of_attempt(&attempt)
             };
-            // Once policies allowed it, this would be next.
+            // Once policies allowed the connection, this would fail next.
             if !why.is_empty() && attempt.outcome != RequestOutcome::Refused {
                 why.extend(
                     unanswered_port(sim.server(), service)
@@ -324,7 +324,7 @@ fn ingress_state(ingress: &Object) -> (Message, Health) {
     match address(ingress) {
         Some(address) => {
             let (paths, spec) = (rules::of_ingress(ingress), IngressSpec::of(ingress));
-            // A few are named; of an Ingress without a default backend it is said what becomes of all others.
+            // A few paths are named; without a default backend, the fate of all others is described too.
             let few =
                 spec.default_backend.is_none() && (1..=MAX_PATHS_NAMED).contains(&paths.len());
             let words = match few {
@@ -371,7 +371,7 @@ fn route_state(sim: &Sim, route: &Object) -> (Message, Health) {
     )
 }
 
-/// To whom a binding grants its role.
+/// Describes the subjects to which a binding grants its role.
 fn grants(binding: &Map<String, Value>) -> Message {
     let role = binding.get("roleRef").unwrap_or(&Value::Null);
     let subjects = binding

@@ -1,4 +1,4 @@
-//! The story: a readable line for every write, with who made it and why.
+//! The story: a readable line for every write, with its actor and reason.
 
 use super::why;
 use apiserver::{Op, Record};
@@ -7,16 +7,16 @@ use k8s_model::Kind;
 use scenario::{Finished, Observer};
 use std::io::Write;
 
-/// Writes the story of a run while it runs.
+/// Writer of the story of a run, while it runs.
 pub struct Story<W: Write> {
     to: W,
     told: usize,
-    /// The first error of the writer; nothing is written after it.
+    /// First error of the writer; nothing is written after it.
     pub error: Option<std::io::Error>,
 }
 
 impl<W: Write> Story<W> {
-    /// A story into a writer.
+    /// Creates a story into a writer.
     pub fn new(to: W) -> Self {
         Story {
             to,
@@ -44,6 +44,7 @@ impl<W: Write> Observer for Story<W> {
             };
             let what = match &entry.record {
                 Record::Command(text) => format!("$ {text}"),
+                Record::Fault(fault) => format!("$ fault {fault}"),
                 Record::Refused(refused) => format!("refused {}: {}", refused.key, refused.error),
                 Record::Forgotten => continue,
                 Record::Write { object, .. } if object.kind == Kind::Event => continue,

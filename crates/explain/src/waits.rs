@@ -1,4 +1,4 @@
-//! Why something has not happened, as data. `diagnose` finds it, `headline` makes messages of it.
+//! Reasons why something has not happened, as data. `diagnose` finds them, `headline` turns them into messages.
 
 use apiserver::journal::Op;
 use i18n::Message;
@@ -9,373 +9,373 @@ pub use super::fact_label::FactLabel;
 pub use super::gateway_fault::GatewayFault;
 pub use scheduler::refuses::Refuses;
 
-/// What a volume lacks to serve a claim.
+/// Mismatch of a volume and a claim.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unfit {
-    /// It is smaller.
+    /// The volume is smaller than requested.
     Small {
-        /// Its capacity.
+        /// Capacity of the volume.
         has: Str,
-        /// What the claim requests.
+        /// Request of the claim.
         asks: Str,
     },
-    /// It is of another class.
+    /// The volume has another class.
     Class {
-        /// Its class.
+        /// Class of the volume.
         has: Str,
-        /// The claim's.
+        /// Class of the claim.
         asks: Str,
     },
-    /// It lacks an access mode.
+    /// The volume lacks an access mode.
     Access {
-        /// What it has.
+        /// Access modes of the volume.
         has: Str,
-        /// The mode asked for.
+        /// Requested access mode.
         asks: Str,
     },
-    /// Filesystem or Block.
+    /// The volume modes differ: Filesystem or Block.
     Mode {
-        /// What it is.
+        /// Volume mode of the volume.
         has: Str,
-        /// What is asked for.
+        /// Requested volume mode.
         asks: Str,
     },
-    /// The claim's selector does not match its labels.
+    /// The claim's selector does not match the volume's labels.
     Selector,
-    /// It is bound to or kept for another claim.
+    /// The volume is bound to or reserved for another claim.
     Taken {
-        /// That claim.
+        /// Other claim.
         by: Str,
-        /// Its phase.
+        /// Phase of the volume.
         phase: Str,
     },
-    /// Nothing is against it: the binder has not looked yet.
+    /// The volume fits: the binder has not looked at it yet.
     Fits,
 }
 
-/// One thing that decides, with its value.
+/// Deciding fact, with its value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DecidingFact {
-    /// A node's refusal.
+    /// Refusal of a node.
     Node(Str, Refuses),
-    /// A node that would do.
+    /// Node that would fit.
     Fits(Str),
-    /// A volume and what it lacks.
+    /// Volume and its mismatch.
     Volume(Str, Unfit),
-    /// A number.
+    /// Number.
     Count(FactLabel, i64),
-    /// A word or a name.
+    /// Word or name.
     Word(FactLabel, Str),
-    /// A value in words.
+    /// Value in words.
     Said(FactLabel, Message),
-    /// An instant, in milliseconds.
+    /// Instant in milliseconds.
     At(FactLabel, u64),
 }
 
-/// What is missing.
+/// Missing condition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Waits {
     // Pods.
     /// A Pod has scheduling gates.
     Gated,
-    /// A Pod is for another scheduler.
+    /// A Pod names another scheduler.
     OtherScheduler(Str),
     /// A Pod fits no node.
     NoNode {
         /// Number of nodes that refuse it.
         nodes: usize,
     },
-    /// Others go so that it fits on this node.
+    /// Other Pods are being preempted so that it fits on this node.
     Preempting(Str),
     /// The claim of a Pod does not exist.
     ClaimMissing(Str),
-    /// The claim of a Pod is on its way out.
+    /// The claim of a Pod is terminating.
     ClaimLeaves(Str),
     /// The claim of a Pod has lost its volume.
     ClaimLost(Str),
     /// The claim of a Pod is not bound.
     ClaimUnbound(Str),
-    /// The kubelet of its node is silent.
+    /// The kubelet of its node does not report.
     NodeSilent(Str),
-    /// Its node does not exist.
+    /// The node of a Pod does not exist.
     NodeMissing(Str),
-    /// A ConfigMap or Secret that it names does not exist.
+    /// A ConfigMap or Secret that it references does not exist.
     SourceMissing(Str),
-    /// A ConfigMap or Secret lacks a key that it names.
+    /// A ConfigMap or Secret lacks a referenced key.
     KeyMissing {
         /// `ConfigMap settings`
         of: Str,
-        /// The key.
+        /// Key.
         key: Str,
     },
     /// The image cannot be pulled.
     Image(Str),
-    /// A container ends again and again.
+    /// A container is in a crash loop.
     Crashes {
-        /// The container.
+        /// Container.
         container: Str,
-        /// Its exit code.
+        /// Exit code.
         code: i32,
     },
     /// A container uses more memory than its limit.
     OutOfMemory {
-        /// The container.
+        /// Container.
         container: Str,
-        /// Its limit.
+        /// Memory limit.
         limit: Str,
     },
-    /// A probe asks a port where nothing listens.
+    /// A probe uses a port on which nothing listens.
     ProbePort {
-        /// The container.
+        /// Container.
         container: Str,
         /// `liveness`
         probe: Str,
-        /// The port.
+        /// Port.
         port: i32,
     },
-    /// It runs and is not ready.
+    /// A container is running and not ready.
     NotReady(Str),
-    /// An init container does not end well.
+    /// An init container fails.
     Init(Str),
-    /// It has failed for good.
+    /// A Pod has failed for good.
     PodFailed(Str),
-    /// It is deleted and held by this.
+    /// An object is being deleted and held by this.
     Held(Str),
 
     // Faults.
-    /// A fault has slowed the loop that it waits for, and others are before it.
+    /// A fault has slowed the loop that it waits for, and other keys are queued before it.
     SlowLoop {
-        /// The loop.
+        /// Loop.
         name: Str,
-        /// What each pass takes.
+        /// Duration of each pass.
         each: Str,
     },
     /// A fault has slowed the loop that is processing it.
     SlowPass {
-        /// The loop.
+        /// Loop.
         name: Str,
-        /// What each pass takes.
+        /// Duration of each pass.
         each: Str,
     },
-    /// It is in the queue of a slowed loop, which has nothing to do for it.
+    /// The object is in the queue of a slowed loop, which has nothing to do for it.
     SlowIdle(Str),
     /// A fault delays a watch event.
     LateEvent {
-        /// Whose watch it is.
+        /// Component with the watch.
         component: Str,
-        /// Of which kind.
+        /// Kind of the object.
         kind: Str,
     },
-    /// A fault delays a watch event about the object itself.
+    /// A fault delays a watch event of the object itself.
     OwnLate {
-        /// Whose watch it is.
+        /// Component with the watch.
         component: Str,
-        /// What happened to it.
+        /// Operation of the event.
         told: Op,
     },
     /// A fault has dropped a watch event.
     LostEvent {
-        /// Whose watch it is.
+        /// Component with the watch.
         component: Str,
-        /// Of which kind.
+        /// Kind of the object.
         kind: Str,
-        /// Whether everything is listed soon.
+        /// True if the component relists soon.
         lists: bool,
     },
 
     // Workloads.
-    /// A new template while the rollout is paused.
+    /// The template was changed while the rollout is paused.
     Paused,
     /// The API server refuses new Pods.
     Refused(Str),
     /// Pod Security refuses new Pods at this level.
     Insecure(Str),
-    /// The API server refused a Pod, and would accept it now: the controller has not tried again.
+    /// The API server refused a Pod, and would accept it now: the controller has not retried yet.
     RefusedBefore,
     /// A quota has no room for more Pods.
     Quota {
-        /// The quota.
+        /// Quota.
         name: Str,
-        /// The resource that is exceeded.
+        /// Resource that is exceeded.
         resource: Str,
-        /// What is used of it.
+        /// Current usage.
         used: Str,
-        /// Its limit.
+        /// Hard limit.
         hard: Str,
     },
-    /// No progress for so many seconds.
+    /// A rollout has made no progress for this many seconds.
     Deadline(i64),
-    /// A rollout that waits for its new Pods.
+    /// A rollout waits for its new Pods.
     Rollout {
-        /// Pods of the new template that are ready.
+        /// Ready Pods of the new template.
         updated: i32,
-        /// Pods wanted.
+        /// Desired Pods.
         desired: i32,
     },
     /// Pods are missing or not ready.
     Pods {
-        /// Ready.
+        /// Ready Pods.
         ready: i32,
-        /// Wanted.
+        /// Desired Pods.
         desired: i32,
     },
-    /// A StatefulSet does nothing more until this Pod is ready.
+    /// A StatefulSet pauses until this Pod is ready.
     Ordinal {
-        /// That Pod.
+        /// Pod.
         pod: Str,
-        /// The next one.
+        /// Next Pod.
         then: Str,
-        /// For how many seconds it must have been ready: `minReadySeconds`.
+        /// Seconds for which it must have been ready: `minReadySeconds`.
         seconds: i64,
     },
     /// A StatefulSet waits for a Pod of an earlier template that never becomes ready.
     StaysBroken(Str),
     /// Pods keep their old revision until a person acts: `OnDelete`, or a partition.
     KeepsOld {
-        /// So many.
+        /// Number of Pods.
         pods: i32,
         /// `OnDelete` or the partition.
         because: Str,
     },
-    /// The Service that would name the Pods does not exist.
+    /// The Service that governs the Pods' names does not exist.
     NoService(Str),
-    /// Nodes without a Pod of the DaemonSet.
+    /// Number of nodes without a Pod of the DaemonSet.
     NodesLeftOut(usize),
     /// A Job has failed.
     JobFailed(Str),
     /// A Job or CronJob is suspended.
     Suspended,
-    /// A Job waits before it tries again.
+    /// A Job waits for its back-off.
     BackOff {
-        /// Failures until now.
+        /// Number of failures so far.
         failed: i32,
-        /// How many it may have.
+        /// `backoffLimit`.
         limit: i32,
     },
-    /// A CronJob whose next run is not due.
+    /// The next run of a CronJob is not due.
     NotDue,
-    /// A CronJob whose last run has not ended.
+    /// The last run of a CronJob has not ended.
     StillRuns(Str),
-    /// A time zone that is not known.
+    /// The time zone is unknown.
     Zone(Str),
     /// An autoscaler cannot work.
     NoScaling(Str),
-    /// A namespace is deleted and not empty yet.
+    /// A namespace is being deleted and not empty yet.
     NamespaceContent {
-        /// Objects in it.
+        /// Number of objects in it.
         objects: usize,
-        /// The kind of the one that is in the way.
+        /// Kind of the object that blocks the deletion.
         kind: Str,
-        /// Its name.
+        /// Name of that object.
         name: Str,
     },
-    /// A budget lets no Pod go.
+    /// A budget allows no disruption.
     NoDisruption,
     /// A person drains a node, and a budget refuses the eviction of a Pod.
     EvictionRefused {
-        /// The Pod.
+        /// Pod.
         pod: Str,
-        /// The budget.
+        /// Budget.
         budget: Str,
     },
 
     // Nodes.
     /// A node is not ready.
     NodeNotReady,
-    /// The kubelet of a node is silent, and the control plane has not marked it yet.
+    /// The kubelet of a node does not report, and the control plane has not marked the node yet.
     NodeSilentUnnoticed,
 
     // Storage.
-    /// No class, and no volume that fits.
+    /// There is no class, and no volume that fits.
     NoClass,
     /// The class does not exist, and no volume fits.
     ClassMissing(Str),
-    /// The class waits for a Pod that uses the claim.
+    /// The class waits for the first consumer of the claim.
     FirstConsumer,
     /// The class's provisioner is not running.
     NoProvisioner(Str),
-    /// The volume that it names does not exist or does not fit.
+    /// The volume named by the claim does not exist or does not fit.
     NamedVolume(Str),
-    /// It fits a volume; the binder looks at all claims every 15 s.
+    /// The claim fits a volume; the binder looks at all claims every 15 s.
     NextLook(Str),
-    /// Its class came after the binder's last look at all claims.
+    /// The claim's class was created after the binder's last look at all claims.
     NextLookForClass(Str),
-    /// Deleted, but a Pod uses it, or a claim has it.
+    /// Deleted, but used by a Pod, or bound to a claim.
     InUse(Str),
     /// The volume is gone.
     Lost(Str),
-    /// The claim of a volume is gone, and the volume is kept.
+    /// The claim of a volume is gone, and the volume is retained.
     Released(Str),
     /// A volume could not be deleted.
     VolumeFailed,
 
     // Configuration.
-    /// So many Pods have a version of it that is no longer the current one, until they are restarted.
+    /// Number of Pods with an outdated version of a ConfigMap or Secret, until they are restarted.
     OldConfig(usize),
     /// The role of a binding does not exist.
     RoleMissing(k8s_model::Kind, Str),
 
     // Services.
-    /// There is none of this name here, but in another namespace.
+    /// There is no Service of this name here, but one in another namespace.
     ServiceElsewhere {
-        /// The Service.
+        /// Service.
         service: Str,
-        /// The namespace where it is.
+        /// Namespace of the Service.
         namespace: Str,
     },
-    /// No selector: somebody else has to write the addresses.
+    /// The Service has no selector: its endpoints have to be written by hand.
     NoSelector,
-    /// The namespace has no Pod at all.
+    /// The namespace has no Pods.
     NoPods,
     /// No Pod has the label.
     LabelDiffers {
-        /// The key.
+        /// Label key.
         key: Str,
-        /// The value asked for.
+        /// Requested value.
         value: Str,
     },
-    /// Pods match, none is ready.
+    /// Pods match, but none is ready.
     NoneReady(usize),
     /// No container has a port of this name.
     NoPort(Str),
-    /// No ready Pod listens on the port that requests are sent to.
+    /// No ready Pod listens on the target port.
     NotListening(i32),
     /// NetworkPolicies deny every other Pod a connection to the Pods of a Service.
     Isolated {
-        /// Their names.
+        /// Names of the policies.
         policies: Vec<Str>,
-        /// At which end: `Ingress` or `Egress`.
+        /// Direction in which they isolate: `Ingress` or `Egress`.
         direction: &'static str,
-        /// A port of the Service that no ready Pod listens on either.
+        /// Port of the Service on which no ready Pod listens either.
         unanswered: Option<i32>,
     },
 
     // Ingresses.
-    /// It names no class.
+    /// The Ingress names no class.
     NoIngressClass,
-    /// The class that it names does not exist.
+    /// The class named by the Ingress does not exist.
     IngressClassMissing(Str),
-    /// A path leads to a Service that does not exist.
+    /// A path has a backend Service that does not exist.
     BackendMissing {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
     },
-    /// A path leads to a port that its Service does not have.
+    /// A path has a backend port that its Service does not have.
     BackendPort {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
-        /// The port.
+        /// Port.
         port: Str,
     },
-    /// A path leads to a Service without a ready endpoint.
+    /// A path has a backend Service without a ready endpoint.
     BackendNotReady {
         /// Host and path.
         path: Str,
-        /// The Service.
+        /// Service.
         service: Str,
     },
 
@@ -383,29 +383,29 @@ pub enum Waits {
     BackendDenied {
         /// Host and path.
         path: Str,
-        /// The policies, by name.
+        /// Names of the policies.
         policies: Vec<Str>,
     },
 
-    /// Something of the Gateway API is not served.
+    /// An object of the Gateway API is not served.
     Gateway(GatewayFault),
 }
 
-/// How an object is.
+/// State of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// As it should be.
+    /// Healthy.
     Well,
-    /// Worth knowing; nothing is wrong.
+    /// Worth knowing, but nothing is wrong.
     Note,
-    /// Something is under way.
+    /// In progress.
     Waiting,
-    /// Something has gone wrong.
+    /// Failed or stuck.
     Stuck,
 }
 
 impl Waits {
-    /// How an object is that waits for this.
+    /// State of an object that waits for this.
     pub fn health(&self) -> Health {
         use Waits::*;
         match self {
@@ -426,7 +426,7 @@ impl Waits {
         }
     }
 
-    /// Whether it has gone wrong; otherwise it waits, as it should.
+    /// Returns true if something has gone wrong; otherwise the object waits as expected.
     pub fn is_bad(&self) -> bool {
         use Waits::*;
         !matches!(

@@ -1,14 +1,14 @@
-//! The reason of a write as a message, and the values that decided it.
+//! Reason of a write as a message, and the values that decided it.
 
 use apiserver::Why;
 use apiserver::why::DeletionRank;
 use i18n::format::{count, front};
 use i18n::{Arg, Message, msg};
 
-/// What a loop saw: a name and a value.
+/// Value seen by a loop, with its name.
 pub type Row = (Message, Message);
 
-/// The reason of a write; empty where there is nothing to say.
+/// Reason of a write; empty if there is nothing to say.
 pub fn reason(why: &Why) -> Message {
     match why {
         Why::Asked | Why::Bootstrap => Message::default(),
@@ -41,7 +41,7 @@ pub fn reason(why: &Why) -> Message {
         Why::Paused { paused: false } => msg::why_resumed(),
         Why::Retry(of) => msg::why_retry(&of.pod, &of.how, of.back_off * 1000),
         Why::TooFew { have, want } => msg::why_too_few(have, want),
-        // Where all have to go, none of them is chosen.
+        // If all are deleted, none is chosen.
         Why::TooMany { have, want: 0, .. } => msg::why_none_wanted(have),
         Why::TooMany {
             have, want, rank, ..
@@ -153,7 +153,7 @@ pub fn reason(why: &Why) -> Message {
     }
 }
 
-/// `3 → 2`
+/// Formats a change of size: `3 → 2`.
 pub fn sizes(from: i32, to: i32) -> String {
     format!("{} → {}", grouped(from), grouped(to))
 }
@@ -176,7 +176,7 @@ fn rank_reason(rank: DeletionRank) -> Message {
     }
 }
 
-/// What put a Pod before the others, in two or three words.
+/// Reason why a Pod ranked before the others for deletion, in two or three words.
 fn rank_short(rank: DeletionRank) -> Message {
     match rank {
         DeletionRank::Unassigned => msg::rank_short_unassigned(),
@@ -191,12 +191,12 @@ fn rank_short(rank: DeletionRank) -> Message {
     }
 }
 
-/// A sum or a difference with its terms, as the value of a row.
+/// Sum or difference with its terms, as the value of a row.
 fn sum(text: String) -> Message {
     Message::only(Arg::Change(text.into()))
 }
 
-/// `3 − 2 = 1`
+/// Formats a difference: `3 − 2 = 1`.
 fn difference(more: i32, less: i32) -> Message {
     sum(format!(
         "{} − {} = {}",
@@ -210,7 +210,7 @@ fn number(n: impl Into<i18n::Int>) -> Message {
     Message::count(n)
 }
 
-/// What the loop saw: names and values. The last one is the conclusion. Nothing where the sentence says it all.
+/// Values seen by the loop, with their names. The last one is the conclusion. Empty if the sentence says everything.
 pub fn evidence(why: &Why) -> Vec<Row> {
     match why {
         Why::RolloutDown {
@@ -227,7 +227,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
                 (msg::row_removable(), difference(*available, *at_least)),
             ];
             if goes != spare {
-                // It has fewer, or another set has taken some.
+                // It has fewer, or another ReplicaSet has taken some.
                 let least = |n: i32| count(n.max(0) as usize);
                 rows.push((
                     msg::row_scaled_down_by(),
@@ -252,7 +252,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
                 more if more == room => {
                     format!("{} + {} = {}", grouped(*from), grouped(room), grouped(*to))
                 }
-                // More would be allowed than are wanted.
+                // More would be allowed than are desired.
                 more => format!(
                     "{} + min({}; {}) = {}",
                     grouped(*from),

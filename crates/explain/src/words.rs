@@ -1,4 +1,4 @@
-//! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
+//! The journal in words: the effect of an entry, the values seen by the loop, and the chain of causes of a write.
 
 use super::effect::effect;
 use super::why::Row;
@@ -7,8 +7,8 @@ use crate::why;
 use apiserver::StatusReason;
 use apiserver::Why;
 use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
-use cluster::fault::{Fault, NodeFault};
-use controller_runtime::late::DelayLog;
+use controller_runtime::watch_faults::DelayLog;
+use fault::{Fault, NodeFault};
 use i18n::format::count;
 use i18n::{Message, msg};
 use k8s_model::{Kind, Object, ObjectRef};
@@ -17,41 +17,41 @@ use projection::changes::{ChangedField, fields};
 use projection::marks::{LANES, Mark, OTHERS};
 use projection::model::PodState;
 
-/// One item of the chain.
+/// Item of a chain of causes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
-    /// Its place in the journal.
+    /// Id of the journal entry.
     pub entry: EntryId,
-    /// Milliseconds.
+    /// Time in milliseconds.
     pub at: u64,
-    /// `deployment-controller`, `kubelet node-2`, `you`
+    /// Actor: `deployment-controller`, `kubelet node-2`, `you`.
     pub actor: Message,
-    /// The icon of the actor.
+    /// Icon of the actor.
     pub icon: &'static str,
-    /// Whether a person did it.
+    /// True if a person did it.
     pub user: bool,
-    /// What it did, a sentence.
+    /// Effect, as a sentence.
     pub effect: Message,
-    /// Why, in a few words.
+    /// Reason in a few words.
     pub short: Message,
-    /// What the loop saw, name and value; the last is the conclusion.
+    /// Values seen by the loop, with names; the last is the conclusion.
     pub saw: Vec<Row>,
-    /// The object it wrote.
+    /// Object written.
     pub object: Option<ObjectRef>,
 }
 
-/// Letters of the ends of generated names: those of `apimachinery`'s `rand.String`.
+/// Characters of the suffixes of generated names: those of `apimachinery`'s `rand.String`.
 const GENERATED: &str = "bcdfghjklmnpqrstvwxz2456789";
-/// Letters of a name that is written whole.
+/// Maximum length of a name that is written in full.
 const WHOLE: usize = 20;
 
-/// The same message for a narrow place: of a generated name only its end, which tells it apart, so that what was done to it stays in sight.
+/// Shortens a message for a narrow place: only the distinguishing suffix of a generated name is kept, so that the effect stays visible.
 pub fn in_short(effect: &Message) -> Message {
     let short = |name: &str| {
         if name.len() <= 12 || name.contains('…') {
             return name.into();
         }
-        // An ordinal or a short word says too little, and a name that a person chose tells most as a whole, where it is not too long.
+        // An ordinal or a short word is not informative enough, and a name chosen by a person is best shown in full, if it is not too long.
         let is_told = |end: &str| {
             end.len() > 3 && (name.len() > WHOLE || end.chars().all(|c| GENERATED.contains(c)))
         };
@@ -64,7 +64,7 @@ pub fn in_short(effect: &Message) -> Message {
     effect.with_names(&short)
 }
 
-/// Who acted, and their icon.
+/// Returns the actor of an entry, and its icon.
 pub fn actor(entry: &Entry) -> (Message, &'static str) {
     let icon = match entry.actor.name {
         "user" => "i-user",
@@ -79,12 +79,12 @@ pub fn actor(entry: &Entry) -> (Message, &'static str) {
     (who, icon)
 }
 
-/// Whether an entry is a command that changes nothing.
+/// Returns true if an entry is a command that changes nothing.
 pub fn only_reads(entry: &Entry) -> bool {
     matches!(&entry.record, Record::Command(line) if kubectl::only_reads(line))
 }
 
-/// The lane of the timeline an entry belongs to.
+/// Returns the lane of the timeline to which an entry belongs.
 pub fn lane(entry: &Entry) -> Option<u8> {
     if entry.is_event() || only_reads(entry) {
         return None;
@@ -92,19 +92,18 @@ pub fn lane(entry: &Entry) -> Option<u8> {
     lane_of(entry.actor.name)
 }
 
-/// The mark of an entry.
+/// Returns the mark of an entry.
 pub fn mark(entry: &Entry) -> Option<Mark> {
-    let fault = matches!(&entry.record, Record::Command(line) if line.starts_with("fault "));
     Some(Mark {
         at: entry.time.0 / 1000,
         lane: lane(entry)?,
         bad: is_bad(entry),
-        fault,
+        fault: entry.fault().is_some(),
         count: 1,
     })
 }
 
-/// The lane of the loop of this name.
+/// Returns the lane of the loop with this name.
 pub fn lane_of(name: &str) -> Option<u8> {
     let of = |lane: &str| {
         LANES
@@ -121,8 +120,8 @@ pub fn lane_of(name: &str) -> Option<u8> {
     }
 }
 
-/// Whether an entry tells of a failure. A conflict is none: whoever wrote from an old version reads again; nor is it one where a loop finds
-/// that what it makes is there already, or that what it writes is gone.
+/// Returns true if an entry is a failure. A conflict is not: the writer reads again and retries; neither is a loop's create of an existing
+/// object or its write to a deleted one.
 pub fn is_bad(entry: &Entry) -> bool {
     match &entry.record {
         Record::Refused(refused) => match refused.error.reason {
@@ -136,15 +135,15 @@ pub fn is_bad(entry: &Entry) -> bool {
                     && object.kind == Kind::Pod
                     && status(object).0 == PodState::Failed)
         }
-        Record::Command(_) | Record::Forgotten => false,
+        Record::Command(_) | Record::Fault(_) | Record::Forgotten => false,
     }
 }
 
-/// The reason in a few words.
+/// Reason in a few words.
 pub fn because(entry: &Entry) -> Message {
     match &entry.why {
         Why::Bootstrap => msg::why_bootstrap(),
-        // The sentence has said so.
+        // The sentence already says so.
         Why::Revision { .. } | Why::Scaled { .. } | Why::Stopped => Message::default(),
         why => why::reason(why),
     }
@@ -166,8 +165,8 @@ fn reason(journal: Journal<'_>, id: EntryId) -> Option<Reason> {
     })
 }
 
-/// The entry that last decided about an object: what a loop did to the objects it keeps is its newest decision, more than
-/// the numbers it wrote down.
+/// Returns the index of the last decision about an object: for a controller, its latest action on the objects that it owns takes precedence
+/// over its status updates.
 fn newest(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<usize> {
     let near = journal.from(journal.len().saturating_sub(MAX_SCANNED_ENTRIES));
     let own = |entry: &Entry| concerns(entry, key);
@@ -180,7 +179,7 @@ fn newest(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<usize> 
         .or_else(|| written(journal, version))
 }
 
-/// Whether an entry only records something: a status, a revision, a quota's usage, annotations. Such a write decides nothing.
+/// Returns true if an entry only records something: a status, a revision, a quota's usage, annotations. Such a write decides nothing.
 fn only_records(entry: &Entry) -> bool {
     let Record::Write {
         op: Op::Modified,
@@ -197,13 +196,13 @@ fn only_records(entry: &Entry) -> bool {
         Why::Observed | Why::Revision { .. } | Why::QuotaCharged { .. } | Why::Budget { .. } => {
             true
         }
-        // What a loop notes in an annotation may be a decision.
+        // An annotation set by a loop may be a decision.
         Why::Asked => fields(before, object).iter().all(annotates),
         _ => false,
     }
 }
 
-/// Whether an entry wrote the object, is what the loop of its kind did to what it keeps, or took one of its Pods.
+/// Returns true if an entry wrote the object, is an action of the loop of its kind on an object that it owns, or removed one of its Pods.
 pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
     let itself = |object: &Object| {
         object.kind == key.kind
@@ -225,9 +224,9 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
                 .is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
             && (own_loop() || takes_pod(entry))
     };
-    if let Record::Command(line) = &entry.record {
-        let powers = || matches!(Fault::of_command(line), Some(Fault::Node(NodeFault::Up | NodeFault::Down, node)) if node == key.name);
-        return key.kind == Kind::Node && powers();
+    if entry.is_command() {
+        let powers = |fault: &Fault| matches!(fault, Fault::Node(NodeFault::Up | NodeFault::Down, node) if *node == key.name);
+        return key.kind == Kind::Node && entry.fault().is_some_and(powers);
     }
     !entry.is_event()
         && entry
@@ -235,7 +234,7 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
             .is_some_and(|(_, object)| itself(object) || kept(object))
 }
 
-/// Whether a write begins the deletion of a Pod, or removes it at once.
+/// Returns true if a write starts the deletion of a Pod, or removes it at once.
 fn takes_pod(entry: &Entry) -> bool {
     let Record::Write { op, object, before } = &entry.record else {
         return false;
@@ -253,13 +252,13 @@ fn takes_pod(entry: &Entry) -> bool {
         }
 }
 
-/// In a longer history the newest decision about an object is looked for among so many entries, and what led from one to
-/// another as well: some seconds of a very large cluster.
+/// Maximum number of entries searched for the newest decision about an object, and for the links of a chain: some seconds of a very large
+/// cluster.
 const MAX_SCANNED_ENTRIES: usize = 20_000;
 
-/// The entry that wrote this version.
+/// Returns the index of the entry that wrote this version.
 fn written(journal: Journal<'_>, version: u64) -> Option<usize> {
-    // Not every entry is a write; the next one that is tells how far this is.
+    // Not every entry is a write; the next write gives the version.
     let before = |at: usize| {
         let next = journal.from(at).iter().find_map(Entry::write);
         next.is_some_and(|(_, object)| object.meta.resource_version < version)
@@ -285,13 +284,13 @@ fn written(journal: Journal<'_>, version: u64) -> Option<usize> {
         .map(|_| at)
 }
 
-/// What was last decided about an object.
+/// Returns the last decision about an object.
 pub fn last(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<Reason> {
     reason(journal, newest(journal, key, version)? as EntryId)
 }
 
-/// How the newest change of an object came about: newest first, the person's action last. Several writes of
-/// one person's command are one item. `version` is that of the object; nothing if it is gone.
+/// Returns the chain of causes of an object's newest change: newest first, the person's action last. Several writes of one command are one
+/// item. `version` is the object's resourceVersion, 0 if it is gone.
 pub fn chain(
     journal: Journal<'_>,
     held_up: &DelayLog,
@@ -302,7 +301,7 @@ pub fn chain(
         .map_or_else(Vec::new, |at| chain_of(journal, held_up, at as EntryId))
 }
 
-/// How one entry of the journal came about, in the same way.
+/// Returns the chain of causes of one journal entry.
 pub fn chain_of(journal: Journal<'_>, held_up: &DelayLog, id: EntryId) -> Vec<Reason> {
     let mut out: Vec<Reason> = Vec::new();
     let (mut at, mut left) = (Some(id), MAX_SCANNED_ENTRIES);
@@ -314,7 +313,7 @@ pub fn chain_of(journal: Journal<'_>, held_up: &DelayLog, id: EntryId) -> Vec<Re
         let fault = held_up.by(journal, id);
         faults.extend(fault.filter(|fault| !faults.contains(fault)));
         at = cause(journal, id, &mut left);
-        // Pure status writes between two decisions add nothing to the reader.
+        // Pure status writes between two decisions are not informative.
         let dull =
             matches!(entry.why, Why::Observed | Why::Binding) && !out.is_empty() && at.is_some();
         if !dull {
@@ -324,7 +323,7 @@ pub fn chain_of(journal: Journal<'_>, held_up: &DelayLog, id: EntryId) -> Vec<Re
             break;
         }
     }
-    // The command says it better than the write that it made; one that had to try for long says only when it began.
+    // The command replaces the write that it made; a command that retried for long only gives its start.
     if let [.., before, last] = out.as_slice()
         && before.user
         && last.user
@@ -353,7 +352,7 @@ pub fn chain_of(journal: Journal<'_>, held_up: &DelayLog, id: EntryId) -> Vec<Re
     out
 }
 
-/// What an entry led to since another: the decisions that were woken by it, so many at most.
+/// Returns the consequences of an entry since another one: the decisions that it woke, at most `most`.
 pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) -> Vec<Reason> {
     let since = since.max(id + 1);
     (since..)
@@ -371,14 +370,14 @@ pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) ->
         .collect()
 }
 
-/// The last step in a sentence, for those who do not see it: what was decided, more than what was written down.
+/// Describes the last step in a sentence, for screen readers: decisions take precedence over status updates.
 pub fn narrate(journal: Journal<'_>) -> Message {
     decision(journal, &|_| true)
         .map(|(entry, more)| sentence(entry, more))
         .unwrap_or_default()
 }
 
-/// The decision of the newest pass, and how many more of it are alike.
+/// Returns the decision of the newest pass, and the number of similar ones in it.
 fn decision<'a>(journal: Journal<'a>, seen: &dyn Fn(&Entry) -> bool) -> Option<(&'a Entry, usize)> {
     let last = journal.iter().rev().find(|entry| !entry.is_event())?;
     let pass = || {
@@ -394,7 +393,7 @@ fn decision<'a>(journal: Journal<'a>, seen: &dyn Fn(&Entry) -> bool) -> Option<(
             Why::Observed | Why::Revision { .. } | Why::NewRevision { .. }
         ) && seen(entry)
     };
-    // That a Pod is gone says more than what was written of it before.
+    // The removal of a Pod takes precedence over earlier writes to it.
     let removes = |entry: &&Entry| {
         matches!(entry.write(), Some((Op::Deleted, object)) if object.kind == Kind::Pod)
             && seen(entry)
@@ -412,8 +411,8 @@ fn decision<'a>(journal: Journal<'a>, seen: &dyn Fn(&Entry) -> bool) -> Option<(
     Some((entry, alike.saturating_sub(1)))
 }
 
-/// What was last decided, for a line beside the clock, and about which object: what a loop merely writes down of what it saw is
-/// passed over, and so is what the diagram does not draw.
+/// Caption beside the clock: the last decision, and its object. Mere status updates are skipped, and objects that the diagram does not
+/// draw.
 pub fn caption(
     journal: Journal<'_>,
     drawn: &dyn Fn(&ObjectRef, Op) -> bool,
@@ -438,17 +437,18 @@ pub fn caption(
     (said(entry, in_short(&effect(entry)), more), entry.key())
 }
 
-/// What the newest step did, and to which object, also where a loop only noted what it saw.
+/// Describes the newest step, and its object, even if a loop only updated a status.
 pub fn step(journal: Journal<'_>) -> (Message, Option<ObjectRef>) {
     let told = decision(journal, &|_| true);
     told.map(|(entry, more)| (said(entry, in_short(&effect(entry)), more), entry.key()))
         .unwrap_or_default()
 }
 
-/// Who did what, and how many more of the kind.
+/// Describes an action with its actor, and the number of similar ones.
 fn said(entry: &Entry, effect: Message, more: usize) -> Message {
-    // The sentence of a command says who.
-    let who = matches!(entry.record, Record::Command(_))
+    // The sentence of a command already has its actor.
+    let who = entry
+        .is_command()
         .then(Message::default)
         .unwrap_or_else(|| actor(entry).0);
     match (who.is_empty(), more) {
@@ -459,12 +459,12 @@ fn said(entry: &Entry, effect: Message, more: usize) -> Message {
     }
 }
 
-/// The same, and when.
+/// Describes an action with its actor and time.
 fn sentence(entry: &Entry, more: usize) -> Message {
     msg::effect_at(said(entry, effect(entry), more), entry.time.0 / 1000)
 }
 
-/// Numbers that stand alone get their thousands marked.
+/// Adds thousands separators to numbers that are words of their own.
 pub fn grouped(text: &str) -> String {
     let word = |word: &str| {
         let digits = word.trim_end_matches([',', ':', ';']);
@@ -476,8 +476,8 @@ pub fn grouped(text: &str) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Of the entries of a lane between two instants, in milliseconds, the first, or the first that failed; how many more there are; and
-/// the object that it is about. What a command wrote is the command's: it is counted once.
+/// Returns the first entry of a lane between two instants in milliseconds, or the first failure; the number of further entries; and the
+/// entry's object. The writes of a command are not counted separately.
 fn told_of(
     journal: Journal<'_>,
     from: u64,
@@ -492,7 +492,7 @@ fn told_of(
             .take_while(|entry| entry.time.0 / 1000 <= to)
             .filter(|entry| lane(entry) == Some(of))
     };
-    let is_command = |entry: &&Entry| matches!(entry.record, Record::Command(_));
+    let is_command = |entry: &&Entry| entry.is_command();
     let first = here()
         .find(|entry| is_bad(entry))
         .or_else(|| here().next())?;
@@ -515,14 +515,14 @@ fn told_of(
     ))
 }
 
-/// What the entries of a lane between two instants say, in milliseconds: the first, or the first that failed.
+/// Describes the entries of a lane between two instants in milliseconds: the first, or the first failure.
 pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Message {
     told_of(journal, from, to, of)
         .map(|(entry, more, _)| sentence(entry, more))
         .unwrap_or_default()
 }
 
-/// The object that is told of there; of a command, the first that it wrote.
+/// Returns the object of that entry; for a command, the first object that it wrote.
 pub fn object_at(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<ObjectRef> {
     told_of(journal, from, to, of)?.2
 }

@@ -1,6 +1,6 @@
-//! Virtual time and durations in words, as `MM:SS.mmm`, `27.6 s`, `4 min 18 s`.
+//! Formatting of virtual times and durations, as `MM:SS.mmm`, `27.6 s`, `4 min 18 s`.
 
-/// A point of virtual time, in milliseconds since the first event: `00:07.552`, from one hour
+/// Formats a point of virtual time, in milliseconds since the first event: `00:07.552`, from one hour
 /// `1:02:03.004`, from one day `2d 03:04:05`.
 pub fn clock(ms: u64) -> String {
     let (s, milli) = (ms / 1000, ms % 1000);
@@ -14,12 +14,12 @@ pub fn clock(ms: u64) -> String {
     }
 }
 
-/// A point of virtual time as objects tell it, in whole seconds: `00:07`.
+/// Formats a point of virtual time in whole seconds, as object timestamps have them: `00:07`.
 pub fn stamp(ms: u64) -> String {
     tick(ms, 1000)
 }
 
-/// A label of the time axis: milliseconds only where ticks are closer than a second.
+/// Formats a label of the time axis: milliseconds only where ticks are closer than a second.
 pub fn tick(ms: u64, step: u64) -> String {
     let full = clock(ms);
     if step < 1000 || ms >= 86_400_000 {
@@ -29,7 +29,7 @@ pub fn tick(ms: u64, step: u64) -> String {
     }
 }
 
-/// A duration: `840 ms`, `27.6 s`, `4 min 18 s`.
+/// Formats a duration: `840 ms`, `27.6 s`, `4 min 18 s`.
 pub fn duration(ms: u64) -> String {
     match ms {
         0..1000 => format!("{ms} ms"),
@@ -39,12 +39,12 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
-/// A duration that somebody has asked for: `2 s` rather than `2.0 s`.
+/// Formats a configured duration: `2 s` rather than `2.0 s`.
 pub fn span(ms: u64) -> String {
     duration(ms).replace(".0 s", " s")
 }
 
-/// About how long: `52 s`, `59 min`, `3 h`, `2 d`.
+/// Formats a rounded duration: `52 s`, `59 min`, `3 h`, `2 d`.
 pub fn about(ms: u64) -> String {
     let (n, unit) = match ms / 1000 {
         s @ 0..60 => (s, "s"),
@@ -55,12 +55,12 @@ pub fn about(ms: u64) -> String {
     format!("{n} {unit}")
 }
 
-/// A count with thousands separators: `5,000`.
+/// Formats a count with thousands separators: `5,000`.
 pub fn count(n: usize) -> String {
     crate::count(n as i64)
 }
 
-/// A count that fits a narrow place: millions and more are rounded.
+/// Formats a count for a narrow place: millions and more are rounded.
 pub fn short_count(n: u64) -> String {
     if n < 10_000_000 {
         count(n as usize)
@@ -69,7 +69,7 @@ pub fn short_count(n: u64) -> String {
     }
 }
 
-/// A length as markup has it, to a thousandth. What floats bring of their own to be written is 15 kB.
+/// Length in CSS pixels, formatted to a thousandth. The standard formatting of floats costs 15 kB.
 #[derive(Clone, Copy)]
 pub struct Px(pub f64);
 
@@ -94,7 +94,7 @@ impl std::fmt::Display for Px {
     }
 }
 
-/// The first letter in upper case, as at the start of a sentence.
+/// Capitalizes the first letter, as at the start of a sentence.
 pub fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
@@ -106,7 +106,7 @@ pub fn sentence(text: &str) -> String {
     }
 }
 
-/// A long name, cut in the middle: `pvc-7d26…51f3`.
+/// Cuts a long name in the middle: `pvc-7d26…51f3`.
 pub fn middle(name: &str, most: usize) -> String {
     let chars: Vec<char> = name.chars().collect();
     if chars.len() <= most {
@@ -121,12 +121,12 @@ pub fn middle(name: &str, most: usize) -> String {
         .collect()
 }
 
-/// A volume's name: most are made of a uid. It is cut alike wherever it stands, so that one is known again.
+/// Cuts a volume's name: most contain a uid. It is cut to the same length everywhere, so that it can be recognized.
 pub fn volume(name: &str) -> String {
     middle(name, 10)
 }
 
-/// A long name, cut at the front: `…-5d59d67564`.
+/// Cuts a long name at the front: `…-5d59d67564`.
 pub fn front(name: &str, most: usize) -> String {
     let length = name.chars().count();
     if length <= most {

@@ -1,9 +1,9 @@
-// The hash of the ids of a catalogue: for build.rs, and for the page when it reads another language.
+// Hash of the ids of a catalogue: for build.rs, and for the page when it loads another language.
 
-/// What the hash of no id is.
+/// Hash of an empty list of ids.
 const IDS_SEED: u32 = 0x811c_9dc5;
 
-/// The hash of some ids and one more (FNV-1a).
+/// Returns the hash of some ids and one more (FNV-1a).
 fn hashed(hash: u32, id: &str) -> u32 {
     id.bytes().chain([b'\n']).fold(hash, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

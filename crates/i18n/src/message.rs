@@ -1,45 +1,45 @@
-//! A message as data: which text, with which arguments. Text is made of it where it is shown, once a language.
+//! Message as data: an id with arguments. It is rendered where it is shown, once per language.
 
 use super::format::{clock, duration, span};
-use k8s_model::{Kind, Phrase, Str};
+use k8s_model::{InternedStr, Kind, Str};
 use std::rc::Rc;
 
-/// An argument of a message, by what it is. Only numbers, times and messages within a message are written by the language.
+/// Typed argument of a message. Only numbers, times and nested messages depend on the language.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arg {
-    /// What a person or Kubernetes calls something, or a value of theirs: never translated.
+    /// Name or value given by a person or Kubernetes: never translated.
     Name(Str),
-    /// A kind or a resource, as the API writes it.
+    /// Kind or resource, as the API writes it.
     Kind(Str),
-    /// A phase, a reason, a condition: as the API writes it.
+    /// Phase, reason or condition, as the API writes it.
     State(Str),
-    /// An amount with its unit: `500m`, `1Gi`.
+    /// Amount with its unit: `500m`, `1Gi`.
     Quantity(Str),
-    /// A command line.
+    /// Command line.
     Command(Str),
-    /// A value before and after, or a sum: `3 → 2`.
+    /// Value before and after, or a sum: `3 → 2`.
     Change(Str),
-    /// How many: thousands are grouped.
+    /// Count, with thousands grouped.
     Count(i64),
-    /// A number that is no count: a port, an exit code, an ordinal.
+    /// Number that is not a count: a port, an exit code, an ordinal.
     Number(i64),
-    /// A point of virtual time, in milliseconds.
+    /// Point of virtual time, in milliseconds.
     Clock(i64),
-    /// How long, in milliseconds.
+    /// Duration, in milliseconds.
     Duration(i64),
-    /// A duration that somebody has set, in milliseconds: `2 s` rather than `2.0 s`.
+    /// Configured duration, in milliseconds: `2 s` rather than `2.0 s`.
     Span(i64),
-    /// A message within the message.
+    /// Nested message.
     Text(Message),
-    /// Several, as an enumeration.
+    /// Enumeration of messages.
     List(Vec<Message>),
 }
 
-/// A text that is never translated, as the argument of a message.
+/// Untranslated text, as the argument of a message.
 pub struct Word(pub Str);
-/// A number, as the argument of a message.
+/// Number, as the argument of a message.
 pub struct Int(pub i64);
-/// Messages, as the argument of a message.
+/// List of messages, as the argument of a message.
 pub struct List(pub Vec<Message>);
 
 impl From<Str> for Word {
@@ -52,8 +52,8 @@ impl From<&Str> for Word {
         Word(text.clone())
     }
 }
-impl From<&Phrase> for Word {
-    fn from(text: &Phrase) -> Word {
+impl From<&InternedStr> for Word {
+    fn from(text: &InternedStr) -> Word {
         Word(text.to_str())
     }
 }
@@ -100,18 +100,18 @@ impl From<Vec<Message>> for List {
     }
 }
 
-/// Which text, with which arguments. Comparing two compares what they say.
+/// Message id with arguments. Equality compares the content.
 #[derive(Clone, PartialEq)]
 pub struct Message {
     id: u16,
     args: Option<Rc<[Arg]>>,
 }
 
-/// The number of a message that is one argument alone.
+/// Id of a message that consists of a single argument.
 const ALONE: u16 = u16::MAX;
 
 impl Default for Message {
-    /// Says nothing.
+    /// Returns the empty message.
     fn default() -> Message {
         Message {
             id: ALONE,
@@ -132,14 +132,14 @@ impl From<&Message> for Message {
     }
 }
 
-/// How a part of a sentence is set.
+/// Typographic role of a part of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Words of the language.
     Plain,
-    /// A name or a command.
+    /// Name or command.
     Name,
-    /// A value that changed.
+    /// Changed value.
     Change,
 }
 
@@ -148,12 +148,12 @@ impl Message {
         Message { id, args }
     }
 
-    /// The message at a place of the table, with arguments of its sorts. Code makes messages by their constructors.
+    /// Builds the message at an index of the catalogue, with arguments of the right types. Other code uses the constructors.
     pub fn of(index: usize, args: Vec<Arg>) -> Message {
         Message::new(index as u16, (!args.is_empty()).then(|| args.into()))
     }
 
-    /// One argument alone: a name, a state, a number.
+    /// Builds a message of a single argument: a name, a state, a number.
     pub fn only(arg: Arg) -> Message {
         Message {
             id: ALONE,
@@ -161,27 +161,27 @@ impl Message {
         }
     }
 
-    /// A name or a value, in no language.
+    /// Builds a message of a name or a value, independent of the language.
     pub fn name(text: impl Into<Word>) -> Message {
         Message::only(Arg::Name(text.into().0))
     }
 
-    /// A word of the API: a phase, a reason.
+    /// Builds a message of a word of the API: a phase, a reason.
     pub fn state(text: impl Into<Word>) -> Message {
         Message::only(Arg::State(text.into().0))
     }
 
-    /// A count.
+    /// Builds a message of a count.
     pub fn count(number: impl Into<Int>) -> Message {
         Message::only(Arg::Count(number.into().0))
     }
 
-    /// An enumeration.
+    /// Builds an enumeration.
     pub fn list(all: Vec<Message>) -> Message {
         Message::only(Arg::List(all))
     }
 
-    /// Whether it says nothing.
+    /// Returns true if the message is empty.
     pub fn is_empty(&self) -> bool {
         let says_nothing = |args: &[Arg]| match args {
             [Arg::Name(text) | Arg::State(text)] => text.is_empty(),
@@ -191,7 +191,7 @@ impl Message {
         self.id == ALONE && self.args.as_deref().is_none_or(says_nothing)
     }
 
-    /// The same with other names in it, also in messages within it.
+    /// Replaces the names in the message and in nested messages.
     pub fn with_names(&self, change: &dyn Fn(&str) -> String) -> Message {
         let arg = |arg: &Arg| match arg {
             Arg::Name(name) => Arg::Name(change(name).into()),
@@ -207,7 +207,7 @@ impl Message {
         }
     }
 
-    /// The number, if it is a count alone.
+    /// Returns the number, if the message is a count alone.
     pub fn as_count(&self) -> Option<i64> {
         if let (ALONE, [Arg::Count(number)]) = (self.id, self.args()) {
             Some(*number)
@@ -216,29 +216,29 @@ impl Message {
         }
     }
 
-    /// Whether the other says the same with perhaps other arguments.
+    /// Returns true if both messages have the same id, with possibly different arguments.
     pub fn is_like(&self, other: &Message) -> bool {
         self.id == other.id && self.id != ALONE
     }
 
-    /// Its arguments, in the order of the English text.
+    /// Returns the arguments, in the order of the English text.
     pub fn args(&self) -> &[Arg] {
         self.args.as_deref().unwrap_or_default()
     }
 
-    /// The text in a language.
+    /// Renders the message in a language.
     pub fn say(&self, words: &Catalogue) -> String {
         let mut out = String::new();
         self.parts(words, &mut |_, text| out.push_str(text));
         out
     }
 
-    /// The text in English.
+    /// Renders the message in English.
     pub fn english(&self) -> String {
         self.say(&Catalogue::ENGLISH)
     }
 
-    /// How many letters the English text has, for layouts that do not depend on the language.
+    /// Returns the number of characters of the English text, for layouts that do not depend on the language.
     pub fn length(&self) -> usize {
         let mut length = 0;
         self.parts(&Catalogue::ENGLISH, &mut |_, text| {
@@ -247,7 +247,7 @@ impl Message {
         length
     }
 
-    /// The text in parts, each with how it is set.
+    /// Renders the message in parts, each with its typographic role.
     pub fn parts(&self, words: &Catalogue, out: &mut dyn FnMut(Part, &str)) {
         let Some(english) = english(self.id) else {
             return self.args().iter().for_each(|arg| write(arg, words, out));
@@ -262,7 +262,7 @@ impl Message {
             let beside = before.ends_with(' ') || after.starts_with(' ');
             if let Some(Arg::Text(of)) = value(hole).filter(|_| beside) {
                 let text = of.say(words);
-                // Chinese is written without spaces but beside other letters.
+                // Chinese has no spaces between its own characters, only next to other letters.
                 before = before
                     .strip_suffix(' ')
                     .filter(|head| {
@@ -300,7 +300,7 @@ impl Message {
     }
 }
 
-/// Whether it is a Chinese character, or such a punctuation mark.
+/// Returns true for a Chinese character or punctuation mark.
 fn is_chinese(letter: Option<char>) -> bool {
     letter.is_some_and(|letter| letter >= '\u{2e80}')
 }
@@ -327,13 +327,13 @@ fn write(arg: &Arg, words: &Catalogue, out: &mut dyn FnMut(Part, &str)) {
     }
 }
 
-/// The arguments of an English text, in their order: name and type.
+/// Returns the arguments of an English text in order: name and type.
 pub fn holes(english: &str) -> impl Iterator<Item = (&str, &str)> {
     let inner = english
         .split('{')
         .skip(1)
         .map(|part| part.split('}').next().unwrap_or(part));
-    // A plural names an argument that is declared elsewhere.
+    // A plural refers to an argument that is declared elsewhere.
     inner
         .filter(|inner| !inner.contains('?'))
         .filter_map(|inner| inner.split_once(':'))
@@ -345,22 +345,23 @@ thread_local! {
     static ENGLISH: Vec<&'static str> = super::msg::ENGLISH.split('\n').collect();
 }
 
-/// The English text of a message.
+/// Returns the English text of a message.
 fn english(id: u16) -> Option<&'static str> {
     ENGLISH.with(|all| all.get(usize::from(id)).copied())
 }
 
-/// The texts of a language. English is compiled in; another is a file of lines `id = text`, loaded by those who read it.
+/// Texts of a language. English is compiled in; another language is a file of lines `id = text`, loaded on demand.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalogue {
     texts: Vec<Box<str>>,
 }
 
 impl Catalogue {
-    /// English.
+    /// English catalogue.
     pub const ENGLISH: Catalogue = Catalogue { texts: Vec::new() };
 
-    /// Reads a catalogue, whose texts are in the order of the English one. One of another version is not used: English is.
+    /// Parses a catalogue, whose texts are in the order of the English one. A catalogue of another version is ignored in favour of
+    /// English.
     pub fn read(file: &str) -> Catalogue {
         let (mut texts, mut ids) = (Vec::new(), IDS_SEED);
         for (id, text) in file
@@ -382,15 +383,15 @@ impl Catalogue {
         self.texts.get(usize::from(id)).map(|text| &**text)
     }
 
-    /// What stands between the members of an enumeration.
+    /// Returns the separator between the members of an enumeration.
     fn between(&self) -> &str {
-        // The catalogue says it as the text of a message.
+        // The catalogue contains it as the text of a message.
         let of = super::msg::list_separator();
         self.text(of.id).map_or(", ", |text| text.trim_matches('"'))
     }
 }
 
-/// In tests a message reads as its English text.
+/// Rendering of messages as English text, for tests.
 #[cfg(any(test, feature = "test-util"))]
 mod in_tests {
     use super::Message;

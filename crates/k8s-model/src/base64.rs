@@ -1,19 +1,19 @@
-//! Base64, as Secrets hold their values.
+//! Base64 in the form used for the values of Secrets.
 
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 
-/// Bytes as text.
+/// Encodes bytes.
 pub fn encoded(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The bytes behind a text; none if it is no base64.
+/// Decodes a text; `None` if it is not base64.
 pub fn bytes(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }
 
-/// The text behind a text; what is no base64 stands as it is.
+/// Decodes a text into UTF-8 text; returns it unchanged if it is not base64.
 pub fn decoded(text: &str) -> String {
     bytes(text)
         .and_then(|bytes| String::from_utf8(bytes).ok())

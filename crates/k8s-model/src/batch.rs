@@ -19,7 +19,7 @@ impl Json for Rc<PodTemplate> {
     }
 }
 
-/// A Job.
+/// Job.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Job {
     pub spec: Rc<Spec<JobSpec>>,
@@ -30,7 +30,7 @@ record! {
     #[derive(Debug, Default)]
     pub struct JobSpec {
         pub parallelism: Option<i32> = "parallelism",
-        /// None: a work queue, which is done when one Pod has succeeded and no other runs.
+        /// Required successes. `None` for a work queue, which is done when one Pod has succeeded and no other runs.
         pub completions: Option<i32> = "completions",
         /// `NonIndexed` or `Indexed`.
         pub completion_mode: Str = "completionMode",
@@ -103,14 +103,14 @@ record! {
         pub uncounted_terminated_pods: Option<Uncounted> = "uncountedTerminatedPods" omitempty,
     }
 
-    /// Pods that have ended but are not in the counters yet.
+    /// Terminated Pods that are not in the counters yet.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct Uncounted {
         pub failed: Vec<Uid> = "failed" omitempty,
         pub succeeded: Vec<Uid> = "succeeded" omitempty,
     }
 
-    /// A condition of a Job.
+    /// Condition of a Job.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct JobCondition {
         pub last_probe_time: Option<Timestamp> = "lastProbeTime",
@@ -123,14 +123,14 @@ record! {
 }
 
 impl JobStatus {
-    /// The condition of this type, if it is `True`.
+    /// Returns the condition of this type, if it is `True`.
     pub fn met(&self, kind: &str) -> Option<&JobCondition> {
         self.conditions
             .iter()
             .find(|c| c.kind == kind && c.status == "True")
     }
 
-    /// The condition that says that the Job has ended, well or badly.
+    /// Returns the condition for the end of the Job, `Complete` or `Failed`.
     pub fn finished(&self) -> Option<&JobCondition> {
         self.met("Complete").or_else(|| self.met("Failed"))
     }

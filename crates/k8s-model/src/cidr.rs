@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
-/// The network and the number of fixed bits of `10.0.0.0/8`.
+/// Parses `10.0.0.0/8` into the address and the prefix length.
 pub fn network(text: &str) -> Option<(IpAddr, u8)> {
     let (address, bits) = text.split_once('/')?;
     let (address, bits) = (address.parse::<IpAddr>().ok()?, bits.parse::<u8>().ok()?);
     (bits <= if address.is_ipv4() { 32 } else { 128 }).then_some((address, bits))
 }
 
-/// Whether the address is in the network.
+/// Returns true if the address is in the network.
 pub fn contains(network: (IpAddr, u8), address: IpAddr) -> bool {
     let number = |address: IpAddr| match address {
         IpAddr::V4(v4) => (u128::from(u32::from(v4)) << 96, true),

@@ -1,10 +1,10 @@
-//! Containers of a Pod, whichever list of its spec they are in.
+//! Containers of a Pod across all lists of its spec.
 
 use super::pod::{Container, ContainerStatus, PodSpec, PodStatus};
 use serde_json::Value;
 
 impl PodSpec {
-    /// Every container, with the list of the spec that it is in: the main ones, then the init containers, then the ephemeral ones.
+    /// Returns every container with the list of the spec that it is in: main containers, then init containers, then ephemeral ones.
     pub fn every_container(&self) -> impl Iterator<Item = (&'static str, &Container)> {
         fn list<'c>(
             name: &'static str,
@@ -17,7 +17,7 @@ impl PodSpec {
             .chain(list("ephemeralContainers", &self.ephemeral_containers))
     }
 
-    /// The container at a place among [`every_container`](Self::every_container), as JSON.
+    /// Returns the container at a position of [`every_container`](Self::every_container), as JSON.
     pub fn raw_container(&self, place: usize) -> &Value {
         let Some((list, container)) = self.every_container().nth(place) else {
             return &Value::Null;
@@ -30,7 +30,7 @@ impl PodSpec {
 }
 
 impl PodStatus {
-    /// The status of every container.
+    /// Returns the status of every container.
     pub fn every_container(&self) -> impl Iterator<Item = &ContainerStatus> {
         self.container_statuses
             .iter()
@@ -38,7 +38,7 @@ impl PodStatus {
             .chain(&self.ephemeral_container_statuses)
     }
 
-    /// The status of the container of this name, in whichever list it is.
+    /// Returns the status of the container of this name, in any of the lists.
     pub fn of_container(&self, name: &str) -> Option<&ContainerStatus> {
         self.every_container().find(|status| status.name == name)
     }

@@ -9,15 +9,15 @@ use crate::json;
 use serde_json::Value;
 use std::rc::Rc;
 
-/// Counts the templates a DaemonSet has had; the API shows the number as this annotation.
+/// Annotation with the number of templates that a DaemonSet has had.
 pub const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
-/// A DaemonSet's `spec` and `status`.
+/// DaemonSet's `spec` and `status`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DaemonSet {
-    /// The whole spec, the template included.
+    /// Whole spec, including the template.
     pub spec: Rc<Spec<DaemonSetSpec>>,
-    /// `spec.template`, read once.
+    /// Parsed `spec.template`.
     pub template: Rc<PodTemplate>,
     /// `status`.
     pub status: DaemonSetStatus,

@@ -1,53 +1,53 @@
-//! Kubernetes Events: what a component says happened to an object.
+//! Kubernetes Events.
 
 use super::json::{Json, record};
 use super::kind::api_group;
 use super::shared::Recent;
-use super::{Kind, ObjectRef, Phrase, Str, Timestamp, Uid};
+use super::{InternedStr, Kind, ObjectRef, Str, Timestamp, Uid};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 record! {
-    /// A `v1` Event.
+    /// `v1` Event.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct Event {
-        pub action: Phrase = "action" omitempty,
+        pub action: InternedStr = "action" omitempty,
         pub count: Option<i32> = "count" omitempty,
         pub event_time: Option<MicroTime> = "eventTime" omitempty,
         pub first_timestamp: Option<Timestamp> = "firstTimestamp" omitempty,
         pub involved_object: Rc<InvolvedObject> = "involvedObject",
         pub last_timestamp: Option<Timestamp> = "lastTimestamp" omitempty,
         pub message: Str = "message",
-        pub reason: Phrase = "reason",
-        pub reporting_component: Phrase = "reportingComponent" omitempty,
+        pub reason: InternedStr = "reason",
+        pub reporting_component: InternedStr = "reportingComponent" omitempty,
         pub reporting_instance: Str = "reportingInstance" omitempty,
         pub series: Option<Box<EventSeries>> = "series" omitempty,
         pub source: Rc<EventSource> = "source" omitempty,
         /// `Normal` or `Warning`.
-        pub kind: Phrase = "type",
+        pub kind: InternedStr = "type",
     }
 
-    /// How often an Event came, as the newer API counts it.
+    /// Occurrences of an Event, as the newer API counts them.
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct EventSeries {
         pub count: i32 = "count" omitempty,
         pub last_observed_time: MicroTime = "lastObservedTime",
     }
 
-    /// The object an Event is about.
+    /// Reference to the object that an Event is about.
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct InvolvedObject {
-        pub api_version: Phrase = "apiVersion",
-        pub field_path: Phrase = "fieldPath" omitempty,
-        pub kind: Phrase = "kind",
+        pub api_version: InternedStr = "apiVersion",
+        pub field_path: InternedStr = "fieldPath" omitempty,
+        pub kind: InternedStr = "kind",
         pub name: Str = "name",
         pub namespace: Str = "namespace" omitempty,
         pub resource_version: Str = "resourceVersion" omitempty,
         pub uid: Uid = "uid",
     }
 
-    /// Who says so.
+    /// Component that reports an Event.
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct EventSource {
         pub component: Str = "component",
@@ -56,7 +56,7 @@ record! {
 }
 
 impl Event {
-    /// How often it came.
+    /// Returns the number of occurrences.
     pub fn times(&self) -> i32 {
         self.series
             .as_ref()
@@ -65,7 +65,7 @@ impl Event {
             .unwrap_or(1)
     }
 
-    /// When it came last.
+    /// Returns the time of the last occurrence.
     pub fn last_seen(&self) -> Option<Timestamp> {
         self.series
             .as_ref()
@@ -74,7 +74,7 @@ impl Event {
             .or(self.event_time.map(|time| time.0))
     }
 
-    /// When it came first.
+    /// Returns the time of the first occurrence.
     pub fn first_seen(&self) -> Option<Timestamp> {
         self.first_timestamp.or(self.event_time.map(|time| time.0))
     }
@@ -86,20 +86,20 @@ thread_local! {
 }
 
 impl EventSource {
-    /// The source, shared with a recent Event of the same.
+    /// Returns the source, shared with a recent equal one.
     pub fn shared(self) -> Rc<EventSource> {
         SOURCES.with_borrow_mut(|recent| recent.same(Rc::new(self), Rc::eq))
     }
 }
 
 impl InvolvedObject {
-    /// The object, shared with a recent Event about the same version of it.
+    /// Returns the reference, shared with a recent Event about the same version of the object.
     pub fn shared(self) -> Rc<InvolvedObject> {
         INVOLVED
             .with_borrow_mut(|recent| recent.same(Rc::new(self), |a, b| a.uid == b.uid && a == b))
     }
 
-    /// Whether it is the object with this key.
+    /// Returns true if the reference is to the object with this key.
     pub fn is(&self, key: &ObjectRef) -> bool {
         let namespaced = key.kind.info().namespaced;
         self.name == key.name
@@ -108,7 +108,7 @@ impl InvolvedObject {
             && (!namespaced || self.namespace == key.namespace)
     }
 
-    /// The key of the object, if its kind is known.
+    /// Returns the key of the object, if its kind is known.
     pub fn key(&self) -> Option<ObjectRef> {
         Some(ObjectRef::new(
             Kind::from_group_kind(api_group(&self.api_version), &self.kind)?,
@@ -118,12 +118,12 @@ impl InvolvedObject {
     }
 }
 
-/// A moment that the API writes with its microseconds.
+/// Timestamp that the API writes with microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MicroTime(pub Timestamp, pub u32);
 
 impl MicroTime {
-    /// `2026-01-01T00:00:00.000000Z`
+    /// Formats the time, as `2026-01-01T00:00:00.000000Z`.
     pub fn rfc3339(self) -> String {
         format!("{}.{:06}Z", self.0.rfc3339().trim_end_matches('Z'), self.1)
     }

@@ -1,6 +1,6 @@
-//! Objects of the Gateway API, which a cluster has once its definitions are installed: custom objects, read where they are looked at.
+//! Objects of the Gateway API, which a cluster has once its definitions are installed: custom objects, parsed on access.
 //!
-//! Fields and what they mean are those of `sigs.k8s.io/gateway-api/apis/v1` (`gateway_types.go`, `httproute_types.go`, `shared_types.go`).
+//! Fields and semantics follow `sigs.k8s.io/gateway-api/apis/v1` (`gateway_types.go`, `httproute_types.go`, `shared_types.go`).
 
 use super::json::record;
 use super::kind::GATEWAY_GROUP;
@@ -9,15 +9,15 @@ use super::{Body, Kind, Object, ObjectRef, Str};
 use crate::json;
 use serde_json::Value;
 
-/// The kind of classes.
+/// Kind of Gateway classes.
 pub const GATEWAY_CLASS: &str = "GatewayClass";
-/// The kind of gateways.
+/// Kind of Gateways.
 pub const GATEWAY: &str = "Gateway";
-/// The kind of routes.
+/// Kind of HTTP routes.
 pub const HTTP_ROUTE: &str = "HTTPRoute";
-/// The kind that lets references cross namespaces.
+/// Kind that allows references across namespaces.
 pub const REFERENCE_GRANT: &str = "ReferenceGrant";
-/// The controller that is modelled here: that of NGINX Gateway Fabric. It serves GatewayClasses that name it.
+/// Controller name that the simulated GatewayClasses use, that of NGINX Gateway Fabric.
 pub const CONTROLLER: &str = "gateway.nginx.org/nginx-gateway-controller";
 
 record! {
@@ -26,18 +26,18 @@ record! {
     pub struct GatewaySpec {
         pub gateway_class_name: Str = "gatewayClassName",
         pub listeners: Vec<Listener> = "listeners",
-        /// Addresses that are asked for.
+        /// Requested addresses.
         pub addresses: Vec<GatewayAddress> = "addresses",
     }
 
-    /// An address, by its type.
+    /// Address with its type.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct GatewayAddress {
         pub kind: Str = "type",
         pub value: Str = "value",
     }
 
-    /// A port at which a Gateway takes requests, for one host name or for all.
+    /// Port on which a Gateway accepts requests, for one host name or for all.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct Listener {
         pub name: Str = "name",
@@ -48,14 +48,14 @@ record! {
         pub tls: Option<ListenerTls> = "tls",
     }
 
-    /// Which routes may use a listener.
+    /// Routes that may attach to a listener.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct AllowedRoutes {
         pub namespaces: RouteNamespaces = "namespaces",
         pub kinds: Vec<RouteKind> = "kinds",
     }
 
-    /// From which namespaces routes may come: `All`, `Same` or `Selector`.
+    /// Namespaces from which routes may attach: `All`, `Same` or `Selector`.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct RouteNamespaces {
         pub from: Str = "from",
@@ -82,7 +82,7 @@ record! {
         pub rules: Vec<HttpRule> = "rules",
     }
 
-    /// What a route wants to be attached to.
+    /// Parent that a route wants to attach to.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct ParentRef {
         pub group: Str = "group",
@@ -93,7 +93,7 @@ record! {
         pub port: Option<i32> = "port" omitempty,
     }
 
-    /// Requests that match one of its matches go through its filters to its backends.
+    /// Rule that sends requests matching one of `matches` through its filters to its backends.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct HttpRule {
         pub matches: Vec<HttpMatch> = "matches",
@@ -101,7 +101,7 @@ record! {
         pub backend_refs: Vec<BackendRef> = "backendRefs",
     }
 
-    /// What a request has to be like; all of it.
+    /// Conditions that a request must all meet.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct HttpMatch {
         pub path: ValueMatch = "path",
@@ -110,7 +110,7 @@ record! {
         pub query_params: Vec<ValueMatch> = "queryParams",
     }
 
-    /// A value, and how it is compared: of the path, or of a header or a parameter of this name.
+    /// Value to compare with the path, or with the header or parameter of this name, and the type of the comparison.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct ValueMatch {
         pub kind: Str = "type",
@@ -118,14 +118,14 @@ record! {
         pub value: Str = "value",
     }
 
-    /// What is done to a request on its way.
+    /// Filter applied to a request.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct HttpFilter {
         pub kind: Str = "type",
         pub request_redirect: Option<Redirect> = "requestRedirect",
     }
 
-    /// Where a client is sent instead.
+    /// Redirect of a client to another URL.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct Redirect {
         pub scheme: Str = "scheme",
@@ -135,7 +135,7 @@ record! {
         pub status_code: Option<i32> = "statusCode",
     }
 
-    /// How a path is replaced.
+    /// Replacement of a path.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct PathChange {
         pub kind: Str = "type",
@@ -143,7 +143,7 @@ record! {
         pub replace_prefix_match: Str = "replacePrefixMatch",
     }
 
-    /// A Service that takes requests, or a Secret with a certificate.
+    /// Reference to a Service that takes requests, or to a Secret with a certificate.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct BackendRef {
         pub group: Str = "group",
@@ -151,7 +151,7 @@ record! {
         pub namespace: Str = "namespace",
         pub name: Str = "name",
         pub port: Option<i32> = "port",
-        /// Its share of the requests; 1 unless it is given.
+        /// Weight among the backends; 1 by default.
         pub weight: Option<i32> = "weight",
         pub filters: Vec<HttpFilter> = "filters",
     }
@@ -163,7 +163,7 @@ record! {
         pub to: Vec<GrantEnd> = "to",
     }
 
-    /// Who may refer, or to what.
+    /// Source or target of the references that a grant allows.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct GrantEnd {
         pub group: Str = "group",
@@ -172,7 +172,7 @@ record! {
         pub name: Str = "name",
     }
 
-    /// A condition of a status.
+    /// Condition of a status.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct GatewayCondition {
         pub kind: Str = "type",
@@ -182,7 +182,7 @@ record! {
     }
 }
 
-/// A part of a custom object; what cannot be read asks for nothing.
+/// Parses a part of a custom object; the default if it does not decode.
 fn part<T: json::Json + Default>(object: &Object, name: &str) -> T {
     let Body::Other(map) = &object.body else {
         return T::default();
@@ -190,7 +190,7 @@ fn part<T: json::Json + Default>(object: &Object, name: &str) -> T {
     json::part(map.get(name)).unwrap_or_default()
 }
 
-/// The status of a custom object.
+/// Returns the status of a custom object.
 pub fn status_of(object: &Object) -> &Value {
     let Body::Other(map) = &object.body else {
         return &Value::Null;
@@ -198,7 +198,7 @@ pub fn status_of(object: &Object) -> &Value {
     map.get("status").unwrap_or(&Value::Null)
 }
 
-/// A condition of a status or of a part of one.
+/// Returns a condition of a status or of a part of one.
 pub fn condition(status: &Value, kind: &str) -> Option<GatewayCondition> {
     let all = status["conditions"].as_array().into_iter().flatten();
     all.clone()
@@ -206,12 +206,12 @@ pub fn condition(status: &Value, kind: &str) -> Option<GatewayCondition> {
         .and_then(|one| json::read(one).ok())
 }
 
-/// Whether a condition holds.
+/// Returns true if a condition is `True`.
 pub fn holds(status: &Value, kind: &str) -> bool {
     condition(status, kind).is_some_and(|one| one.status == "True")
 }
 
-/// The controller that a GatewayClass names.
+/// Returns the controller that a GatewayClass names.
 pub fn controller_of(class: &Object) -> &str {
     let Body::Other(map) = &class.body else {
         return "";
@@ -221,68 +221,68 @@ pub fn controller_of(class: &Object) -> &str {
         .unwrap_or("")
 }
 
-/// The first address at which a Gateway is served, if it is.
+/// Returns the first address of a Gateway's status, if any.
 pub fn address_of(gateway: &Object) -> Option<&str> {
     status_of(gateway)["addresses"][0]["value"].as_str()
 }
 
-/// The namespace that a reference names, or that of what refers.
+/// Returns the namespace of a reference, by default that of the referring object.
 fn namespace_or<'a>(named: &'a str, own: &'a str) -> &'a str {
     if named.is_empty() { own } else { named }
 }
 
 impl GatewaySpec {
-    /// Reads the spec.
+    /// Parses the spec.
     pub fn of(gateway: &Object) -> GatewaySpec {
         part(gateway, "spec")
     }
 }
 
 impl HttpRouteSpec {
-    /// Reads the spec.
+    /// Parses the spec.
     pub fn of(route: &Object) -> HttpRouteSpec {
         part(route, "spec")
     }
 }
 
 impl GrantSpec {
-    /// Reads the spec.
+    /// Parses the spec.
     pub fn of(grant: &Object) -> GrantSpec {
         part(grant, "spec")
     }
 }
 
 impl ParentRef {
-    /// Whether it names a Gateway of this name from a route in a namespace.
+    /// Returns true if a route in a namespace attaches to this Gateway by this reference.
     pub fn names(&self, from: &str, gateway: &ObjectRef) -> bool {
         self.is_gateway()
             && self.name == gateway.name
             && self.namespace_from(from) == gateway.namespace
     }
 
-    /// Whether it names a Gateway at all.
+    /// Returns true if the parent is a Gateway.
     pub fn is_gateway(&self) -> bool {
         self.group == GATEWAY_GROUP && self.kind == GATEWAY
     }
 
-    /// The namespace of what a route in a namespace names.
+    /// Returns the namespace of the parent, by default that of the route.
     pub fn namespace_from<'a>(&'a self, own: &'a str) -> &'a str {
         namespace_or(&self.namespace, own)
     }
 }
 
 impl BackendRef {
-    /// The namespace of what is named from a namespace.
+    /// Returns the namespace of the target, by default that of the referring object.
     pub fn namespace_from<'a>(&'a self, own: &'a str) -> &'a str {
         namespace_or(&self.namespace, own)
     }
 
-    /// Its share of the requests.
+    /// Returns the weight among the backends.
     pub fn share(&self) -> usize {
         usize::try_from(self.weight.unwrap_or(1)).unwrap_or(0)
     }
 
-    /// `web:80`
+    /// Formats the backend, as `web:80`.
     pub fn label(&self) -> String {
         self.port.map_or_else(
             || self.name.to_string(),
@@ -292,7 +292,7 @@ impl BackendRef {
 }
 
 impl HttpMatch {
-    /// The path that it asks for, and how it is compared.
+    /// Returns the type of the path match and the path.
     pub fn path(&self) -> (&str, &str) {
         let kind = if self.path.kind.is_empty() {
             "PathPrefix"
@@ -310,12 +310,13 @@ impl HttpMatch {
     }
 }
 
-/// All custom kinds that are served, or were, under a name of the Gateway API.
+/// Returns all custom kinds that are served, or were, under a name of the Gateway API.
 pub fn kinds(name: &str) -> Vec<Kind> {
     Kind::custom_named(GATEWAY_GROUP, name)
 }
 
-/// How well a host name with an optional wildcard fits a host: an exact one before a wildcard, a longer one before a shorter, all before none.
+/// Ranks a host name with an optional wildcard against a host: exact before wildcard, longer before shorter, and all before an empty one;
+/// `None` if it does not match.
 /// Unlike in an Ingress, the wildcard of the Gateway API stands for one label or several.
 pub fn host_rank(pattern: &str, host: &str) -> Option<(bool, usize)> {
     if pattern.is_empty() {
@@ -331,7 +332,7 @@ pub fn host_rank(pattern: &str, host: &str) -> Option<(bool, usize)> {
         .then_some((true, pattern.len()))
 }
 
-/// The host name that a listener's and a route's have in common: the narrower one; nothing if there is none.
+/// Returns the intersection of a listener's and a route's host name, the narrower one; `None` if they are disjoint.
 pub fn common_host<'a>(listener: &'a str, route: &'a str) -> Option<&'a str> {
     match (listener, route) {
         ("", host) | (host, "") => Some(host),

@@ -1,6 +1,6 @@
-//! Where Go's decoders of base64 and of times stop in a text.
+//! Positions of the errors that Go's decoders report for base64 and times.
 
-/// Index of the first byte that is no base64, as Go's standard decoder counts it.
+/// Returns the index of the first byte that is not base64, as Go's standard decoder counts it.
 pub(super) fn base64_fault(text: &str) -> Option<usize> {
     let bytes: Vec<u8> = text
         .bytes()
@@ -39,7 +39,7 @@ const TIME_PARTS: [(usize, &str); 11] = [
     (17, "05"),
 ];
 
-/// What is left of an RFC 3339 time at the part that does not parse.
+/// Returns the rest of an RFC 3339 time from the part that does not parse.
 pub(super) fn time_fault(text: &str) -> Option<&str> {
     for (at, shape) in TIME_SHAPE.bytes().enumerate() {
         let good = text.as_bytes().get(at).is_some_and(|b| match shape {

@@ -1,4 +1,4 @@
-//! Patterns in RE2's syntax: judged as Go's `regexp` judges them, and refused in its words.
+//! Regular expressions in RE2 syntax, accepted and refused with the errors of Go's `regexp`.
 //!
 //! `regex-automata` searches; this module rewrites Go's syntax into the crate's, since the two differ: Go's `\d`, `\w`, `\s` and `\b` are
 //! ASCII, `[` and `&` are literals within brackets, `{` that repeats nothing is one outside, and stacked repetitions are errors.
@@ -15,10 +15,10 @@ const MAX_REPEAT: u32 = 1000;
 const MAX_DEPTH: u32 = 200;
 /// Largest compiled pattern, in bytes.
 const MAX_SIZE: usize = 1 << 20;
-/// States times bytes of a search at most: a longer one would hold a page up for seconds, and finds nothing.
+/// Maximum of states times bytes of a search: a longer one would block the page for seconds, and finds nothing.
 const MAX_STEPS: usize = 1 << 27;
 
-/// A compiled pattern.
+/// Compiled pattern.
 #[derive(Debug)]
 pub struct GoRegex(pikevm::PikeVM);
 
@@ -26,11 +26,11 @@ impl GoRegex {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// The first fault of the pattern, as Go tells it.
+    /// The first error of the pattern, in Go's words.
     pub fn new(pattern: &str) -> Result<GoRegex, GoRegexError> {
         let mut translator = Translator::new(pattern);
         translator.run()?;
-        // The crate counts concatenations and repetitions too.
+        // The crate counts concatenations and repetitions against the nest limit too.
         let syntax = syntax::Config::new().utf8(false).nest_limit(4 * MAX_DEPTH);
         let size = thompson::Config::new()
             .utf8(false)
@@ -44,7 +44,7 @@ impl GoRegex {
             .map_err(|_| GoRegexError::new(GoRegexFault::TooLarge, pattern))
     }
 
-    /// Reports a match somewhere in a text.
+    /// Returns true if the pattern matches anywhere in a text.
     pub fn is_match(&self, text: &str) -> bool {
         self.is_bounded(text) && self.0.is_match(&mut self.0.create_cache(), text)
     }
@@ -53,7 +53,7 @@ impl GoRegex {
         self.0.get_nfa().states().len().saturating_mul(text.len()) <= MAX_STEPS
     }
 
-    /// Bytes of the first match.
+    /// Returns the byte range of the first match.
     pub fn find(&self, text: &str) -> Option<Range<usize>> {
         if !self.is_bounded(text) {
             return None;
@@ -64,43 +64,43 @@ impl GoRegex {
     }
 }
 
-/// What is wrong with a pattern.
+/// Kind of error in a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GoRegexFault {
     /// A range or class within brackets that does not exist.
     CharRange,
-    /// A backslash before a letter that has no meaning.
+    /// Backslash before a letter that has no meaning.
     Escape,
     /// A group whose name is not a word.
     NamedCapture,
-    /// `(?` with something that Go does not know, such as a look-ahead.
+    /// `(?` with an extension that Go does not support, such as a look-ahead.
     PerlOp,
-    /// A repetition of a repetition.
+    /// Repetition of a repetition.
     RepeatOp,
-    /// A count over 1000, or a range that runs backwards.
+    /// Count over 1000, or a range that runs backwards.
     RepeatSize,
     /// `[` without `]`.
     MissingBracket,
     /// `(` without `)`.
     MissingParen,
-    /// A repetition of nothing.
+    /// Repetition of nothing.
     MissingRepeatArgument,
-    /// A backslash at the end.
+    /// Backslash at the end.
     TrailingBackslash,
     /// `)` without `(`.
     UnexpectedParen,
     /// Groups nested too deeply.
     TooDeep,
-    /// More states than a pattern may have.
+    /// Pattern with too many states.
     TooLarge,
 }
 
-/// A fault of a pattern, and the part that has it.
+/// Error of a pattern, with the part that caused it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GoRegexError {
-    /// The fault.
+    /// Kind of error.
     pub fault: GoRegexFault,
-    /// The part of the pattern.
+    /// Offending part of the pattern.
     pub part: String,
 }
 
@@ -136,18 +136,18 @@ impl fmt::Display for GoRegexError {
 
 impl std::error::Error for GoRegexError {}
 
-/// Rewrites a pattern, token by token.
+/// Translator from Go's syntax to the crate's, token by token.
 struct Translator<'p> {
     pattern: &'p str,
-    /// What is left of it.
+    /// Rest of the pattern.
     rest: &'p str,
     out: String,
     depth: u32,
-    /// Largest product of nested counts in each open group, the outermost first, and in the last token.
+    /// Largest product of nested counts in each open group, outermost first, and in the last token.
     repeats: (Vec<u32>, u32),
-    /// Whether a repetition has something to repeat.
+    /// True if the last token can be repeated.
     repeatable: bool,
-    /// The rest of the pattern where a repetition began that nothing stands behind yet.
+    /// Rest of the pattern from the start of the last repetition, while no other token follows it.
     repeated: Option<&'p str>,
 }
 
@@ -213,7 +213,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// Writes a token that can be repeated and goes on behind it.
+    /// Writes a token that can be repeated, and advances past it.
     fn emit(&mut self, written: &str, length: usize) {
         self.out.push_str(written);
         self.rest = &self.rest[length..];
@@ -232,7 +232,7 @@ impl<'p> Translator<'p> {
         self.emit("", c.len_utf8());
     }
 
-    /// `*`, `+`, `?` or `{2,3}`, with the `?` that makes it lazy.
+    /// Translates `*`, `+`, `?` or `{2,3}`, with the `?` that makes it lazy.
     fn repeat(&mut self, length: usize, repeated: Option<&'p str>) -> Result<(), GoRegexError> {
         let lazy = self.rest[length..].starts_with('?');
         let operator = &self.rest[..length + usize::from(lazy)];
@@ -251,7 +251,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// `(`, `(?:`, `(?P<name>`, `(?<name>`, `(?i)` or `(?i-s:`.
+    /// Translates `(`, `(?:`, `(?P<name>`, `(?<name>`, `(?i)` or `(?i-s:`.
     fn group(&mut self) -> Result<(), GoRegexError> {
         let named = self
             .rest
@@ -324,7 +324,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// What a backslash means outside of brackets.
+    /// Translates an escape outside of brackets.
     fn escape(&mut self) -> Result<(), GoRegexError> {
         match self.rest[1..].chars().next() {
             Some('A') => self.emit(r"\A", 2),
@@ -355,7 +355,8 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// The class that `\d`, `\W`, `\pL` or `\p{Greek}` at the beginning of the rest means, as it stands within brackets, and its length.
+    /// Returns the class of `\d`, `\W`, `\pL` or `\p{Greek}` at the beginning of the rest, in the form used within brackets, and its
+    /// length.
     fn perl_class(&mut self) -> Result<Option<(String, usize)>, GoRegexError> {
         let mut chars = self.rest[1..].chars();
         let class = match chars.next() {
@@ -381,7 +382,7 @@ impl<'p> Translator<'p> {
                     .map_or((name, false), |name| (name, true));
                 let sign = if inverted == (sign == 'P') { 'p' } else { 'P' };
                 let class = format!("\\{sign}{{{name}}}");
-                // The crate knows pairs of a property and a value too.
+                // The crate accepts pairs of a property and a value too.
                 let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
                 if !is_word || syntax::parse(&class).is_err() {
                     return Err(refusal(part));
@@ -393,7 +394,7 @@ impl<'p> Translator<'p> {
         Ok(Some((class.to_owned(), 2)))
     }
 
-    /// `[…]`
+    /// Translates `[…]`.
     fn class(&mut self) -> Result<(), GoRegexError> {
         let whole = self.rest;
         let missing = || GoRegexError::new(GoRegexFault::MissingBracket, whole);
@@ -447,7 +448,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// One letter within brackets, or nothing at the end of the pattern.
+    /// Reads a character within brackets; `None` at the end of the pattern.
     fn class_char(&mut self) -> Option<Result<char, GoRegexError>> {
         let c = self.rest.chars().next()?;
         let read = if c == '\\' {
@@ -467,7 +468,7 @@ const POSIX_CLASSES: [&str; 14] = [
     "space", "upper", "word", "xdigit",
 ];
 
-/// Writes a letter that stands for itself.
+/// Writes a literal character.
 fn push_char(out: &mut String, c: char) {
     if c.is_ascii_alphanumeric() || !c.is_ascii() {
         out.push(c);
@@ -476,10 +477,10 @@ fn push_char(out: &mut String, c: char) {
     }
 }
 
-/// Least and most repetitions; without a most, any number.
+/// Minimum and maximum number of repetitions; `None` for no maximum.
 type Counts = (u32, Option<u32>);
 
-/// Length of `{n}`, `{n,}` or `{n,m}` at the beginning, and its counts if they are allowed; `None` for any other text.
+/// Returns the length of `{n}`, `{n,}` or `{n,m}` at the beginning, and its counts if they are allowed; `None` for any other text.
 fn counts(text: &str) -> Option<(usize, Option<Counts>)> {
     let end = text.find('}')?;
     let (least, most) = text[1..end]
@@ -503,7 +504,7 @@ fn counts(text: &str) -> Option<(usize, Option<Counts>)> {
     Some((end + 1, counts))
 }
 
-/// The letter that an escape at the beginning of a text means, and the length of the escape.
+/// Returns the character of an escape at the beginning of a text, and the length of the escape.
 fn escaped(text: &str) -> Result<(char, usize), GoRegexError> {
     let Some(c) = text[1..].chars().next() else {
         return Err(GoRegexError::new(GoRegexFault::TrailingBackslash, ""));
@@ -524,7 +525,7 @@ fn escaped(text: &str) -> Result<(char, usize), GoRegexError> {
             .count()
     };
     match c {
-        // A single digit would refer back to a group.
+        // A single digit would be a back-reference to a group.
         '1'..='7' if octal(2) == 0 => Err(refusal(length)),
         '0'..='7' => {
             let digits = octal(1);
@@ -533,7 +534,7 @@ fn escaped(text: &str) -> Result<(char, usize), GoRegexError> {
         'x' => match text[2..].strip_prefix('{') {
             Some(digits) => {
                 let end = digits.find('}').ok_or_else(|| refusal(text.len()))?;
-                // Go stops at the first letter that makes it wrong.
+                // Go stops at the first character that makes the escape invalid.
                 let is_code = |length: &usize| {
                     u32::from_str_radix(&digits[..*length], 16)
                         .is_ok_and(|code| code <= u32::from(char::MAX))
@@ -567,7 +568,7 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    /// Verdicts, first matches and refusals of Go's `regexp`, pattern by pattern.
+    /// Compares verdicts, first matches and errors with those of Go's `regexp`, pattern by pattern.
     #[test]
     fn patterns_are_judged_as_go_judges_them() {
         let data: Value =

@@ -1,4 +1,4 @@
-//! The hashes that name ReplicaSets and ControllerRevisions.
+//! Hashes in the names of ReplicaSets and ControllerRevisions.
 //!
 //! A Pod template is printed field by field, absent ones too, as Go's struct printer would, and the
 //! text is hashed; so a hash holds for one Kubernetes minor version only. The text goes straight into
@@ -22,7 +22,7 @@ pub fn safe_encode(text: &str) -> String {
         .collect()
 }
 
-/// FNV-1a, fed with text.
+/// FNV-1a hasher that accepts text.
 struct Fnv1a(u32);
 
 impl Fnv1a {
@@ -40,7 +40,7 @@ impl Write for Fnv1a {
     }
 }
 
-/// `pod-template-hash` of a defaulted Pod template; DaemonSet revisions use it as well.
+/// Returns the `pod-template-hash` of a defaulted Pod template; DaemonSet revisions use it as well.
 pub fn pod_template_hash(template: &Value, collision_count: Option<i32>) -> String {
     let mut hasher = Fnv1a(OFFSET);
     // Writing into the hasher cannot fail.
@@ -53,14 +53,14 @@ pub fn pod_template_hash(template: &Value, collision_count: Option<i32>) -> Stri
     safe_encode(&hasher.0.to_string())
 }
 
-/// The text that is hashed, for tests and for the curious.
+/// Returns the text that is hashed, for tests and debugging.
 pub fn pod_template_dump(template: &Value) -> String {
     let mut text = String::new();
     let _ = Dump { out: &mut text }.template(template);
     text
 }
 
-/// The data of a StatefulSet's or DaemonSet's ControllerRevision: a patch that puts the template back.
+/// Returns the data of a StatefulSet's or DaemonSet's ControllerRevision: a patch that restores the template.
 pub fn controller_revision_data(template: &Value) -> Value {
     let mut template = template.as_object().cloned().unwrap_or_default();
     template.insert("$patch".to_owned(), Value::from("replace"));
@@ -70,7 +70,7 @@ pub fn controller_revision_data(template: &Value) -> Value {
     nest("spec", nest("template", Value::Object(template)))
 }
 
-/// That data as the bytes that are hashed: Go's encoder escapes what HTML would read as markup.
+/// Returns that data as the text that is hashed: Go's encoder escapes HTML markup.
 pub fn controller_revision_text(template: &Value) -> String {
     let mut text = String::new();
     for c in controller_revision_data(template).to_string().chars() {
@@ -85,7 +85,7 @@ pub fn controller_revision_text(template: &Value) -> String {
     text
 }
 
-/// Hash of a ControllerRevision's data as JSON text. Unlike Pod templates this is FNV-1: it multiplies first.
+/// Hashes a ControllerRevision's data as JSON text. Unlike for Pod templates this is FNV-1: it multiplies first.
 pub fn controller_revision_hash(data: &str, collision_count: i32) -> String {
     let count = collision_count.to_string();
     let hash = data
@@ -97,7 +97,7 @@ pub fn controller_revision_hash(data: &str, collision_count: i32) -> String {
     safe_encode(&hash.to_string())
 }
 
-/// Prints values as Go prints them with types, in the order of the struct.
+/// Writer of values in the format of Go's struct printer with types, in the order of the struct.
 struct Dump<'a, W: Write> {
     out: &'a mut W,
 }
@@ -107,7 +107,7 @@ impl<W: Write> Dump<'_, W> {
         self.typed("v1.PodTemplateSpec", Some(template))
     }
 
-    /// `(type)value`
+    /// Writes `(type)value`.
     fn typed(&mut self, kind: &'static str, value: Option<&Value>) -> fmt::Result {
         self.out.write_char('(')?;
         self.type_name(kind)?;
@@ -115,7 +115,7 @@ impl<W: Write> Dump<'_, W> {
         self.value(kind, value.filter(|v| !v.is_null()))
     }
 
-    /// Every API package is called `v1` in Go.
+    /// Writes a type name; every API package is called `v1` in Go.
     fn type_name(&mut self, kind: &str) -> fmt::Result {
         match kind.find("metav1.") {
             Some(at) => write!(self.out, "{}{}", &kind[..at], &kind[at + 4..]),
@@ -143,7 +143,7 @@ impl<W: Write> Dump<'_, W> {
         self.leaf(base, value)
     }
 
-    /// Empty and absent are the same after the trip through the API server.
+    /// Writes a list; empty and absent are equal after the round trip through the API server.
     fn list(&mut self, element: &'static str, value: Option<&Value>) -> fmt::Result {
         let Some(items) = value
             .and_then(Value::as_array)

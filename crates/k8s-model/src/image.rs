@@ -1,6 +1,4 @@
-//! References to images: `[host[:port]/]name[:tag][@digest]`.
-//!
-//! Models `github.com/distribution/reference`, which kubectl and the kubelet use.
+//! Image references: `[host[:port]/]name[:tag][@digest]`.
 
 const INVALID: &str = "invalid reference format";
 
@@ -26,7 +24,7 @@ fn host(text: &str) -> bool {
     name.split('.').all(label) && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The name without tag and digest, if the reference has the form of one.
+/// Returns the name without tag and digest, if the reference has a valid form.
 fn name(image: &str) -> Option<&str> {
     let (rest, digest) = image
         .split_once('@')
@@ -52,7 +50,7 @@ fn name(image: &str) -> Option<&str> {
     (tag_fits && digest_fits).then_some(name)
 }
 
-/// What is wrong with a reference, in the words of `reference.Parse`.
+/// Returns the error of an image reference, in the words of `reference.Parse`.
 pub fn fault(image: &str) -> Option<&'static str> {
     let fits = name(image).is_some_and(|name| {
         let mut parts = name.split('/');
@@ -63,7 +61,7 @@ pub fn fault(image: &str) -> Option<&'static str> {
     (!fits).then_some(INVALID)
 }
 
-/// What is wrong with a reference when a registry and a path are filled in, in the words of `reference.ParseNormalizedNamed`.
+/// Returns the error of a reference with a registry and a path filled in, in the words of `reference.ParseNormalizedNamed`.
 pub fn normalized_fault(image: &str) -> Option<String> {
     let first = image.split_once('/').map(|(first, _)| first);
     let registry = first.filter(|first| {

@@ -1,4 +1,4 @@
-//! Ingresses: stored as JSON, read where they are looked at.
+//! Ingresses: stored as JSON, parsed on access.
 
 use super::json::record;
 use super::{Body, Object, Str};
@@ -11,12 +11,12 @@ record! {
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct IngressSpec {
         pub ingress_class_name: Str = "ingressClassName",
-        /// Where requests go that no rule matches.
+        /// Backend for requests that no rule matches.
         pub default_backend: Option<IngressBackend> = "defaultBackend",
         pub rules: Vec<IngressRule> = "rules",
     }
 
-    /// The paths of one host; without a host, of every host.
+    /// Paths of one host; without a host, of every host.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct IngressRule {
         pub host: Str = "host",
@@ -28,7 +28,7 @@ record! {
         pub paths: Vec<IngressPath> = "paths",
     }
 
-    /// A path and where it leads.
+    /// Path and its backend.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct IngressPath {
         pub path: Str = "path",
@@ -37,7 +37,7 @@ record! {
         pub backend: IngressBackend = "backend",
     }
 
-    /// A port of a Service.
+    /// Backend of a path.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct IngressBackend {
         pub service: Option<BackendService> = "service",
@@ -49,7 +49,7 @@ record! {
         pub port: BackendPort = "port",
     }
 
-    /// By its name or by its number.
+    /// Port by name or by number.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct BackendPort {
         pub name: Str = "name",
@@ -57,11 +57,11 @@ record! {
     }
 }
 
-/// The annotation that named the class before the field did.
+/// Annotation that named the class before `spec.ingressClassName` existed.
 const OLD_CLASS: &str = "kubernetes.io/ingress.class";
 
 impl IngressSpec {
-    /// Reads the spec; what cannot be read routes nothing.
+    /// Parses the spec; the default if it does not decode.
     pub fn of(ingress: &Object) -> IngressSpec {
         let Body::Other(map) = &ingress.body else {
             return Default::default();
@@ -69,7 +69,7 @@ impl IngressSpec {
         json::part(map.get("spec")).unwrap_or_default()
     }
 
-    /// Each path behind its host, as in a URL.
+    /// Returns each path preceded by its host, as in a URL.
     pub fn paths(&self) -> impl Iterator<Item = String> {
         self.rules.iter().flat_map(|rule| {
             rule.http
@@ -79,7 +79,7 @@ impl IngressSpec {
         })
     }
 
-    /// The name of its class; empty if it has none.
+    /// Returns the name of the IngressClass; empty if there is none.
     pub fn class<'a>(&'a self, ingress: &'a Object) -> &'a str {
         match self.ingress_class_name.as_str() {
             "" => ingress
@@ -91,7 +91,7 @@ impl IngressSpec {
     }
 }
 
-/// The IngressClass that Ingresses without a class get.
+/// Returns the default IngressClass.
 pub fn default_class<'a>(classes: impl Iterator<Item = &'a Rc<Object>>) -> Option<&'a Rc<Object>> {
     let default = |class: &&Rc<Object>| {
         class
@@ -102,7 +102,7 @@ pub fn default_class<'a>(classes: impl Iterator<Item = &'a Rc<Object>>) -> Optio
     super::storage::newest(classes.filter(default))
 }
 
-/// Names a class in an Ingress that names none in either way.
+/// Sets the class of an Ingress that has none in the spec or as annotation.
 pub fn give_class(ingress: &mut Object, class: &str) {
     if IngressSpec::of(ingress).class(ingress).is_empty()
         && let Body::Other(map) = &mut ingress.body
@@ -112,7 +112,7 @@ pub fn give_class(ingress: &mut Object, class: &str) {
     }
 }
 
-/// The first address at which a controller serves an Ingress, if one does.
+/// Returns the first load balancer address of an Ingress, if any.
 pub fn address(ingress: &Object) -> Option<&str> {
     let Body::Other(map) = &ingress.body else {
         return None;
@@ -120,7 +120,7 @@ pub fn address(ingress: &Object) -> Option<&str> {
     map.get("status")?["loadBalancer"]["ingress"][0]["ip"].as_str()
 }
 
-/// Sets the address at which it is served; `None` for nowhere.
+/// Sets the load balancer address of an Ingress; `None` removes it.
 pub fn set_address(ingress: &mut Object, address: Option<&str>) {
     if let Body::Other(map) = &mut ingress.body {
         let balancer: Value =

@@ -1,15 +1,14 @@
-//! How the API's types are read from JSON and written as JSON.
+//! JSON encoding and decoding of the API types.
 //!
-//! A table of fields for each struct, and one reader and one writer for all of them: derived code would be
-//! made anew for every type. As Go decodes it, what is missing or `null` stays at its empty value, and what
-//! is unknown is passed over.
+//! A table of fields for each struct, with one shared decoder and encoder: derived code would be instantiated for every type. As in Go,
+//! missing and `null` fields keep their empty value, and unknown fields are skipped.
 
 use super::{Str, Timestamp};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A value as Go prints it: maps as `map[key:value]`.
+/// Formats a value as Go prints it: maps as `map[key:value]`.
 pub fn go(value: &Value) -> String {
     match value {
         Value::Object(map) => {
@@ -26,7 +25,7 @@ pub fn go(value: &Value) -> String {
     }
 }
 
-/// A value as Go's `encoding/json` writes it: with three signs by their numbers.
+/// Formats a value as Go's `encoding/json`, which escapes `<`, `>` and `&`.
 pub fn escaped(value: &Value) -> String {
     value
         .to_string()
@@ -35,49 +34,49 @@ pub fn escaped(value: &Value) -> String {
         .replace('&', "\\u0026")
 }
 
-/// When a field is written.
+/// Condition under which a field is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]
 pub enum Rule {
-    /// Whatever it holds.
+    /// Written with any value.
     always,
-    /// Unless it is empty.
+    /// Written unless it is empty.
     omitempty,
-    /// As `null` if it is empty, as Go prints nil slices.
+    /// Written as `null` if it is empty, as Go prints nil slices.
     nullempty,
 }
 
-/// A field of a struct.
+/// Field of a struct.
 pub struct JsonField {
-    /// Its name in JSON.
+    /// Name in JSON.
     pub key: &'static str,
-    /// When it is written.
+    /// Condition under which the field is written.
     pub rule: Rule,
 }
 
-/// A type with a form in JSON.
+/// Type with a JSON encoding.
 pub trait Json {
-    /// Takes what the JSON says; never called with `null`.
+    /// Decodes a JSON value; never called with `null`.
     fn read(&mut self, value: &Value) -> Result<(), String>;
-    /// The JSON of it.
+    /// Encodes the value as JSON.
     fn write(&self) -> Value;
-    /// Whether `omitempty` leaves it out.
+    /// Returns true if `omitempty` leaves the value out.
     fn is_empty(&self) -> bool {
         false
     }
 }
 
-/// A struct whose fields are JSON.
+/// Struct whose fields have a JSON encoding.
 pub trait JsonRecord {
-    /// Its fields.
+    /// Table of the fields.
     fn fields(&self) -> &'static [JsonField];
-    /// The field of this number.
+    /// Returns the field at an index.
     fn field(&self, index: usize) -> Option<&dyn Json>;
-    /// The field of this number, for change.
+    /// Returns the field at an index, mutably.
     fn field_mut(&mut self, index: usize) -> Option<&mut dyn Json>;
 }
 
-/// Defines structs with the JSON name of each field and the rule of when it is written; a field without a
+/// Defines structs with the JSON name of each field and the condition under which it is written; a field without a
 /// JSON name is not part of the JSON.
 #[macro_export]
 macro_rules! record {
@@ -142,14 +141,14 @@ macro_rules! rule {
 }
 pub use {record, rule};
 
-/// Reads a value of a type.
+/// Decodes a value of a type.
 pub fn read<T: Json + Default>(value: &Value) -> Result<T, String> {
     let mut new = T::default();
     read_into(&mut new, value)?;
     Ok(new)
 }
 
-/// Reads an optional part of an object.
+/// Decodes an optional part of an object; the default if it is absent.
 pub fn part<T: Json + Default>(value: Option<&Value>) -> Result<T, String> {
     value.map_or_else(|| Ok(T::default()), read)
 }
@@ -266,7 +265,7 @@ impl Json for i32 {
     }
 }
 
-/// `resourceVersion`, which is text in the API; what is no number counts as none.
+/// Encoding of `resourceVersion`, which is text in the API; text that is not a number counts as 0.
 impl Json for u64 {
     fn read(&mut self, value: &Value) -> Result<(), String> {
         *self = text(value)?.parse().unwrap_or(0);
@@ -280,7 +279,7 @@ impl Json for u64 {
     }
 }
 
-/// Always `null`, and always printed.
+/// Encoding of a field that is always `null` and always written.
 impl Json for () {
     fn read(&mut self, _: &Value) -> Result<(), String> {
         Ok(())

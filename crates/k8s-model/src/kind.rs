@@ -1,48 +1,48 @@
-//! The kinds the API server knows: names, groups, scopes; and those that CustomResourceDefinitions add.
+//! Kinds of the API server with their names, groups and scopes, including those that CustomResourceDefinitions add.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-/// What is fixed about a kind.
+/// Fixed properties of a kind.
 #[derive(Debug)]
 pub struct KindInfo {
-    /// `Deployment`.
+    /// Kind name, such as `Deployment`.
     pub name: &'static str,
-    /// `apps`; empty for the core group.
+    /// Group, such as `apps`; empty for the core group.
     pub group: &'static str,
-    /// `v1`.
+    /// Version, such as `v1`.
     pub version: &'static str,
-    /// `deployments`.
+    /// Plural resource name, such as `deployments`.
     pub plural: &'static str,
-    /// `deploy`; several are separated by commas, empty if there is none.
+    /// Short names, such as `deploy`; separated by commas, empty if there is none.
     pub short: &'static str,
-    /// Whether objects live in a namespace.
+    /// True if objects live in a namespace.
     pub namespaced: bool,
-    /// Whether a loop of this engine acts on it; others are stored and shown as inert.
+    /// True if a controller of this engine acts on the kind; other kinds are stored and shown as inert.
     pub animated: bool,
 }
 
-/// Group of an `apiVersion`: `apps` of `apps/v1`, empty for the core group.
+/// Returns the group of an `apiVersion`: `apps` of `apps/v1`, empty for the core group.
 pub fn api_group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 macro_rules! kinds {
     ($($name:ident $group:literal $version:literal $plural:literal $short:literal $ns:literal $animated:literal;)*) => {
-        /// A kind of API object.
+        /// Kind of API object.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)]
         pub enum Kind {
             $($name,)*
-            /// A kind of a CustomResourceDefinition: its place among those that have been named.
+            /// Kind of a CustomResourceDefinition: index into the registered custom kinds.
             Custom(u16),
         }
 
-        /// The built-in kinds in their order.
+        /// Built-in kinds in their order.
         enum BuiltIn { $($name,)* }
 
         impl Kind {
-            /// The place of its table: built-in kinds, then the others.
+            /// Index of the kind's table: built-in kinds, then custom ones.
             pub fn index(self) -> usize {
                 match self {
                     $(Kind::$name => BuiltIn::$name as usize,)*
@@ -56,7 +56,7 @@ macro_rules! kinds {
             short: $short, namespaced: $ns, animated: $animated,
         },)*];
 
-        /// Every built-in kind, in the order of the enum.
+        /// All built-in kinds, in the order of the enum.
         pub const ALL: &[Kind] = &[$(Kind::$name,)*];
     };
 }
@@ -124,32 +124,32 @@ kinds! {
 }
 
 thread_local! {
-    /// The custom kinds that have been named, by place; a name is never forgotten and means the same for ever, like one of an
-    /// enum: which of them a cluster serves is for its API server to say.
+    /// Registered custom kinds by index; an entry is never removed and keeps its meaning, like a variant of an enum: the API server
+    /// decides which of them a cluster serves.
     static CUSTOM: RefCell<Vec<&'static KindInfo>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The group of the Gateway API.
+/// Group of the Gateway API.
 pub const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
-/// The kinds of the Gateway API that a loop acts on or reads.
+/// Kinds of the Gateway API that a controller acts on or reads.
 const GATEWAY_KINDS: [&str; 4] = ["GatewayClass", "Gateway", "HTTPRoute", "ReferenceGrant"];
 
-/// The names of a custom kind.
+/// Names of a custom kind.
 #[derive(Clone, Copy, Debug)]
 pub struct CustomNames<'a> {
-    /// `stable.example.com`
+    /// Group, such as `stable.example.com`.
     pub group: &'a str,
-    /// The version that clients get unless they ask for another.
+    /// Version that clients get unless they ask for another.
     pub version: &'a str,
-    /// `CronTab`
+    /// Kind name, such as `CronTab`.
     pub name: &'a str,
-    /// `crontabs`
+    /// Plural resource name, such as `crontabs`.
     pub plural: &'a str,
-    /// Whether objects live in a namespace.
+    /// True if objects live in a namespace.
     pub namespaced: bool,
 }
 
-/// The built-in kinds, and all custom ones that have been named, in the order of their names.
+/// Returns the built-in kinds, then all registered custom ones in the order of their names.
 pub fn all() -> impl Iterator<Item = Kind> + Clone {
     let places = CUSTOM.with_borrow(Vec::len) as u16;
     let mut custom: Vec<Kind> = (0..places).map(Kind::Custom).collect();
@@ -164,7 +164,7 @@ impl PartialOrd for Kind {
 }
 
 impl Ord for Kind {
-    /// Custom kinds by their names: the order in which they were named must not matter.
+    /// Compares custom kinds by name: the order of their registration must not matter.
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Kind::Custom(a), Kind::Custom(b)) if a != b => {
@@ -186,7 +186,7 @@ impl Ord for Kind {
 }
 
 impl Kind {
-    /// The custom kind of these names; `None` if there is no room for more.
+    /// Returns the custom kind of these names, registering it if needed; `None` if there is no room for more.
     pub fn custom(names: CustomNames<'_>) -> Option<Kind> {
         let CustomNames {
             group,
@@ -223,7 +223,7 @@ impl Kind {
         })
     }
 
-    /// The custom kinds of this group and name: one for each version or scope under which one was first served.
+    /// Returns the custom kinds of this group and name: one for each version or scope under which the kind was first served.
     pub fn custom_named(group: &str, name: &str) -> Vec<Kind> {
         CUSTOM.with_borrow(|all| {
             let same = |place: &usize| (all[*place].group, all[*place].name) == (group, name);
@@ -234,17 +234,17 @@ impl Kind {
         })
     }
 
-    /// Whether it is a kind of the Gateway API of this name.
+    /// Returns true for the Gateway API kind of this name.
     pub fn is_gateway_api(self, name: &str) -> bool {
         self.is_custom() && self.info().group == GATEWAY_GROUP && self.info().name == name
     }
 
-    /// Whether a CustomResourceDefinition defines it.
+    /// Returns true if a CustomResourceDefinition defines the kind.
     pub fn is_custom(self) -> bool {
         matches!(self, Kind::Custom(_))
     }
 
-    /// The fixed facts of this kind.
+    /// Returns the fixed properties of this kind.
     pub fn info(self) -> &'static KindInfo {
         match self {
             Kind::Custom(place) => CUSTOM.with_borrow(|all| all[usize::from(place)]),
@@ -252,8 +252,8 @@ impl Kind {
         }
     }
 
-    /// Whether anything here acts on objects of this kind: a loop, a kubelet, which reads ConfigMaps and Secrets, or the
-    /// API server, which asks roles, RuntimeClasses and CustomResourceDefinitions.
+    /// Returns true if a component acts on objects of this kind: a controller, a kubelet, which reads ConfigMaps and Secrets, or the
+    /// API server, which evaluates roles, RuntimeClasses and CustomResourceDefinitions.
     pub fn is_simulated(self) -> bool {
         use Kind::{
             ClusterRole, ClusterRoleBinding, ConfigMap, CustomResourceDefinition, Role,
@@ -273,12 +273,12 @@ impl Kind {
             )
     }
 
-    /// Whether its objects are stored and can be written; ComponentStatuses are only answers.
+    /// Returns true if objects of this kind are stored and can be written; ComponentStatuses are computed on read.
     pub fn is_stored(self) -> bool {
         self != Kind::ComponentStatus
     }
 
-    /// What the API server warns clients of that use it.
+    /// Returns the deprecation warning that the API server sends to clients of this kind.
     pub fn deprecation(self) -> Option<&'static str> {
         match self {
             Kind::ComponentStatus => Some("v1 ComponentStatus is deprecated in v1.19+"),
@@ -289,12 +289,12 @@ impl Kind {
         }
     }
 
-    /// `Deployment`.
+    /// Returns the kind name, such as `Deployment`.
     pub fn name(self) -> &'static str {
         self.info().name
     }
 
-    /// `apps/v1`, or `v1` for the core group.
+    /// Returns the API version, as `apps/v1`, or `v1` for the core group.
     pub fn api_version(self) -> String {
         let info = self.info();
         if info.group.is_empty() {
@@ -304,7 +304,7 @@ impl Kind {
         }
     }
 
-    /// `deployments.apps`, or `pods` for the core group: how errors name the resource.
+    /// Returns `deployments.apps`, or `pods` for the core group, as errors name the resource.
     pub fn group_resource(self) -> String {
         let info = self.info();
         if info.group.is_empty() {
@@ -314,7 +314,7 @@ impl Kind {
         }
     }
 
-    /// `Deployment.apps`, or `Pod` for the core group: how validation names the kind.
+    /// Returns `Deployment.apps`, or `Pod` for the core group, as validation names the kind.
     pub fn group_kind(self) -> String {
         let info = self.info();
         if info.group.is_empty() {
@@ -324,7 +324,7 @@ impl Kind {
         }
     }
 
-    /// `deployment.apps`, or `pod`: how kubectl names an object it has changed.
+    /// Returns `deployment.apps`, or `pod`, as kubectl names an object it has changed.
     pub fn qualified_singular(self) -> String {
         let info = self.info();
         let singular = info.name.to_ascii_lowercase();
@@ -335,7 +335,7 @@ impl Kind {
         }
     }
 
-    /// The kind that an `apiVersion` and `kind` name.
+    /// Returns the kind of an `apiVersion` and `kind`.
     pub fn from_api(api_version: &str, kind: &str) -> Option<Kind> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         all().find(|k| {
@@ -344,7 +344,7 @@ impl Kind {
         })
     }
 
-    /// The kind of a group, whatever the version: how owner references and scale targets name it.
+    /// Returns the kind of a group in any version, as owner references and scale targets name it.
     pub fn from_group_kind(group: &str, kind: &str) -> Option<Kind> {
         let built_in = ALL
             .iter()
@@ -353,8 +353,8 @@ impl Kind {
         built_in.or_else(|| Kind::custom_named(group, kind).into_iter().next())
     }
 
-    /// Label that tells this kind from all others: its name, or `Service.serving.knative.dev` for a custom kind with the name of a built-in
-    /// one.
+    /// Returns a label that is unique to this kind: its name, or `Service.serving.knative.dev` for a custom kind with the name of a
+    /// built-in one.
     pub fn label(self) -> String {
         let shared = self.is_custom() && ALL.iter().any(|other| other.name() == self.name());
         if shared {
@@ -364,7 +364,7 @@ impl Kind {
         }
     }
 
-    /// The kind of a label, or of a bare name such as `Deployment`; of several with one name the built-in one.
+    /// Returns the kind of a label, or of a bare name such as `Deployment`; of several with one name the built-in one.
     pub fn from_label(label: &str) -> Option<Kind> {
         match label.split_once('.') {
             Some((name, group)) => Kind::from_group_kind(group, name),
@@ -372,7 +372,7 @@ impl Kind {
         }
     }
 
-    /// The kind that a word on kubectl's command line means: `deploy`, `deployments`, `deployment.apps`, `deployments.v1.apps`.
+    /// Returns the kind for a word on kubectl's command line: `deploy`, `deployments`, `deployment.apps`, `deployments.v1.apps`.
     pub fn from_word(word: &str) -> Option<Kind> {
         let word = word.to_ascii_lowercase();
         let (resource, group) = word.split_once('.').unwrap_or((&word, ""));
@@ -391,7 +391,7 @@ impl Kind {
         })
     }
 
-    /// Whether `metadata.generation` counts changes of this kind's spec.
+    /// Returns true if `metadata.generation` counts changes of this kind's spec.
     pub fn has_generation(self) -> bool {
         matches!(
             self,

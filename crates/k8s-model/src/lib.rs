@@ -1,8 +1,7 @@
-//! Kubernetes objects as this engine needs them, with the field names of v1.36.
+//! Kubernetes objects of v1.36, typed as far as this engine acts on them.
 //!
-//! What the engine acts on is typed; everything else an object carries stays in its `raw` JSON
-//! and survives verbatim. Specs are shared behind `Rc`: Pods of one template share that template's
-//! spec, and a write makes one new object.
+//! Fields that the engine acts on are typed; all other fields of an object stay in its `raw` JSON and survive verbatim. Specs are shared
+//! behind `Rc`: Pods of one template share that template's spec, and a write makes one new object.
 
 pub mod base64;
 pub mod batch;
@@ -17,16 +16,17 @@ pub mod go_regex;
 pub mod hash;
 pub mod image;
 pub mod ingress;
+pub mod interned_str;
 pub mod json;
 pub mod kind;
 pub mod meta;
+pub mod names;
 pub mod network;
 pub mod network_policy;
 pub mod node;
 pub mod normalize;
 pub mod object;
 pub mod openapi;
-pub mod phrase;
 pub mod pod;
 pub mod pod_template;
 pub mod policy;
@@ -45,10 +45,10 @@ pub mod unknown_fields;
 pub mod workload;
 pub mod zone;
 
+pub use interned_str::InternedStr;
 pub use kind::Kind;
 pub use meta::{ObjectMeta, ObjectRef, OwnerReference, Uid};
 pub use object::{Body, Object};
-pub use phrase::Phrase;
 pub use time::{Duration, Time, Timestamp};
 pub use zone::Zone;
 

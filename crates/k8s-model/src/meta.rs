@@ -1,26 +1,26 @@
-//! Metadata: what every object carries, and how objects name each other.
+//! Object metadata, owner references and keys.
 
 use super::json::{Json, record, text};
 use super::kind::api_group;
 use super::shared::{Recent, Shared};
-use super::{Kind, Labels, Phrase, Str, Timestamp};
+use super::{InternedStr, Kind, Labels, Str, Timestamp};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-/// The annotation in which `kubectl apply` without `--server-side` remembers what it applied.
+/// Annotation in which `kubectl apply` without `--server-side` stores the last applied configuration.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-/// The annotation that `kubectl rollout history` shows of a revision.
+/// Annotation that `kubectl rollout history` shows of a revision.
 pub const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
 
-/// The identity of one object for its whole life; a new object of the same name has another.
+/// Unique id of an object for its whole life; a new object of the same name has another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Uid(pub u128);
 
 impl fmt::Display for Uid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Digit by digit: every Pod of a picture has one.
+        // Written digit by digit, since every Pod of a snapshot has one.
         let mut text = [b'-'; 36];
         let places = (0..36).filter(|at| !matches!(at, 8 | 13 | 18 | 23));
         for (digit, place) in places.enumerate() {
@@ -31,7 +31,7 @@ impl fmt::Display for Uid {
 }
 
 impl Uid {
-    /// Reads the dashed hexadecimal form.
+    /// Parses the dashed hexadecimal form.
     pub fn parse(text: &str) -> Option<Uid> {
         let (mut value, mut digits) = (0u128, 0);
         for digit in text.bytes().filter(|byte| *byte != b'-') {
@@ -44,7 +44,7 @@ impl Uid {
 
 impl Json for Uid {
     fn read(&mut self, value: &Value) -> Result<(), String> {
-        // A reference to a uid that this cluster never gave out points to nobody.
+        // A uid in another form was never assigned by this cluster, so the reference is dangling.
         *self = Uid::parse(text(value)?).unwrap_or_default();
         Ok(())
     }
@@ -56,19 +56,19 @@ impl Json for Uid {
     }
 }
 
-/// The key of an object: kind, namespace (empty for cluster-wide kinds) and name.
+/// Key of an object: kind, namespace (empty for cluster-scoped kinds) and name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ObjectRef {
-    /// The kind.
+    /// Kind.
     pub kind: Kind,
-    /// The namespace, empty for cluster-wide kinds.
+    /// Namespace, empty for cluster-scoped kinds.
     pub namespace: Str,
-    /// The name.
+    /// Name.
     pub name: Str,
 }
 
 impl ObjectRef {
-    /// The key of a named object; the namespace is dropped for cluster-wide kinds.
+    /// Builds the key of a named object; the namespace is dropped for cluster-scoped kinds.
     pub fn new(kind: Kind, namespace: &str, name: &str) -> Self {
         let namespace = if kind.info().namespaced {
             namespace.into()
@@ -90,14 +90,14 @@ impl fmt::Display for ObjectRef {
 }
 
 record! {
-    /// A link from an object to one that owns it.
+    /// Owner reference of an object.
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct OwnerReference {
         /// API version of the owner.
         pub api_version: Str = "apiVersion",
-        /// Whether the owner waits for this object when it is deleted in the foreground.
+        /// True if a foreground deletion of the owner waits for this object.
         pub block_owner_deletion: Option<bool> = "blockOwnerDeletion" omitempty,
-        /// Whether the owner is the one controller of this object.
+        /// True if the owner is the managing controller of this object.
         pub controller: Option<bool> = "controller" omitempty,
         /// Kind of the owner.
         pub kind: Str = "kind",
@@ -115,21 +115,21 @@ record! {
         pub deletion_grace_period_seconds: Option<i64> = "deletionGracePeriodSeconds" omitempty,
         pub deletion_timestamp: Option<Timestamp> = "deletionTimestamp" omitempty,
         pub finalizers: Shared<Str> = "finalizers" omitempty,
-        pub generate_name: Phrase = "generateName" omitempty,
-        /// Counts the changes of the spec, from 1; 0 where the kind has none.
+        pub generate_name: InternedStr = "generateName" omitempty,
+        /// Number of changes of the spec, from 1; 0 for kinds without a generation.
         pub generation: i64 = "generation" omitempty,
         pub labels: Labels = "labels" omitempty,
         pub name: Str = "name",
         pub namespace: Str = "namespace" omitempty,
         pub owner_references: Owners = "ownerReferences" omitempty,
-        /// Position of the last write of this object in the order of all writes.
+        /// Version of the object's last write, its position in the order of all writes.
         pub resource_version: u64 = "resourceVersion" omitempty,
         pub uid: Uid = "uid" omitempty,
     }
 }
 
 impl OwnerReference {
-    /// Key of the owner; `None` if its kind is unknown. Kinds of other groups may share a built-in kind's name.
+    /// Returns the key of the owner; `None` if its kind is unknown. Kinds of other groups may share a built-in kind's name.
     pub fn key(&self, namespace: &str) -> Option<ObjectRef> {
         Some(ObjectRef::new(
             Kind::from_group_kind(api_group(&self.api_version), &self.kind)?,
@@ -138,25 +138,25 @@ impl OwnerReference {
         ))
     }
 
-    /// Whether the owner is of this kind, in any version.
+    /// Returns true if the owner is of this kind, in any version.
     pub fn is_kind(&self, kind: Kind) -> bool {
         *self.kind == *kind.name() && api_group(&self.api_version) == kind.info().group
     }
 }
 
-/// References to owners; shared between the versions of an object.
+/// Owner references; shared between the versions of an object.
 pub type Owners = Rc<Vec<OwnerReference>>;
 
-/// The one owner, shared with what it came to own just before.
+/// Returns the list with a single owner, shared with a recent equal one.
 pub fn owned_by(owner: OwnerReference) -> Owners {
     OWNERS.with_borrow_mut(|recent| recent.same(Rc::new(vec![owner]), Rc::eq))
 }
 
 thread_local! {
     static OWNERS: RefCell<Recent<Owners>> = RefCell::default();
-    /// What has no labels, and what has no annotations, shares having none.
+    /// Empty map, shared by objects without labels or annotations.
     static NONE: Labels = Labels::default();
-    /// And what has no owner.
+    /// Empty list, shared by objects without owners.
     static NOBODY: Owners = Owners::default();
 }
 
@@ -169,7 +169,7 @@ impl Default for ObjectMeta {
             deletion_grace_period_seconds: None,
             deletion_timestamp: None,
             finalizers: Shared::default(),
-            generate_name: Phrase::default(),
+            generate_name: InternedStr::default(),
             generation: 0,
             labels: none,
             name: Str::default(),
@@ -182,34 +182,34 @@ impl Default for ObjectMeta {
 }
 
 impl ObjectMeta {
-    /// The owner that controls this object.
+    /// Returns the controlling owner.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owner_references
             .iter()
             .find(|o| o.controller == Some(true))
     }
 
-    /// Whether it is controlled by the object with this uid.
+    /// Returns true if the object with this uid is the controlling owner.
     pub fn is_controlled_by(&self, uid: Uid) -> bool {
         self.controller().is_some_and(|o| o.uid == uid)
     }
 
-    /// Whether deletion has begun.
+    /// Returns true if the object has a deletion timestamp.
     pub fn is_deleting(&self) -> bool {
         self.deletion_timestamp.is_some()
     }
 
-    /// A label's value.
+    /// Returns a label's value.
     pub fn label(&self, key: &str) -> Option<&Str> {
         self.labels.get(key)
     }
 
-    /// An annotation's value.
+    /// Returns an annotation's value.
     pub fn annotation(&self, key: &str) -> Option<&Str> {
         self.annotations.get(key)
     }
 
-    /// Sets an annotation; `true` if that changed anything.
+    /// Sets an annotation; returns true if that changed anything.
     pub fn annotate(&mut self, key: &str, value: &str) -> bool {
         if self.annotations.get(key).is_some_and(|v| v == value) {
             return false;
@@ -218,7 +218,7 @@ impl ObjectMeta {
         true
     }
 
-    /// Whether the finalizer holds this object back.
+    /// Returns true if the finalizer holds this object back.
     pub fn has_finalizer(&self, name: &str) -> bool {
         self.finalizers.iter().any(|f| f == name)
     }

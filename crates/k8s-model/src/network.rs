@@ -11,7 +11,7 @@ use std::rc::Rc;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Service {
     pub spec: Rc<Spec<ServiceSpec>>,
-    /// `status`, which nothing here changes after creation.
+    /// `status`, which does not change after creation.
     pub status: Value,
 }
 
@@ -32,7 +32,7 @@ record! {
         pub name: Str = "name",
         pub port: i32 = "port",
         pub protocol: Str = "protocol",
-        /// A number or the name of a container port.
+        /// Number or name of a container port.
         pub target_port: Value = "targetPort",
         pub node_port: i32 = "nodePort",
         pub app_protocol: Option<Str> = "appProtocol",
@@ -40,7 +40,7 @@ record! {
 }
 
 impl Endpoint {
-    /// Whether it gets traffic: a condition that is not known is taken as true.
+    /// Returns true if the endpoint gets traffic: an unknown condition counts as true.
     pub fn is_ready(&self) -> bool {
         self.conditions.ready.unwrap_or(true)
     }
@@ -54,14 +54,14 @@ impl Service {
         })
     }
 
-    /// Whether it has no address of its own.
+    /// Returns true if the Service has no cluster IP.
     pub fn is_headless(&self) -> bool {
         self.spec.cluster_ip == "None"
     }
 }
 
 record! {
-    /// A port as Endpoints and EndpointSlices list it.
+    /// Port of Endpoints and EndpointSlices.
     #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
     pub struct EndpointPort {
         pub app_protocol: Option<Str> = "appProtocol" omitempty,
@@ -70,7 +70,7 @@ record! {
         pub protocol: Str = "protocol",
     }
 
-    /// What an address stands for.
+    /// Reference to the object behind an address.
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct TargetRef {
         pub kind: Str = "kind",
@@ -90,12 +90,12 @@ record! {
     pub struct Endpoint {
         pub addresses: Vec<Str> = "addresses",
         pub conditions: EndpointConditions = "conditions",
-        /// Which zones and nodes should use this address.
+        /// Zones and nodes that should use this endpoint.
         pub hints: BTreeMap<Str, Value> = "hints" omitempty,
         pub hostname: Str = "hostname" omitempty,
         pub node_name: Str = "nodeName" omitempty,
         pub target_ref: Option<TargetRef> = "targetRef" omitempty,
-        /// The zone of the node.
+        /// Zone of the node.
         pub zone: Str = "zone" omitempty,
     }
 
@@ -127,5 +127,5 @@ record! {
     }
 }
 
-/// The label that says which Service an EndpointSlice is of.
+/// Label with the name of the Service that an EndpointSlice belongs to.
 pub const SERVICE_NAME: &str = "kubernetes.io/service-name";

@@ -57,7 +57,7 @@ record! {
     }
 }
 
-/// As kubectl writes it: `key=value:NoSchedule`.
+/// Formats a taint as kubectl does: `key=value:NoSchedule`.
 impl fmt::Display for Taint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = if self.value.is_empty() { "" } else { "=" };
@@ -73,12 +73,12 @@ impl Node {
         })
     }
 
-    /// What Pods may request here together.
+    /// Returns the resources that Pods may request on the node in total.
     pub fn allocatable(&self) -> Resources {
         Resources::from_list(|name| self.status.allocatable.get(name))
     }
 
-    /// How many Pods may run here.
+    /// Returns the maximum number of Pods on the node.
     pub fn max_pods(&self) -> i64 {
         self.status
             .allocatable
@@ -86,7 +86,7 @@ impl Node {
             .map_or(0, quantity::units_of)
     }
 
-    /// The address Pods of the host network get.
+    /// Returns the InternalIP, which is also the address of host network Pods.
     pub fn internal_ip(&self) -> Str {
         self.status
             .addresses
@@ -95,7 +95,7 @@ impl Node {
             .map_or_else(Str::default, |a| a.address.clone())
     }
 
-    /// Whether `Ready` is `True`.
+    /// Returns true if `Ready` is `True`.
     pub fn is_ready(&self) -> bool {
         self.status
             .conditions

@@ -1,5 +1,4 @@
-//! The form in which an object is stored: what Go makes of a document by reading it into a struct and
-//! writing it out again.
+//! Normalization of objects to the stored form, which Go produces by decoding a document into a struct and encoding it again.
 //!
 //! Nulls and empty optional values go, required ones appear as zero, quantities become canonical. So
 //! `args: []` is the same object as no `args`, and every container has `resources: {}`.

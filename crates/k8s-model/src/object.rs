@@ -1,4 +1,4 @@
-//! One API object of any kind.
+//! API object of any kind.
 
 use super::batch::Job;
 use super::daemonset::DaemonSet;
@@ -17,18 +17,18 @@ use serde_json::{Map, Value};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// An object: what every kind has, and what this kind has.
+/// Object: metadata common to all kinds, and a body by kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Object {
-    /// The kind.
+    /// Kind.
     pub kind: Kind,
     /// `metadata`.
     pub meta: ObjectMeta,
-    /// Everything else.
+    /// All other fields.
     pub body: Body,
 }
 
-/// What differs by kind, in a box: the smallest objects, Events, are the most, and must not be as large as the largest.
+/// Body by kind, boxed: the most numerous objects, Events, are the smallest and must not be as large as the largest.
 /// Kinds whose fields the engine does not act on stay JSON.
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs)]
@@ -51,13 +51,13 @@ pub enum Body {
     Other(Box<Map<String, Value>>),
 }
 
-/// A kind with a type of its own: lets a view give out `&Deployment` for a key.
+/// Body type of a kind: lets a view return `&Deployment` for a key.
 pub trait Typed: Sized {
-    /// The kind this type is the body of.
+    /// Kind of which this type is the body.
     const KIND: Kind;
-    /// The body, if the object is of this kind.
+    /// Returns the body, if the object is of this kind.
     fn of(object: &Object) -> Option<&Self>;
-    /// The body for change.
+    /// Returns the body mutably, if the object is of this kind.
     fn of_mut(object: &mut Object) -> Option<&mut Self>;
 }
 
@@ -78,7 +78,7 @@ typed!(Pod ReplicaSet Deployment StatefulSet Job DaemonSet ControllerRevision Se
        PersistentVolumeClaim PersistentVolume StorageClass Node);
 
 impl Object {
-    /// The key.
+    /// Returns the key.
     pub fn key(&self) -> ObjectRef {
         ObjectRef {
             kind: self.kind,
@@ -87,12 +87,12 @@ impl Object {
         }
     }
 
-    /// The body as a type of its own.
+    /// Returns the body, if the object is of the type's kind.
     pub fn get<T: Typed>(&self) -> Option<&T> {
         T::of(self)
     }
 
-    /// The body of an object whose kind is known from where it was found.
+    /// Returns the body of an object whose kind is known from the lookup.
     ///
     /// # Panics
     /// If the object is of another kind, which only a bug here can bring about.
@@ -103,17 +103,17 @@ impl Object {
         }
     }
 
-    /// The body for change.
+    /// Returns the body mutably, if the object is of the type's kind.
     pub fn get_mut<T: Typed>(&mut self) -> Option<&mut T> {
         T::of_mut(self)
     }
 
-    /// The Pod, if it is one.
+    /// Returns the body of a Pod, or `None`.
     pub fn pod(&self) -> Option<&Pod> {
         self.get()
     }
 
-    /// A controlling owner reference to this object.
+    /// Builds a controlling owner reference to this object.
     pub fn controller_reference(&self) -> OwnerReference {
         OwnerReference {
             api_version: self.kind.api_version().into(),
@@ -125,7 +125,7 @@ impl Object {
         }
     }
 
-    /// The template of a workload's Pods.
+    /// Returns the Pod template of a workload.
     pub fn pod_template(&self) -> Option<&Rc<PodTemplate>> {
         match &self.body {
             Body::Deployment(body) => Some(&body.spec.template),
@@ -137,7 +137,7 @@ impl Object {
         }
     }
 
-    /// The image of the first container, of a Pod or of a workload's template.
+    /// Returns the image of the first container of a Pod or of a workload's template.
     pub fn first_image(&self) -> Option<&Str> {
         let containers = match self.pod() {
             Some(pod) => &pod.spec.containers,
@@ -146,7 +146,7 @@ impl Object {
         containers.first().map(|container| &container.image)
     }
 
-    /// Metadata of a new Pod of this workload; its name is generated.
+    /// Builds the metadata of a new Pod of this workload; its name is generated.
     pub fn pod_meta(&self, template: &PodTemplate) -> ObjectMeta {
         ObjectMeta {
             generate_name: format_smolstr!("{}-", self.meta.name).into(),
@@ -158,7 +158,7 @@ impl Object {
         }
     }
 
-    /// A new Pod of this workload.
+    /// Builds a new Pod of this workload.
     pub fn new_pod(&self, template: &PodTemplate) -> Object {
         Object {
             kind: Kind::Pod,
@@ -167,13 +167,13 @@ impl Object {
         }
     }
 
-    /// Whether this Pod counts: it is not on its way out and has not ended.
+    /// Returns true if this is an active Pod: not terminating and not in a terminal phase.
     pub fn is_active_pod(&self) -> bool {
         self.pod()
             .is_some_and(|pod| !pod.is_terminal() && !self.meta.is_deleting())
     }
 
-    /// Reads an object that has passed strict decoding; the message is the decoder's.
+    /// Decodes an object that has passed strict decoding; the error is the decoder's.
     pub fn from_value(kind: Kind, value: Value) -> Result<Object, String> {
         let Value::Object(mut map) = value else {
             return Err("expected an object".into());
@@ -189,7 +189,7 @@ impl Object {
         })
     }
 
-    /// The object as the API shows it.
+    /// Encodes the object as the API shows it.
     pub fn to_value(&self) -> Value {
         let mut map = self.body.to_map();
         map.insert("apiVersion".into(), self.kind.api_version().into());
@@ -199,7 +199,7 @@ impl Object {
     }
 }
 
-/// Two versions of an object as the API shows them, for a comparison: a spec that they share is left out.
+/// Encodes two versions of an object for a comparison; a spec that they share is left out.
 pub fn compared(before: &Object, after: &Object) -> (Value, Value) {
     let (Some(old), Some(new)) = (before.pod(), after.pod()) else {
         return (before.to_value(), after.to_value());
@@ -245,7 +245,7 @@ impl Body {
         })
     }
 
-    /// Kinds that the page does not open with.
+    /// Decodes the kinds that are not among the initial objects of the page.
     fn from_rarer(kind: Kind, mut map: Map<String, Value>) -> Result<Body, String> {
         let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());
         Ok(match kind {

@@ -1,21 +1,21 @@
-//! The schemas of kinds as OpenAPI v3 has them, with a description of every field: what `kubectl explain` reads.
+//! OpenAPI v3 schemas of kinds, with a description of every field: the data of `kubectl explain`.
 //!
-//! Fields and types are those of `schema.rs`; the values of fields, the kinds that are stored as they come and the descriptions are in
-//! tables of their own (`openapi.txt`, `descriptions.txt`), which the page loads when they are asked for first ([`provide`]).
+//! Fields and types are those of `schema.rs`; enum values, the kinds that are stored as JSON and the descriptions are in separate tables
+//! (`openapi.txt`, `descriptions.txt`), which the page loads on first use ([`provide`]).
 //!
-//! Models `kube-openapi/pkg/builder3` and what `apiextensions-apiserver/pkg/controller/openapi` publishes of custom kinds.
+//! Models `kube-openapi/pkg/builder3` and the schemas that `apiextensions-apiserver/pkg/controller/openapi` publishes for custom kinds.
 
 use super::schema::{Field, Schema, list_element, map_element};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-/// Where a reference finds its schema.
+/// Prefix of a reference to a schema.
 const PLACE: &str = "#/components/schemas/";
-/// The group, version and kind of a schema.
+/// Extension with the group, version and kind of a schema.
 pub const NAMES: &str = "x-kubernetes-group-version-kind";
 
-/// Structs of Go that are something else in JSON.
+/// Go structs with another JSON form.
 const LEAVES: &[(&str, &str)] = &[
     (
         "apiextensionsv1.CustomResourceSubresourceStatus",
@@ -42,16 +42,16 @@ const LEAVES: &[(&str, &str)] = &[
     ("runtime.RawExtension", r#"{"type":"object"}"#),
 ];
 
-/// All tables together.
+/// Combined tables.
 pub struct OpenApi {
     /// Kinds, structs and fields.
     pub schema: Schema,
-    /// Of each struct a line with its description and one for each of its fields.
+    /// Description lines by struct: that of the struct, then one for each of its fields.
     blocks: BTreeMap<&'static str, &'static str>,
 }
 
 impl OpenApi {
-    /// Reads the two tables that may be missing, one after the other.
+    /// Parses the two optional tables, given one after the other.
     fn read(tables: &'static str) -> OpenApi {
         let (kinds, texts) = tables.split_once("\n:").unwrap_or((tables, ""));
         let mut blocks = BTreeMap::new();
@@ -65,7 +65,8 @@ impl OpenApi {
         }
     }
 
-    /// What a struct is, or one of its fields: a struct that does not say so has it from another, at last from all kinds together.
+    /// Returns the description of a struct or of one of its fields; a missing one is taken from another struct, finally from the one
+    /// shared by all kinds.
     fn described(&self, name: &str, field: &str) -> Option<&'static str> {
         let block = self.blocks.get(name)?;
         let (head, text) = block.split_once('\t')?;
@@ -87,7 +88,7 @@ impl OpenApi {
         })
     }
 
-    /// The schema of a kind; those that it refers to are added to the others.
+    /// Returns the schema of a kind; schemas that it refers to are added to `schemas`.
     pub fn kind(
         &self,
         (group, version, kind): (&str, &str, &str),
@@ -105,7 +106,7 @@ impl OpenApi {
         Some(entry.clone())
     }
 
-    /// The schema of a custom kind, with the fields that every object has.
+    /// Returns the schema of a custom kind, with the fields that every object has.
     pub fn custom(
         &self,
         schema: &Value,
@@ -140,7 +141,7 @@ impl OpenApi {
         schema
     }
 
-    /// Adds a struct and those of its fields.
+    /// Adds a struct and the structs of its fields.
     fn collect(&self, name: &'static str, schemas: &mut Map<String, Value>) {
         let public = public_name(name);
         if schemas.contains_key(&public) {
@@ -165,7 +166,7 @@ impl OpenApi {
         schemas.insert(public, entry);
     }
 
-    /// The fields of a struct, and those of the structs that stand in it; `owner` is the outermost.
+    /// Collects the fields of a struct and of its inlined structs; `owner` is the outermost.
     fn properties(
         &self,
         owner: &'static str,
@@ -207,7 +208,7 @@ impl OpenApi {
     ) -> Value {
         let mut property = self.type_of(kind, schemas);
         if property.get("$ref").is_some() {
-            // What stands beside a reference is ignored.
+            // Siblings of a `$ref` are ignored.
             property = json!({ "allOf": [property] });
         }
         if let Some(text) = self.described(owner, json) {
@@ -249,7 +250,7 @@ impl OpenApi {
     }
 }
 
-/// Gives a schema some more properties.
+/// Adds properties to a schema.
 fn add(schema: &mut Value, header: Map<String, Value>) {
     if !schema["properties"].is_object() {
         schema["properties"] = Value::Object(Map::new());
@@ -259,7 +260,7 @@ fn add(schema: &mut Value, header: Map<String, Value>) {
     }
 }
 
-/// Gives the schemas of objects within an object the fields that every object has.
+/// Adds the fields that every object has to the schemas of embedded objects.
 fn embed(schema: &mut Value, header: &Map<String, Value>) {
     match schema {
         Value::Object(map) => {
@@ -273,7 +274,7 @@ fn embed(schema: &mut Value, header: &Map<String, Value>) {
     }
 }
 
-/// The schema that a reference means.
+/// Resolves a reference to a schema.
 pub fn resolved<'a>(reference: &str, schemas: &'a Map<String, Value>) -> Option<&'a Value> {
     schemas.get(reference.strip_prefix(PLACE)?)
 }
@@ -286,7 +287,7 @@ fn patched(field: &Field, property: &mut Value) {
     }
 }
 
-/// `appsv1.Deployment` is `io.k8s.api.apps.v1.Deployment`.
+/// Converts `appsv1.Deployment` to `io.k8s.api.apps.v1.Deployment`.
 fn public_name(name: &str) -> String {
     let (package, name) = name.split_once('.').unwrap_or(("v1", name));
     let version = package
@@ -311,7 +312,7 @@ thread_local! {
     static TABLES: Cell<Option<&'static OpenApi>> = const { Cell::new(None) };
 }
 
-/// Gives the tables to whoever asks from now on; what was there before stays in memory.
+/// Installs the tables for the current thread; earlier tables are leaked.
 pub fn provide(tables: String) -> &'static OpenApi {
     let open: &'static OpenApi =
         Box::leak(Box::new(OpenApi::read(Box::leak(tables.into_boxed_str()))));
@@ -319,12 +320,12 @@ pub fn provide(tables: String) -> &'static OpenApi {
     open
 }
 
-/// All tables; in the page without descriptions and without some kinds as long as they have not been loaded.
+/// Returns the tables; in the page without descriptions and some kinds until they have been loaded.
 pub fn tables() -> &'static OpenApi {
     TABLES.get().unwrap_or_else(|| provide(own()))
 }
 
-/// Natively the tables are part of the program.
+/// Native builds embed the tables.
 #[cfg(not(target_arch = "wasm32"))]
 fn own() -> String {
     concat!(
@@ -344,7 +345,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The names of all structs, and of what is something else in JSON.
+    /// Returns the names of all structs, and of Go types with another JSON form.
     fn structs() -> BTreeSet<&'static str> {
         let tables = concat!(include_str!("schema.txt"), include_str!("openapi.txt"));
         tables

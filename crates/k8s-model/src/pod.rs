@@ -1,11 +1,11 @@
-//! Pods: a spec shared by all Pods of one template, and a status of their own.
+//! Pods: a spec shared by all Pods of one template, and a status per Pod.
 
 use super::json::record;
 use super::quantity;
 pub use super::resources::Resources;
 use super::selector::LabelSelector;
 use super::shared::{Recent, Shared};
-use super::{Labels, Phrase, Str, Timestamp};
+use super::{InternedStr, Labels, Str, Timestamp};
 use crate::json;
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
@@ -13,45 +13,106 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Stands in a shared spec for the name of each Pod's own service account token volume.
+/// Placeholder in a shared spec for the name of each Pod's own service account token volume.
 pub const TOKEN_VOLUME: &str = "kube-api-access-00000";
-/// What the name of every such volume starts with.
+/// Prefix of the names of token volumes.
 pub const TOKEN_PREFIX: &str = "kube-api-access-";
 
-/// The repository of an image and its tag, empty where there is none; a digest belongs to neither.
+/// Splits an image into repository and tag, empty if there is none; a digest belongs to neither.
 pub fn image_parts(image: &str) -> (&str, &str) {
     let name = image.split('@').next().unwrap_or(image);
-    // What follows the port of a registry is no tag.
+    // A colon before a slash precedes the port of a registry, not a tag.
     name.rsplit_once(':')
         .filter(|(_, tag)| !tag.contains('/'))
         .unwrap_or((name, ""))
 }
 
-/// A Pod's `spec` and `status`.
+/// Kind of a container's probe.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum ProbeKind {
+    Startup,
+    Readiness,
+    Liveness,
+}
+
+impl ProbeKind {
+    /// All kinds, in the order in which they run.
+    pub const ALL: [ProbeKind; 3] = [
+        ProbeKind::Startup,
+        ProbeKind::Readiness,
+        ProbeKind::Liveness,
+    ];
+
+    /// Parses `liveness`.
+    pub fn from_name(name: &str) -> Option<ProbeKind> {
+        ProbeKind::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+    }
+
+    /// Returns the name, such as `liveness`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ProbeKind::Startup => "startup",
+            ProbeKind::Readiness => "readiness",
+            ProbeKind::Liveness => "liveness",
+        }
+    }
+
+    /// Returns true if a container has a probe of this kind.
+    pub fn is_set(self, container: &Container) -> bool {
+        match self {
+            ProbeKind::Startup => container.startup_probe.is_some(),
+            ProbeKind::Readiness => container.readiness_probe.is_some(),
+            ProbeKind::Liveness => container.liveness_probe.is_some(),
+        }
+    }
+
+    /// Returns the capitalized name, such as `Liveness`, used in Events.
+    pub fn title(self) -> &'static str {
+        match self {
+            ProbeKind::Startup => "Startup",
+            ProbeKind::Readiness => "Readiness",
+            ProbeKind::Liveness => "Liveness",
+        }
+    }
+
+    /// Returns the field name, such as `livenessProbe`.
+    pub fn field(self) -> &'static str {
+        match self {
+            ProbeKind::Startup => "startupProbe",
+            ProbeKind::Readiness => "readinessProbe",
+            ProbeKind::Liveness => "livenessProbe",
+        }
+    }
+}
+
+/// Pod's `spec` and `status`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Pod {
-    /// Shared with every Pod of the same template.
+    /// Spec, shared with every Pod of the same template.
     pub spec: Rc<PodSpec>,
-    /// `spec.nodeName`, the one field of the spec that is each Pod's own.
+    /// `spec.nodeName`, the one field of the spec that differs between Pods of a template.
     pub node_name: Str,
-    /// The random end of this Pod's token volume, `kube-api-access-…`; empty if it has none.
+    /// Random suffix of this Pod's token volume, `kube-api-access-…`; empty if it has none.
     pub token: Str,
-    /// What the kubelet and the scheduler report.
+    /// Status reported by the kubelet and the scheduler.
     pub status: PodStatus,
 }
 
 record! {
-    /// The part of a `PodSpec` that the engine acts on, beside the whole of it as JSON.
+    /// Typed part of a `PodSpec`, beside the whole spec as JSON.
     #[derive(Debug, Default)]
     pub struct PodSpec {
-        /// The whole spec, without `nodeName`.
+        /// Whole spec, without `nodeName`.
         pub raw: Value,
         pub containers: Vec<Container> = "containers",
         pub init_containers: Vec<Container> = "initContainers",
-        /// Containers that were added to the running Pod to look into it.
+        /// Ephemeral containers, added to the running Pod for debugging.
         pub ephemeral_containers: Vec<Container> = "ephemeralContainers",
         pub volumes: Vec<Volume> = "volumes",
-        /// What all containers share; where it says something, it counts in place of what they say.
+        /// Pod-level resources, which take precedence over those of the containers.
         pub resources: ResourceRequirements = "resources",
         pub node_selector: Labels = "nodeSelector",
         pub node_name: Str = "nodeName",
@@ -68,9 +129,9 @@ record! {
         pub preemption_policy: Str = "preemptionPolicy",
         pub scheduler_name: Str = "schedulerName",
         pub service_account_name: Str = "serviceAccountName",
-        /// What the containers request together: computed once for all Pods that share this spec.
+        /// Total requests of the containers: computed once for all Pods that share this spec.
         pub requests: Resources,
-        /// The same for all other resources of nodes, by name.
+        /// Total requests of extended resources, by name.
         pub extended: Vec<(Str, i64)>,
         admitted: OnceCell<Rc<PodSpec>>,
     }
@@ -83,7 +144,7 @@ impl PartialEq for PodSpec {
 }
 
 impl PodSpec {
-    /// Reads the spec from its JSON.
+    /// Parses the spec.
     pub fn from_raw(mut raw: Value) -> Result<Rc<PodSpec>, String> {
         let mut spec: PodSpec = json::read(&raw)?;
         if let Value::Object(map) = &mut raw {
@@ -95,7 +156,7 @@ impl PodSpec {
         Ok(Rc::new(spec))
     }
 
-    /// This spec as admission leaves it in a created Pod; computed once and shared.
+    /// Returns this spec after admission; computed once and shared.
     pub fn admitted(self: &Rc<Self>, admit: impl FnOnce(&mut Value)) -> Rc<PodSpec> {
         self.admitted
             .get_or_init(|| {
@@ -106,7 +167,7 @@ impl PodSpec {
             .clone()
     }
 
-    /// The claims that the Pod's volumes name.
+    /// Returns the claims that the Pod's volumes name.
     pub fn claims(&self) -> impl Iterator<Item = &Str> {
         self.volumes
             .iter()
@@ -116,7 +177,7 @@ impl PodSpec {
 }
 
 record! {
-    /// A container, as far as the engine looks at it.
+    /// Typed fields of a container.
     #[derive(Clone, Debug, Default)]
     pub struct Container {
         pub name: Str = "name",
@@ -240,7 +301,7 @@ record! {
     }
 }
 
-/// What a Pod requests of devices and other resources that nodes advertise by a name of their own.
+/// Returns the requests of devices and other extended resources.
 fn extended(spec: &PodSpec) -> Vec<(Str, i64)> {
     let mut all: Vec<(Str, i64)> = Vec::new();
     let sidecar = |c: &Container| c.restart_policy == "Always";
@@ -273,7 +334,7 @@ fn extended(spec: &PodSpec) -> Vec<(Str, i64)> {
 }
 
 impl Resources {
-    /// What a Pod of this spec requests: its containers together, or its largest init container if that is more.
+    /// Returns the requests of a Pod: the sum of its containers, or its largest init container if that is more.
     fn of(spec: &PodSpec) -> Resources {
         let mut sum = Resources::default();
         for c in spec.containers.iter().chain(
@@ -332,14 +393,14 @@ record! {
         pub host_ip: Str = "hostIP" omitempty,
         pub host_ips: Shared<PodIp> = "hostIPs" omitempty,
         pub init_container_statuses: Shared<ContainerStatus> = "initContainerStatuses" omitempty,
-        pub message: Phrase = "message" omitempty,
-        pub nominated_node_name: Phrase = "nominatedNodeName" omitempty,
+        pub message: InternedStr = "message" omitempty,
+        pub nominated_node_name: InternedStr = "nominatedNodeName" omitempty,
         pub observed_generation: i64 = "observedGeneration" omitempty,
-        pub phase: Phrase = "phase",
+        pub phase: InternedStr = "phase",
         pub pod_ip: Str = "podIP" omitempty,
         pub pod_ips: Shared<PodIp> = "podIPs" omitempty,
-        pub qos_class: Phrase = "qosClass",
-        pub reason: Phrase = "reason" omitempty,
+        pub qos_class: InternedStr = "qosClass",
+        pub reason: InternedStr = "reason" omitempty,
         pub start_time: Option<Timestamp> = "startTime" omitempty,
     }
 
@@ -348,7 +409,7 @@ record! {
         pub ip: Str = "ip",
     }
 
-    /// A condition of a Pod.
+    /// Condition of a Pod.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct PodCondition {
         pub last_probe_time: () = "lastProbeTime",
@@ -360,25 +421,25 @@ record! {
         pub kind: Str = "type",
     }
 
-    /// What became of one container.
+    /// Status of a container.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct ContainerStatus {
-        /// What the node has set aside; reported since the container was resized.
+        /// Resources allocated by the node; reported once the container was resized.
         pub allocated_resources: Option<Rc<Value>> = "allocatedResources" omitempty,
         pub container_id: Str = "containerID" omitempty,
-        pub image: Phrase = "image",
-        pub image_id: Phrase = "imageID",
+        pub image: InternedStr = "image",
+        pub image_id: InternedStr = "imageID",
         pub last_state: ContainerState = "lastState",
         pub name: Str = "name",
         pub ready: bool = "ready",
-        /// The requests and limits it runs with; reported since it was resized.
+        /// Requests and limits in effect; reported once the container was resized.
         pub resources: Option<Rc<Value>> = "resources" omitempty,
         pub restart_count: i32 = "restartCount",
         pub started: Option<bool> = "started" omitempty,
         pub state: ContainerState = "state",
     }
 
-    /// At most one of the three is set.
+    /// State of a container; at most one of the fields is set.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct ContainerState {
         pub running: Option<Running> = "running" omitempty,
@@ -409,7 +470,7 @@ record! {
 }
 
 impl PodCondition {
-    /// What is said on a Pod that the control plane takes from its node.
+    /// Builds the DisruptionTarget condition of a Pod that the control plane evicts.
     pub fn disruption(
         reason: &'static str,
         message: &'static str,
@@ -434,19 +495,19 @@ thread_local! {
 }
 
 impl PodStatus {
-    /// Shares the conditions with a Pod that lately got the same ones: those that start in one second have the same.
+    /// Shares the conditions with a recent Pod with equal ones: Pods that start in the same second have the same conditions.
     pub fn share_conditions(&mut self) {
         self.conditions = CONDITIONS
             .with_borrow_mut(|recent| recent.same(self.conditions.clone(), |a, b| a == b));
     }
 
-    /// The same for the statuses of its containers, before any has begun.
+    /// Shares the container statuses with a recent Pod with equal ones, before any container has started.
     pub fn share_statuses(&mut self) {
         self.container_statuses = STATUSES
             .with_borrow_mut(|recent| recent.same(self.container_statuses.clone(), |a, b| a == b));
     }
 
-    /// Puts a condition in place of the one of its type; the time of the change stays if the status does.
+    /// Replaces the condition of its type; the transition time is kept if the status is unchanged.
     pub fn set_condition(&mut self, mut new: PodCondition) {
         match self.conditions.iter_mut().find(|c| c.kind == new.kind) {
             Some(old) => {
@@ -459,19 +520,19 @@ impl PodStatus {
         }
     }
 
-    /// The condition of this type.
+    /// Returns the condition of this type.
     pub fn condition(&self, kind: &str) -> Option<&PodCondition> {
         self.conditions.iter().find(|c| c.kind == kind)
     }
 
-    /// Whether the condition of this type is `True`.
+    /// Returns true if the condition of this type is `True`.
     pub fn is_true(&self, kind: &str) -> bool {
         self.condition(kind).is_some_and(|c| c.status == "True")
     }
 }
 
 impl Pod {
-    /// A Pod of a template, before anything has happened to it.
+    /// Builds a new Pod of a template.
     pub fn new(spec: Rc<PodSpec>) -> Pod {
         Pod {
             node_name: spec.node_name.clone(),
@@ -481,12 +542,12 @@ impl Pod {
         }
     }
 
-    /// Whether `Ready` is `True`.
+    /// Returns true if `Ready` is `True`.
     pub fn is_ready(&self) -> bool {
         self.status.is_true("Ready")
     }
 
-    /// Whether it has been ready for `min_ready_seconds`.
+    /// Returns true if the Pod has been ready for `min_ready_seconds`.
     pub fn is_available(&self, min_ready_seconds: i64, now: Timestamp) -> bool {
         self.is_ready()
             && (min_ready_seconds == 0
@@ -497,7 +558,7 @@ impl Pod {
                     .is_some_and(|t| t.seconds() + min_ready_seconds <= now.seconds()))
     }
 
-    /// Whether its containers have ended for good.
+    /// Returns true if the Pod is in a terminal phase.
     pub fn is_terminal(&self) -> bool {
         self.status.phase == "Succeeded" || self.status.phase == "Failed"
     }
@@ -518,7 +579,7 @@ impl Pod {
         })
     }
 
-    /// The whole spec as the API shows it.
+    /// Encodes the whole spec as the API shows it.
     pub fn spec_value(&self) -> Value {
         let mut raw = self.spec.raw.clone();
         if let (Value::Object(map), false) = (&mut raw, self.node_name.is_empty()) {
@@ -535,7 +596,7 @@ impl Pod {
     }
 }
 
-/// Renames the token volume and its mounts; gives the old name.
+/// Renames the token volume and its mounts; returns the old name.
 fn swap_token(spec: &mut Value, is_token: impl Fn(&str) -> bool, new: &str) -> Option<String> {
     let mut old = None;
     let mut swap = |list: Option<&mut Value>| {

@@ -1,4 +1,4 @@
-//! The template of a workload's Pods, and the hash that names its revision.
+//! Pod template of a workload, and the hash that names its revision.
 
 use super::json;
 use super::pod::PodSpec;
@@ -8,16 +8,16 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A Pod template: metadata and a spec, shared by all Pods made from it.
+/// Pod template: metadata and a spec, shared by all Pods made from it.
 #[derive(Clone, Debug, Default)]
 pub struct PodTemplate {
     /// `metadata` as JSON.
     pub meta: Map<String, Value>,
-    /// Labels that its Pods get.
+    /// Labels of its Pods.
     pub labels: Labels,
-    /// Annotations that its Pods get.
+    /// Annotations of its Pods.
     pub annotations: Labels,
-    /// The spec, before admission.
+    /// Spec before admission.
     pub spec: Rc<PodSpec>,
     hash: OnceCell<Str>,
     revision_data: OnceCell<Str>,
@@ -32,7 +32,7 @@ impl PartialEq for PodTemplate {
 }
 
 impl PodTemplate {
-    /// Reads a template from its JSON.
+    /// Parses a template.
     pub fn from_value(value: Value) -> Result<Rc<PodTemplate>, String> {
         let Value::Object(mut map) = value else {
             return Ok(Rc::default());
@@ -55,7 +55,7 @@ impl PodTemplate {
         }))
     }
 
-    /// The template as the API shows it.
+    /// Encodes the template as the API shows it.
     pub fn to_value(&self) -> Value {
         let mut spec = self.spec.raw.clone();
         if let (Value::Object(map), false) = (&mut spec, self.spec.node_name.is_empty()) {
@@ -67,14 +67,14 @@ impl PodTemplate {
         serde_json::json!({ "metadata": self.meta, "spec": spec })
     }
 
-    /// The same template with one more label; the spec stays shared.
+    /// Returns a copy with one more label; the spec stays shared.
     pub fn with_label(&self, key: &str, value: &str) -> PodTemplate {
         let mut labels = (*self.labels).clone();
         labels.insert(key.into(), value.into());
         self.relabelled(labels)
     }
 
-    /// The same template without a label; the spec stays shared.
+    /// Returns a copy without a label; the spec stays shared.
     pub fn without_label(&self, key: &str) -> PodTemplate {
         let mut labels = (*self.labels).clone();
         labels.remove(key);
@@ -100,14 +100,14 @@ impl PodTemplate {
         }
     }
 
-    /// The text a ControllerRevision of this template holds and is named by; computed once.
+    /// Returns the data of this template's ControllerRevision, from which its name is hashed; computed once.
     pub fn revision_data(&self) -> Str {
         self.revision_data
             .get_or_init(|| super::hash::controller_revision_text(&self.to_value()).into())
             .clone()
     }
 
-    /// The `pod-template-hash` of this template; computed once.
+    /// Returns the `pod-template-hash` of this template; computed once.
     pub fn hash(&self, collision_count: Option<i32>) -> Str {
         match collision_count {
             None => self

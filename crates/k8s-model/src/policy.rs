@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets: stored as JSON, read where they are looked at.
+//! PodDisruptionBudgets: stored as JSON, parsed on access.
 
 use super::json::{Json, record};
 use super::selector::LabelSelector;
@@ -13,7 +13,7 @@ record! {
     pub struct BudgetSpec {
         pub min_available: Option<IntOrPercent> = "minAvailable",
         pub max_unavailable: Option<IntOrPercent> = "maxUnavailable",
-        /// None selects nothing, an empty one everything in the namespace.
+        /// Selector of the Pods; `None` selects nothing, an empty one everything in the namespace.
         pub selector: Option<LabelSelector> = "selector",
         pub unhealthy_pod_eviction_policy: Str = "unhealthyPodEvictionPolicy",
     }
@@ -24,14 +24,14 @@ record! {
         pub conditions: Vec<BudgetCondition> = "conditions" omitempty,
         pub current_healthy: i32 = "currentHealthy",
         pub desired_healthy: i32 = "desiredHealthy",
-        /// When Pods were evicted that are not seen to go yet.
+        /// Eviction times of Pods whose deletion has not been observed yet.
         pub disrupted_pods: Map<String, Value> = "disruptedPods" omitempty,
         pub disruptions_allowed: i32 = "disruptionsAllowed",
         pub expected_pods: i32 = "expectedPods",
         pub observed_generation: i64 = "observedGeneration" omitempty,
     }
 
-    /// A condition of a PodDisruptionBudget.
+    /// Condition of a PodDisruptionBudget.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct BudgetCondition {
         pub last_transition_time: Option<Timestamp> = "lastTransitionTime",
@@ -44,12 +44,12 @@ record! {
 }
 
 impl BudgetSpec {
-    /// Reads the spec; what cannot be read asks for nothing.
+    /// Parses the spec; the default if it does not decode.
     pub fn of(budget: &Object) -> BudgetSpec {
         part(budget, "spec")
     }
 
-    /// Whether a Pod of the same namespace is under this budget.
+    /// Returns true if the budget selects a Pod of its namespace.
     pub fn selects(&self, pod: &Object) -> bool {
         self.selector
             .as_ref()
@@ -58,19 +58,19 @@ impl BudgetSpec {
 }
 
 impl BudgetStatus {
-    /// Reads the status.
+    /// Parses the status.
     pub fn of(budget: &Object) -> BudgetStatus {
         part(budget, "status")
     }
 
-    /// Puts the status in place of the old one.
+    /// Replaces the status.
     pub fn put(&self, budget: &mut Object) {
         if let Body::Other(map) = &mut budget.body {
             map.insert("status".into(), self.write());
         }
     }
 
-    /// Makes the one condition say whether a Pod may be evicted now, or why that is not known.
+    /// Sets the DisruptionAllowed condition, which says whether a Pod may be evicted now, or why that is unknown.
     pub fn set_condition(&mut self, failure: Option<&str>, generation: i64, now: Timestamp) {
         let allowed = self.disruptions_allowed > 0;
         let status = if allowed { "True" } else { "False" };

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How a quantity was written, which decides how it is printed.
+/// Notation of a quantity, which decides how it is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// `12e6`
@@ -18,7 +18,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The name of the Go constant.
+    /// Returns the name of the Go constant.
     pub fn name(self) -> &'static str {
         match self {
             Format::DecimalExponent => "DecimalExponent",
@@ -28,14 +28,14 @@ impl Format {
     }
 }
 
-/// Why text is no quantity, in Kubernetes' words.
+/// Parse error of a quantity, in Kubernetes' words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuantityError {
-    /// Not of the form number and suffix.
+    /// The text is not a number with a suffix.
     Format,
     /// The number does not parse.
     Numeric,
-    /// The suffix is not known.
+    /// The suffix is unknown.
     Suffix,
 }
 
@@ -52,22 +52,22 @@ impl fmt::Display for QuantityError {
 impl std::error::Error for QuantityError {}
 
 const NANO: i128 = 1_000_000_000;
-/// Room for every int64 of whole units, and for sums of many.
+/// Limit of an amount: room for every int64 of whole units, and for sums of many.
 const CAP: i128 = i128::MAX / 4;
 
-/// An exact amount and the way it was written.
+/// Exact amount with its notation.
 #[derive(Debug, Clone, Copy)]
 pub struct Quantity {
     nano: i128,
     format: Format,
 }
 
-/// What Go keeps of a parsed text; only the template hash needs it.
+/// Go's internal form of a parsed quantity; only the template hash needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GoForm {
-    /// `Some` with value and decimal scale when the amount fits Go's fast form, `None` for a big decimal.
+    /// Value and decimal scale if the amount fits Go's fast form, `None` for a big decimal.
     pub fast: Option<(i64, i32)>,
-    /// The text was canonical as far as Go can see at a glance, and is kept.
+    /// True if Go took the text for canonical and cached it.
     pub cached: bool,
 }
 
@@ -164,7 +164,7 @@ impl Quantity {
         format: Format::DecimalSI,
     };
 
-    /// Reads a quantity. Amounts below a billionth are rounded up to it.
+    /// Parses a quantity. Amounts below a billionth are rounded up to it.
     pub fn parse(text: &str) -> Result<Quantity, QuantityError> {
         let parts = split(text)?;
         let mut nano: i128 = 0;
@@ -221,7 +221,7 @@ impl Quantity {
         }
     }
 
-    /// A whole number of units.
+    /// Builds a whole number of units.
     pub fn units(value: i64) -> Quantity {
         Quantity {
             nano: i128::from(value) * NANO,
@@ -229,7 +229,7 @@ impl Quantity {
         }
     }
 
-    /// A number of thousandths.
+    /// Builds a number of thousandths.
     pub fn millis(value: i64) -> Quantity {
         Quantity {
             nano: i128::from(value) * (NANO / 1000),
@@ -237,7 +237,7 @@ impl Quantity {
         }
     }
 
-    /// A number of bytes, printed in powers of two.
+    /// Builds a number of bytes, printed in powers of two.
     pub fn bytes(value: i64) -> Quantity {
         Quantity {
             format: Format::BinarySI,
@@ -245,12 +245,12 @@ impl Quantity {
         }
     }
 
-    /// Thousandths, rounded up.
+    /// Returns the thousandths, rounded up.
     pub fn as_millis(self) -> i64 {
         self.rounded(NANO / 1000)
     }
 
-    /// Whole units, rounded up.
+    /// Returns the whole units, rounded up.
     pub fn as_units(self) -> i64 {
         self.rounded(NANO)
     }
@@ -260,7 +260,7 @@ impl Quantity {
         i64::try_from(up).unwrap_or(if up < 0 { i64::MIN } else { i64::MAX })
     }
 
-    /// The amount rounded away from zero to thousandths, which is how limits and requests are stored.
+    /// Rounds the amount away from zero to thousandths, the precision of stored limits and requests.
     pub fn round_up_to_milli(self) -> Quantity {
         let unit = NANO / 1000;
         Quantity {
@@ -269,32 +269,32 @@ impl Quantity {
         }
     }
 
-    /// How it was written.
+    /// Returns the notation.
     pub fn format(self) -> Format {
         self.format
     }
 
-    /// As a floating-point number.
+    /// Returns the amount as a floating-point number.
     pub fn as_f64(self) -> f64 {
         self.nano as f64 / 1e9
     }
 
-    /// Whether the amount is zero.
+    /// Returns true if the amount is zero.
     pub fn is_zero(self) -> bool {
         self.nano == 0
     }
 
-    /// Whether the amount is below zero.
+    /// Returns true if the amount is below zero.
     pub fn is_negative(self) -> bool {
         self.nano < 0
     }
 
-    /// Whether the amount is a whole number.
+    /// Returns true if the amount is a whole number.
     pub fn is_whole(self) -> bool {
         self.nano % NANO == 0
     }
 
-    /// The sum; zero takes the format of the other.
+    /// Returns the sum; zero takes the format of the other.
     #[must_use]
     pub fn plus(self, other: Quantity) -> Quantity {
         let format = if self.nano == 0 {
@@ -308,7 +308,7 @@ impl Quantity {
         }
     }
 
-    /// The difference; zero takes the format of the other.
+    /// Returns the difference; zero takes the format of the other.
     #[must_use]
     pub fn minus(self, other: Quantity) -> Quantity {
         let format = if self.nano == 0 {
@@ -339,7 +339,7 @@ impl Quantity {
     }
 }
 
-/// `value * 10^scale`, rounded up, capped.
+/// Returns `value * 10^scale`, rounded up, capped.
 fn shift(value: i128, scale: i32, lost: bool) -> i128 {
     if value == 0 {
         return i128::from(lost);
@@ -404,17 +404,17 @@ impl Ord for Quantity {
     }
 }
 
-/// The stored form of a quantity's text; text that is no quantity is left as it is.
+/// Returns the canonical form of a quantity's text; text that is not a quantity is left as it is.
 pub fn canonical(text: &str) -> String {
     match Quantity::parse(text) {
-        // Text that Go takes for canonical is kept letter by letter, even where printing differs.
+        // Text that Go takes for canonical is kept verbatim, even where printing differs.
         Ok(_) if text == "0" || go_form(text).is_some_and(|form| form.cached) => text.to_owned(),
         Ok(quantity) => quantity.to_string(),
         Err(_) => text.to_owned(),
     }
 }
 
-/// What Go holds after it has parsed the text.
+/// Returns Go's internal form of a parsed text.
 pub fn go_form(text: &str) -> Option<GoForm> {
     if text == "0" {
         return Some(GoForm {
@@ -469,12 +469,12 @@ pub fn go_form(text: &str) -> Option<GoForm> {
     })
 }
 
-/// Thousandths of a JSON quantity; what cannot be read counts as nothing.
+/// Returns the thousandths of a JSON quantity; 0 if it does not parse.
 pub fn milli_of(value: &serde_json::Value) -> i64 {
     of_value(value).map_or(0, Quantity::as_millis)
 }
 
-/// Whole units of a JSON quantity, rounded up; what cannot be read counts as nothing.
+/// Returns the whole units of a JSON quantity, rounded up; 0 if it does not parse.
 pub fn units_of(value: &serde_json::Value) -> i64 {
     of_value(value).map_or(0, Quantity::as_units)
 }

@@ -3,7 +3,7 @@
 use super::quantity;
 use serde_json::Value;
 
-/// Amounts of the resources the scheduler counts.
+/// Amounts of the resources that the scheduler counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Resources {
     /// Thousandths of a core.
@@ -25,7 +25,7 @@ impl Resources {
         }
     }
 
-    /// The sum of two amounts.
+    /// Returns the sum of two amounts.
     pub fn plus(self, o: Resources) -> Resources {
         Resources {
             cpu: self.cpu.saturating_add(o.cpu),
@@ -34,7 +34,7 @@ impl Resources {
         }
     }
 
-    /// The difference of two amounts.
+    /// Returns the difference of two amounts.
     pub fn minus(self, o: Resources) -> Resources {
         Resources {
             cpu: self.cpu.saturating_sub(o.cpu),

@@ -5,14 +5,14 @@ use super::{Labels, Str};
 use crate::json;
 
 record! {
-    /// Selects objects by their labels; an empty one selects everything.
+    /// Label selector; an empty one selects everything.
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct LabelSelector {
         pub match_labels: Labels = "matchLabels" omitempty,
         pub match_expressions: Vec<Requirement> = "matchExpressions" omitempty,
     }
 
-    /// One set-based requirement of a selector.
+    /// Set-based requirement of a selector.
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct Requirement {
         pub key: Str = "key",
@@ -22,18 +22,18 @@ record! {
 }
 
 impl LabelSelector {
-    /// Whether the labels satisfy every requirement.
+    /// Returns true if the labels satisfy every requirement.
     pub fn matches(&self, labels: &Labels) -> bool {
         contains_all(labels, &self.match_labels)
             && self.match_expressions.iter().all(|r| r.matches(labels))
     }
 
-    /// The selector of a workload or a Service from its JSON: those of Services and ReplicationControllers are plain labels.
+    /// Parses the selector of a workload or a Service; Services and ReplicationControllers have plain labels.
     pub fn of_pods(value: &serde_json::Value) -> LabelSelector {
         let plain = value
             .as_object()
             .is_some_and(|map| map.values().all(serde_json::Value::is_string));
-        // One that cannot be read selects nothing.
+        // A selector that does not decode selects nothing.
         if plain {
             LabelSelector {
                 match_labels: json::part(Some(value)).unwrap_or_default(),
@@ -44,13 +44,13 @@ impl LabelSelector {
         }
     }
 
-    /// Whether it has no requirement at all.
+    /// Returns true if the selector has no requirement.
     pub fn is_empty(&self) -> bool {
         self.match_labels.is_empty() && self.match_expressions.is_empty()
     }
 }
 
-/// As kubectl prints it: `app=web,tier in (a,b)`; nothing for an empty one.
+/// Formats the selector as kubectl does: `app=web,tier in (a,b)`; an empty one as empty text.
 impl std::fmt::Display for LabelSelector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let labels = self
@@ -71,7 +71,7 @@ impl std::fmt::Display for LabelSelector {
 }
 
 impl Requirement {
-    /// Whether the labels satisfy this requirement. `Gt` and `Lt` are for node affinity.
+    /// Returns true if the labels satisfy this requirement. `Gt` and `Lt` are for node affinity.
     pub fn matches(&self, labels: &Labels) -> bool {
         let value = labels.get(&self.key);
         let listed = value.is_some_and(|v| self.values.contains(v));
@@ -96,7 +96,7 @@ fn compare(value: Option<&Str>, values: &[Str]) -> Option<std::cmp::Ordering> {
     )
 }
 
-/// Whether `labels` holds every pair of `wanted`.
+/// Returns true if `labels` holds every pair of `wanted`.
 pub fn contains_all(labels: &Labels, wanted: &Labels) -> bool {
     wanted.iter().all(|(k, v)| labels.get(k) == Some(v))
 }

@@ -1,15 +1,16 @@
-//! A list that versions of an object, and objects alike, share until one of them changes it. An empty one takes no memory.
+//! List shared between the versions of an object and between similar objects until one of them changes it. An empty list needs no
+//! allocation.
 
 use super::json::Json;
 use serde_json::Value;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// A list in shared memory: read like a `Vec`, and copied when it is written while others hold it too.
+/// Copy-on-write list: derefs to a slice, and is cloned on write while it is shared.
 pub struct Shared<T: 'static>(Option<Rc<Vec<T>>>);
 
 impl<T> Shared<T> {
-    /// Whether both are the same list in memory.
+    /// Returns true if both share the same allocation.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Some(a), Some(b)) => Rc::ptr_eq(a, b),
@@ -95,8 +96,8 @@ impl<T: Json + Default + Clone> Json for Shared<T> {
     }
 }
 
-/// The last few values made, so that the next equal one is the same in memory. Whether it is cannot be observed, so that one for the
-/// whole thread is as good as one for each cluster.
+/// Cache of recent values, so that equal new ones share an allocation. Sharing is not observable, so one cache for the whole thread
+/// serves all clusters.
 pub struct Recent<T>(Vec<T>);
 
 impl<T> Default for Recent<T> {
@@ -106,10 +107,10 @@ impl<T> Default for Recent<T> {
 }
 
 impl<T> Recent<T> {
-    /// Values remembered.
+    /// Number of cached values.
     const MOST: usize = 8;
 
-    /// The value that equals this one, or this one.
+    /// Returns the cached value equal to `new`, or caches and returns `new`.
     pub fn same(&mut self, new: T, equals: impl Fn(&T, &T) -> bool) -> T
     where
         T: Clone,

@@ -1,13 +1,13 @@
-//! Sorting in little code. The standard library's sort is made anew for every type, four kilobytes each time;
-//! here one sort of indices serves all types, and only the comparison and the final exchange are made anew.
+//! Compact sorting. The standard library's sort is instantiated for every type, four kilobytes each time;
+//! here one sort of indices serves all types, and only the comparison and the final permutation are instantiated.
 
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 
-/// Sorts by a comparison; what is equal keeps its order.
+/// Sorts by a comparison; stable.
 pub fn sort_by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
     let mut order = indices(items.len(), &mut |a, b| compare(&items[a], &items[b]));
-    // `order[i]` says where the i-th item comes from: follow each cycle once.
+    // `order[i]` is the source index of the i-th item: follow each cycle once.
     for start in 0..order.len() {
         let mut at = start;
         while order[at] as usize != start {
@@ -20,24 +20,25 @@ pub fn sort_by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) 
     }
 }
 
-/// Sorts by a key; what is equal keeps its order.
+/// Sorts by a key; stable.
 pub fn sort_by_key<T, K: Ord>(items: &mut [T], mut key: impl FnMut(&T) -> K) {
     sort_by(items, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Sorts.
+/// Sorts by the natural order; stable.
 pub fn sort<T: Ord>(items: &mut [T]) {
     sort_by(items, T::cmp);
 }
 
-/// A map or a set of the standard library of what comes. To `collect` one sorts first, as [`map`] says.
+/// Collects an iterator into a map or set. `collect` would sort first, see [`map`].
 pub fn tree<C: Default + Extend<T>, T>(items: impl Iterator<Item = T>) -> C {
     let mut out = C::default();
     out.extend(items);
     out
 }
 
-/// A map of what comes, the last of a name. The library's own way sorts first, with a sort for every iterator: two kilobytes each.
+/// Collects pairs into a map; the last of a name wins. The standard `collect` sorts first, with a sort for every iterator: two kilobytes
+/// each.
 pub fn map(pairs: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {
     let mut out = Map::new();
     for (name, value) in pairs {
@@ -46,7 +47,7 @@ pub fn map(pairs: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {
     out
 }
 
-/// The order of so many items: where the first one comes from, the second, and so on; what is equal keeps its order.
+/// Returns the sorted order of `n` items as source indices; stable.
 pub fn indices(n: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<u32> {
     let mut order: Vec<u32> = (0..n as u32).collect();
     order.sort_by(|a, b| compare(*a as usize, *b as usize));

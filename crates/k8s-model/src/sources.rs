@@ -1,20 +1,20 @@
-//! What a Pod's spec names beside claims: ConfigMaps and Secrets, whole or by key, and a service account.
+//! References of a Pod's spec besides claims: ConfigMaps and Secrets, whole or by key, and a service account.
 //!
 //! Follows `VisitPodSecretNames` and `VisitPodConfigmapNames` in `pkg/api/v1/pod/util.go`.
 
 use super::{Body, Kind, Object, Str, pod};
 use serde_json::Value;
 
-/// One ConfigMap or Secret, or one key of it, that a part of a Pod is made of.
+/// ConfigMap or Secret, or one key of it, that a part of a Pod uses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataSource {
-    /// ConfigMap or Secret.
+    /// Kind, ConfigMap or Secret.
     pub kind: Kind,
-    /// Its name.
+    /// Name of the object.
     pub name: Str,
-    /// Nothing if it is wanted as a whole.
+    /// Key; `None` for all keys.
     pub key: Option<Str>,
-    /// Whether the Pod starts without it too.
+    /// True if the Pod starts without the source too.
     pub optional: bool,
 }
 
@@ -34,7 +34,7 @@ fn items<'v>(value: &'v Value, list: &str) -> impl Iterator<Item = &'v Value> {
     value[list].as_array().into_iter().flatten()
 }
 
-/// The volumes that a person has asked for: every Pod has one more, for the API server's token, whose sources are always there.
+/// Returns the volumes specified by the user: every Pod has one more, for the API server's token, whose sources always exist.
 pub fn volumes(spec: &Value) -> impl Iterator<Item = &Value> {
     items(spec, "volumes").filter(|volume| {
         !volume["name"]
@@ -43,7 +43,7 @@ pub fn volumes(spec: &Value) -> impl Iterator<Item = &Value> {
     })
 }
 
-/// What each source of a volume holds, by key where it says which.
+/// Returns the data sources of each source of a volume, by key if it lists items.
 pub fn mounted(volume: &Value) -> Vec<Vec<DataSource>> {
     let read = |kind: Kind, part: &Value, field: &str| -> Vec<DataSource> {
         let mut keys = items(part, "items")
@@ -68,7 +68,7 @@ pub fn mounted(volume: &Value) -> Vec<Vec<DataSource>> {
     sources
 }
 
-/// What a container's environment is made of: whole ConfigMaps and Secrets first.
+/// Returns the data sources of a container's environment: whole ConfigMaps and Secrets first.
 pub fn environment(container: &Value) -> Vec<DataSource> {
     let whole = |from: &Value| {
         DataSource::read(Kind::ConfigMap, &from["configMapRef"], "name", None)
@@ -88,31 +88,31 @@ pub fn environment(container: &Value) -> Vec<DataSource> {
         .collect()
 }
 
-/// What a ConfigMap or a Secret is referred to for.
+/// Purpose of a reference to a ConfigMap or a Secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Variables of a container's environment.
     Env,
-    /// A volume.
+    /// Volume.
     Volume,
-    /// Pulling an image.
+    /// Image pull.
     ImagePull,
 }
 
-/// An object that a Pod's spec names, and what for.
+/// Object named by a Pod's spec, with its purposes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
-    /// ConfigMap, Secret or ServiceAccount.
+    /// Kind: ConfigMap, Secret or ServiceAccount.
     pub kind: Kind,
-    /// Its name.
+    /// Name of the object.
     pub name: Str,
-    /// Whether it is said that the Pod starts without it too.
+    /// True if the reference is marked as optional.
     pub optional: bool,
-    /// `env`, `volume`, `image pull`; nothing for a service account.
+    /// Purposes: `env`, `volume`, `image pull`; empty for a service account.
     pub of: Vec<Purpose>,
 }
 
-/// Volumes whose drivers sign in with a Secret, and where they name it.
+/// Volume types whose drivers authenticate with a Secret, and the field with its name.
 const DRIVERS: [(&str, &str); 8] = [
     ("azureFile", "secretName"),
     ("cephfs", "secretRef/name"),
@@ -124,7 +124,7 @@ const DRIVERS: [(&str, &str); 8] = [
     ("storageos", "secretRef/name"),
 ];
 
-/// What a Pod, or the template of a workload, names.
+/// Returns the references of a Pod, or of the template of a workload.
 pub fn of(object: &Object) -> Vec<Reference> {
     let spec = match &object.body {
         Body::Pod(pod) => &pod.spec.raw,
@@ -150,10 +150,10 @@ pub fn of(object: &Object) -> Vec<Reference> {
     }
 }
 
-/// The lists of containers in a Pod's spec, in the order they start.
+/// Lists of containers in a Pod's spec, in the order in which they start.
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
-/// Most name nothing; that is seen at once.
+/// Returns true if a spec has any reference; a fast path, since most have none.
 fn names_something(spec: &Value) -> bool {
     let has = |part: &Value, field: &str| part.get(field).is_some();
     let account = spec
@@ -171,7 +171,7 @@ fn names_something(spec: &Value) -> bool {
             .any(|container| has(container, "env") || has(container, "envFrom"))
 }
 
-/// All that a Pod's spec names, each object once. The account that everybody has is not told.
+/// Returns all references of a Pod's spec, each object once. The service account `default` is left out.
 fn references(spec: &Value) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
     let mut add = |kind: Kind, name: &str, optional: bool, of: Option<Purpose>| {

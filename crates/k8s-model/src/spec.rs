@@ -1,14 +1,14 @@
-//! A spec as JSON, with the part that the engine acts on.
+//! Spec as JSON, with its typed part.
 
 use super::json::Json;
 use crate::json;
 use serde_json::{Map, Value};
 use std::rc::Rc;
 
-/// A spec: the whole of it as JSON, and the part the engine acts on.
+/// Spec: the whole of it as JSON, and the typed part that the engine acts on.
 #[derive(Clone, Debug, Default)]
 pub struct Spec<T> {
-    /// The whole spec.
+    /// Whole spec.
     pub raw: Value,
     view: T,
 }
@@ -27,14 +27,14 @@ impl<T> std::ops::Deref for Spec<T> {
 }
 
 impl<T: Json + Default> Spec<T> {
-    /// Reads the part the engine acts on.
+    /// Decodes the typed part.
     pub fn from_raw(raw: Option<Value>) -> Result<Rc<Self>, String> {
         let raw = raw.unwrap_or_else(|| Value::Object(Map::new()));
         let view = json::read(&raw)?;
         Ok(Rc::new(Spec { raw, view }))
     }
 
-    /// A changed copy; if the change does not decode, the old one.
+    /// Returns an edited copy; if the edit does not decode, the old spec.
     pub fn edited(self: &Rc<Self>, change: impl FnOnce(&mut Map<String, Value>)) -> Rc<Self> {
         let mut raw = self.raw.clone();
         if let Value::Object(map) = &mut raw {

@@ -1,4 +1,4 @@
-//! Claims, volumes and classes.
+//! Claims, volumes and storage classes.
 
 use super::json::record;
 use super::pod::{NodeSelector, PodCondition};
@@ -22,7 +22,7 @@ record! {
         pub access_modes: Vec<Str> = "accessModes",
         pub resources: ClaimResources = "resources",
         pub selector: Option<LabelSelector> = "selector",
-        /// None: the default class is wanted; empty: no class at all.
+        /// Storage class; `None` for the default class, empty for no class.
         pub storage_class_name: Option<Str> = "storageClassName",
         pub volume_mode: Str = "volumeMode",
         pub volume_name: Str = "volumeName",
@@ -36,9 +36,9 @@ record! {
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct ClaimStatus {
         pub access_modes: Vec<Str> = "accessModes" omitempty,
-        /// How far each expansion has come.
+        /// State of each expansion.
         pub allocated_resource_statuses: BTreeMap<Str, Value> = "allocatedResourceStatuses" omitempty,
-        /// What an expansion reaches for.
+        /// Target sizes of expansions.
         pub allocated_resources: BTreeMap<Str, Value> = "allocatedResources" omitempty,
         pub capacity: BTreeMap<Str, Value> = "capacity" omitempty,
         pub conditions: Vec<PodCondition> = "conditions" omitempty,
@@ -55,7 +55,7 @@ impl PersistentVolumeClaim {
         })
     }
 
-    /// Bytes it asks for.
+    /// Returns the requested bytes.
     pub fn request(&self) -> i64 {
         self.spec
             .resources
@@ -64,7 +64,7 @@ impl PersistentVolumeClaim {
             .map_or(0, quantity::units_of)
     }
 
-    /// The class it names; empty for none.
+    /// Returns the name of the storage class; empty for none.
     pub fn class(&self) -> &str {
         self.spec.storage_class_name.as_deref().unwrap_or("")
     }
@@ -93,7 +93,7 @@ record! {
         pub required: Option<NodeSelector> = "required",
     }
 
-    /// The claim a volume is bound to, or kept for.
+    /// Claim that a volume is bound to, or reserved for.
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct ClaimRef {
         pub name: Str = "name",
@@ -119,7 +119,7 @@ impl PersistentVolume {
         })
     }
 
-    /// Bytes it holds.
+    /// Returns the capacity in bytes.
     pub fn capacity(&self) -> i64 {
         self.spec
             .capacity
@@ -130,7 +130,7 @@ impl PersistentVolume {
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StorageClass {
-    /// The whole object but its metadata.
+    /// Whole object except its metadata.
     pub raw: Map<String, Value>,
     pub provisioner: Str,
     pub reclaim_policy: Str,
@@ -151,7 +151,7 @@ impl StorageClass {
         })
     }
 
-    /// Whether claims without a class get this one, by an annotation of the class.
+    /// Returns true if the class is annotated as the default for claims without a class.
     pub fn is_default(meta: &super::ObjectMeta) -> bool {
         const BETA: &str = "storageclass.beta.kubernetes.io/is-default-class";
         [IS_DEFAULT, BETA]
@@ -159,20 +159,20 @@ impl StorageClass {
             .any(|key| meta.annotation(key).is_some_and(|v| v == "true"))
     }
 
-    /// The default among classes.
+    /// Returns the default among classes.
     pub fn default_of<'a>(
         classes: impl Iterator<Item = &'a Rc<super::Object>>,
     ) -> Option<&'a Rc<super::Object>> {
         newest(classes.filter(|class| StorageClass::is_default(&class.meta)))
     }
 
-    /// Whether a claim of this class waits until a Pod that uses it is scheduled.
+    /// Returns true if a claim of this class waits until a Pod that uses it is scheduled.
     pub fn waits_for_first_consumer(&self) -> bool {
         self.volume_binding_mode == "WaitForFirstConsumer"
     }
 }
 
-/// Of several classes that are the default, the newest counts; of equally old ones, the first by name.
+/// Returns the class that counts if several are the default: the newest; of equally old ones, the first by name.
 pub(super) fn newest<'a>(
     classes: impl Iterator<Item = &'a Rc<super::Object>>,
 ) -> Option<&'a Rc<super::Object>> {
@@ -184,11 +184,11 @@ pub(super) fn newest<'a>(
     })
 }
 
-/// On a class: claims without a class get it.
+/// Annotation of a class: default for claims without a class.
 pub const IS_DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
-/// On a claim: both sides of its binding are written.
+/// Annotation of a claim: both sides of its binding are written.
 pub const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
-/// On a claim that waits for its first consumer: where the scheduler wants the volume.
+/// Annotation of a claim that waits for its first consumer: node that the scheduler selected.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
-/// Annotation of a claim: the provisioner that the binder has asked for a volume.
+/// Annotation of a claim: provisioner that the binder has asked for a volume.
 pub const STORAGE_PROVISIONER: &str = "volume.kubernetes.io/storage-provisioner";

@@ -1,12 +1,12 @@
-//! Virtual time, and the timestamps objects carry.
+//! Virtual time, and the timestamps of objects.
 
 use std::num::NonZeroU64;
 
-/// An instant of virtual time, in microseconds since the scenario began.
+/// Instant of virtual time, in microseconds since the scenario began.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Time(pub u64);
 
-/// A span of virtual time, in microseconds.
+/// Span of virtual time, in microseconds.
 pub type Duration = u64;
 
 /// Microseconds in a millisecond.
@@ -15,22 +15,22 @@ pub const MS: Duration = 1_000;
 pub const SECOND: Duration = 1_000_000;
 
 impl Time {
-    /// This instant plus a span.
+    /// Returns this instant plus a span.
     pub fn after(self, span: Duration) -> Time {
         Time(self.0.saturating_add(span))
     }
 
-    /// The last instant of a millisecond, which is how the page counts.
+    /// Returns the last instant of a millisecond, the resolution of the page.
     pub fn end_of_ms(ms: u64) -> Time {
         Time(ms.saturating_mul(MS).saturating_add(MS - 1))
     }
 
-    /// Seconds since the scenario began.
+    /// Returns the seconds since the scenario began.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / SECOND as f64
     }
 
-    /// `00:07.552`: how the page and the story show an instant (ui.md 8).
+    /// Formats an instant as `00:07.552`, for the page and the story (ui.md 8).
     pub fn clock(self) -> String {
         let (ms, s) = (self.0 / MS % 1000, self.0 / SECOND);
         match s {
@@ -47,7 +47,7 @@ impl Time {
     }
 }
 
-/// `1m30s` in microseconds.
+/// Parses a duration such as `1m30s` into microseconds.
 pub fn duration(text: &str) -> Option<u64> {
     if text == "0" {
         return Some(0);
@@ -75,13 +75,24 @@ pub fn duration(text: &str) -> Option<u64> {
     (!text.is_empty()).then_some(total as u64)
 }
 
-/// A moment as objects record it: whole seconds since 1970, like `metav1.Time`.
+/// Formats microseconds as `90s` or `500ms`: the shortest text that [`duration`] parses to them.
+pub fn duration_text(us: u64) -> String {
+    match us {
+        us if us % 60_000_000 == 0 && us > 0 => format!("{}m", us / 60_000_000),
+        us if us % 1_000_000 == 0 => format!("{}s", us / 1_000_000),
+        us if us % 1_000 == 0 => format!("{}ms", us / 1_000),
+        us => format!("{}ms", us as f64 / 1e3),
+    }
+}
+
+/// Timestamp of an object: whole seconds since 1970, like `metav1.Time`.
 ///
-/// Kept as seconds since the year 0 began, plus one: none is zero, so that `Option<Timestamp>` is no larger. RFC 3339 has nothing earlier.
+/// Stored as seconds since the year 0 began, plus one: the value is never zero, so that `Option<Timestamp>` is no larger. RFC 3339 has no
+/// earlier times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(NonZeroU64);
 
-/// What is kept of 1970: a day number of [`days_from_civil`] in seconds, plus one.
+/// Stored value of 1970: a day number of [`days_from_civil`] in seconds, plus one.
 const KEPT_1970: i64 = 719_528 * 86_400 + 1;
 
 impl Default for Timestamp {
@@ -97,7 +108,7 @@ impl std::fmt::Debug for Timestamp {
 }
 
 impl Timestamp {
-    /// So many seconds after 1970 began; what is before the year 0 is at its beginning.
+    /// Builds a timestamp from seconds since 1970; times before the year 0 are clamped to its beginning.
     pub const fn new(seconds: i64) -> Timestamp {
         let kept = seconds.saturating_add(KEPT_1970);
         match NonZeroU64::new(if kept > 0 { kept as u64 } else { 1 }) {
@@ -106,17 +117,17 @@ impl Timestamp {
         }
     }
 
-    /// Seconds since 1970.
+    /// Returns the seconds since 1970.
     pub const fn seconds(self) -> i64 {
         self.0.get() as i64 - KEPT_1970
     }
 
-    /// Virtual milliseconds from an epoch to it; none before.
+    /// Returns the virtual milliseconds since an epoch; 0 before it.
     pub fn since(self, epoch: Timestamp) -> u64 {
         self.seconds().saturating_sub(epoch.seconds()).max(0) as u64 * 1000
     }
 
-    /// RFC 3339 in UTC: `2026-11-21T06:34:03Z`.
+    /// Formats as RFC 3339 in UTC: `2026-11-21T06:34:03Z`.
     pub fn rfc3339(self) -> String {
         let (days, secs) = (
             self.seconds().div_euclid(86400),
@@ -131,7 +142,7 @@ impl Timestamp {
         )
     }
 
-    /// Reads RFC 3339; fractions of a second are dropped.
+    /// Parses RFC 3339; fractions of a second are dropped.
     pub fn parse(text: &str) -> Option<Timestamp> {
         let b = text.as_bytes();
         if b.len() < 20
@@ -166,7 +177,7 @@ impl Timestamp {
     }
 }
 
-/// Gregorian date of a day number (0 is 1970-01-01).
+/// Returns the Gregorian date of a day number (0 is 1970-01-01).
 pub fn civil(days: i64) -> (i64, i64, i64) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
@@ -182,7 +193,7 @@ pub fn civil(days: i64) -> (i64, i64, i64) {
     )
 }
 
-/// Day number of a Gregorian date.
+/// Returns the day number of a Gregorian date.
 pub fn days_from_civil(y: i64, m: i64, d: i64) -> i64 {
     let y = if m <= 2 { y - 1 } else { y };
     let era = y.div_euclid(400);

@@ -1,9 +1,9 @@
-//! Fields that a kind does not have, removed from its objects.
+//! Removal of unknown fields from objects.
 
 use super::schema::strict_errors;
 use serde_json::Value;
 
-/// Removes the fields that a kind does not have; gives what a client is told of each.
+/// Removes the unknown fields of an object; returns the warning for each.
 pub fn drop(api_version: &str, kind: &str, value: &mut Value) -> Vec<String> {
     let mut told = Vec::new();
     for problem in strict_errors(api_version, kind, value)

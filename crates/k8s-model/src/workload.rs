@@ -9,17 +9,17 @@ use crate::json;
 use serde_json::{Map, Value};
 use std::rc::Rc;
 
-/// A number, or a percentage of another number.
+/// Number, or a percentage of another number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum IntOrPercent {
-    /// As it stands.
+    /// Absolute number.
     Int(i64),
-    /// In hundredths of the total.
+    /// Percentage of the total.
     Percent(i64),
 }
 
 impl IntOrPercent {
-    /// The number this means of `total`; a percentage is rounded up or down.
+    /// Resolves the value for `total`; a percentage is rounded up or down.
     pub fn resolve(&self, total: i64, round_up: bool) -> i64 {
         match *self {
             IntOrPercent::Int(n) => n,
@@ -54,11 +54,11 @@ impl Default for IntOrPercent {
 /// A spec with `replicas` and a Pod template taken out, so that both can change or be shared cheaply.
 #[derive(Clone, Debug, Default)]
 pub struct WorkloadSpec<T> {
-    /// `spec.replicas`; none where the kind or the object has no such field.
+    /// `spec.replicas`; 0 where the kind or the object has no such field.
     pub replicas: i32,
     /// `spec.template`.
     pub template: Rc<PodTemplate>,
-    /// The rest of the spec.
+    /// Rest of the spec.
     pub rest: Rc<Spec<T>>,
 }
 
@@ -94,7 +94,7 @@ impl<T: Json + Default> WorkloadSpec<T> {
 }
 
 impl<T> WorkloadSpec<T> {
-    /// The whole spec as the API shows it.
+    /// Encodes the whole spec as the API shows it.
     pub fn to_value(&self) -> Value {
         let mut raw = self.rest.raw.clone();
         if let Value::Object(map) = &mut raw {
@@ -106,7 +106,7 @@ impl<T> WorkloadSpec<T> {
 }
 
 record! {
-    /// A condition of a workload.
+    /// Condition of a workload.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct Condition {
         pub last_transition_time: Option<Timestamp> = "lastTransitionTime" omitempty,
@@ -166,20 +166,19 @@ record! {
 }
 
 impl DeploymentStatus {
-    /// The condition of this type.
+    /// Returns the condition of this type.
     pub fn condition(&self, kind: &str) -> Option<&Condition> {
         self.conditions.iter().find(|c| c.kind == kind)
     }
 }
 
 impl Deployment {
-    /// Whether Pods of an older template are left. Pods that are merely added are of the same one.
+    /// Returns true if Pods of an older template are left. Pods added by scaling up are of the current template.
     pub fn is_updating(&self) -> bool {
         self.status.updated_replicas < self.status.replicas
     }
 
-    /// How many Pods more and how many fewer than wanted there may be in an update. Both zero would never move, so one may be
-    /// unavailable then.
+    /// Returns the surge and the number of unavailable Pods allowed during an update. If both are zero, one Pod may be unavailable.
     pub fn limits(&self) -> (i64, i64) {
         let Some(rolling) = self
             .spec
@@ -214,7 +213,7 @@ impl Deployment {
 
 // ---- ReplicaSet and ReplicationController
 
-/// A selector in either form: a ReplicationController's is a plain map of labels.
+/// Selector in either form: a ReplicationController's is a plain map of labels.
 #[derive(Clone, Debug, Default)]
 pub struct PodSelector(LabelSelector);
 
@@ -227,7 +226,7 @@ impl std::ops::Deref for PodSelector {
 
 impl Json for PodSelector {
     fn read(&mut self, value: &Value) -> Result<(), String> {
-        // A label of one of these names would have a string as its value.
+        // A plain label with one of these names would have a string as its value.
         let is_plain = !value["matchLabels"].is_object() && !value["matchExpressions"].is_array();
         if is_plain {
             self.0.match_labels.read(value)
@@ -337,7 +336,7 @@ impl StatefulSet {
         })
     }
 
-    /// What the names of the claims of a set with this name begin with: the ordinal follows.
+    /// Returns the prefixes of the claim names of a set with this name: the ordinal follows.
     pub fn claim_prefixes(&self, set: &str) -> impl Iterator<Item = String> {
         let named = self
             .spec
@@ -347,7 +346,7 @@ impl StatefulSet {
         named.map(move |claim| [claim, "-", set, "-"].concat())
     }
 
-    /// Whether Pods of an earlier revision are still to be replaced. Those below the partition stay as they are.
+    /// Returns true if Pods of an earlier revision are still to be replaced. Pods below the partition are left as they are.
     pub fn is_updating(&self) -> bool {
         let strategy = &self.spec.update_strategy;
         let kept = strategy
@@ -362,10 +361,10 @@ impl StatefulSet {
 }
 
 record! {
-    /// A remembered template of a StatefulSet.
+    /// Stored template of a StatefulSet or DaemonSet.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct ControllerRevision {
-        /// The patch that restores the template.
+        /// Patch that restores the template.
         pub data: Value = "data",
         /// Position in the rollout history.
         pub revision: i64 = "revision",

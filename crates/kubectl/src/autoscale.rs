@@ -1,4 +1,4 @@
-//! `kubectl autoscale`: a HorizontalPodAutoscaler for a workload.
+//! `kubectl autoscale`: creates a HorizontalPodAutoscaler for a workload.
 
 use super::client::Client;
 use super::documents::with_last_applied;

@@ -1,5 +1,6 @@
-//! Commands that run beside each other and beside the terminal, as the steps of a scenario do: what is done to each is data, so that a
-//! history can repeat it.
+//! Commands that run concurrently with each other and with the terminal, such as the steps of a scenario: each action on one is data, so
+//! that a
+//! history can be replayed.
 
 use super::Session;
 use cluster::Sim;
@@ -7,24 +8,24 @@ use k8s_model::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What is done to a command.
+/// Action on a concurrent command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum BesideAct {
-    /// It starts: its words, and what it reads.
+    /// Starts the command with its words and stdin.
     Start(Vec<String>, String),
-    /// It looks at what has happened.
+    /// Polls the command.
     Poll,
-    /// It is given up.
+    /// Interrupts the command.
     Interrupt,
 }
 
-/// The commands that run, by their numbers.
+/// Concurrent commands by number.
 #[derive(Clone, Debug, Default)]
 pub struct Beside(BTreeMap<u32, Session>);
 
 impl Beside {
-    /// Does something to a command; whether it has come further, so that this is part of the history.
+    /// Performs an action on a command; returns true if the command progressed, so that the action belongs to the history.
     pub fn act(&mut self, sim: &mut Sim, id: u32, act: &BesideAct) -> bool {
         match act {
             BesideAct::Start(words, stdin) => {
@@ -48,7 +49,7 @@ impl Beside {
         }
     }
 
-    /// When the first of them looks again by itself, after an instant.
+    /// Returns the earliest deadline after an instant.
     pub fn deadline_after(&self, now: Time) -> Option<Time> {
         self.0
             .values()
@@ -57,44 +58,44 @@ impl Beside {
             .min()
     }
 
-    /// Whether a command waits for something.
+    /// Returns true if a command is still waiting.
     pub fn waits(&self, id: u32) -> bool {
         self.0
             .get(&id)
             .is_some_and(|session| session.exit.is_none())
     }
 
-    /// A command that has not been taken away.
+    /// Returns a command that has not been removed.
     pub fn session(&self, id: u32) -> Option<&Session> {
         self.0.get(&id)
     }
 
-    /// The same, to take what it has printed.
+    /// Returns a command, mutably, to take its output.
     pub fn session_mut(&mut self, id: u32) -> Option<&mut Session> {
         self.0.get_mut(&id)
     }
 
-    /// All of them, in the order of their numbers.
+    /// Returns all commands, in the order of their numbers.
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.0.values()
     }
 
-    /// The numbers of all of them, in order.
+    /// Returns the numbers of all commands, in order.
     pub fn ids(&self) -> impl Iterator<Item = u32> {
         self.0.keys().copied()
     }
 
-    /// How many there are.
+    /// Returns the number of commands.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no commands.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes a command away if it has ended.
+    /// Removes a command if it has ended.
     pub fn take_ended(&mut self, id: u32) -> Option<Session> {
         if self.waits(id) {
             None
@@ -103,7 +104,7 @@ impl Beside {
         }
     }
 
-    /// Takes a command away; one that still waits has been interrupted.
+    /// Removes a command; a waiting one is interrupted.
     pub fn take(&mut self, id: u32) -> Option<Session> {
         let mut session = self.0.remove(&id)?;
         session.interrupt();

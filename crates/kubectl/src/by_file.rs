@@ -1,4 +1,4 @@
-//! Objects that a command names by a file: `kubectl get -f web.yaml` means what the file's documents are called.
+//! Objects named by a file: `kubectl get -f web.yaml` stands for the names in the file's documents.
 //!
 //! Models the part of `cli-runtime/pkg/resource/builder.go` that turns files into infos. Verbs that send a file's contents read it
 //! themselves.
@@ -10,7 +10,7 @@ use super::parse::{Args, names_by_file, takes};
 use super::targets::label;
 use super::{Failure, Verb};
 
-/// The words with what the file names in the place of `-f`; none if nothing of the file can be named, which has been told.
+/// Replaces `-f` by the names in the file; `None` if no object of the file can be named, after reporting the errors.
 pub fn named(
     client: &mut Client<'_>,
     verb: &Verb,
@@ -37,7 +37,7 @@ pub fn named(
         let own = as_read["metadata"]["namespace"].as_str().map(str::to_owned);
         match documents::prepare(client, &Args::default(), document) {
             Ok((kind, _)) if local => client.local.push((kind, as_read)),
-            // What is exposed need not be there yet.
+            // The object to expose need not exist yet.
             Ok(prepared) if verb.name == "expose" => client.local.push(prepared),
             Ok((kind, value)) => {
                 if let Some(own) = own.filter(|_| namespace.is_empty() && kind.info().namespaced) {
@@ -64,7 +64,7 @@ pub fn named(
             )))
         };
     }
-    // A subcommand stands before what it is about.
+    // A subcommand precedes the names.
     let at = usize::from(matches!(verb.name, "set" | "rollout")).min(kept.len());
     kept.splice(at..at, names.into_iter().chain(namespace));
     Ok(Some(kept))

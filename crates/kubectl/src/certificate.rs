@@ -1,4 +1,4 @@
-//! `kubectl certificate approve|deny`: a person decides about a certificate signing request.
+//! `kubectl certificate approve|deny`: decision about a certificate signing request.
 //!
 //! Models `kubectl/pkg/cmd/certificates/certificates.go`.
 

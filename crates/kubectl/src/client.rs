@@ -1,4 +1,4 @@
-//! What every verb works with: the cluster, the namespace, the terminal.
+//! Client used by every verb: the cluster, the namespace, the terminal.
 
 use super::Failure;
 use super::applied::Applied;
@@ -19,48 +19,48 @@ use sim_core::Listing;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The name of the context, of its cluster and of its user.
+/// Names of the context, its cluster and its user.
 pub const CONTEXT: &str = "kubernetes-admin@kubernetes";
 pub const CLUSTER: &str = "kubernetes";
 pub const USER: &str = "kubernetes-admin";
-/// The file with the namespace of the current context.
+/// File with the namespace of the current context.
 pub const NAMESPACE: &str = ".kube/namespace";
 
-/// A client of the API server, with its terminal.
+/// Client of the API server, with its terminal.
 pub struct Client<'a> {
-    /// The cluster. Only `send` writes to it.
+    /// Simulation. Only `send` writes to it.
     sim: &'a mut Sim,
     origin: Origin,
-    /// The namespace of objects that do not say theirs.
+    /// Default namespace of objects.
     pub namespace: String,
-    /// How it prints objects, and whether it writes.
+    /// Output format, and dry-run mode.
     pub mode: Mode,
-    /// The folder of the terminal in which it was started.
+    /// Working directory in the terminal.
     pub folder: String,
-    /// Printed since the last poll.
+    /// Stdout since the last poll.
     pub out: String,
-    /// Complained about since the last poll.
+    /// Stderr since the last poll.
     pub err: String,
-    /// Complaints that came before other output: where they stand in `err`, and where they came in `out`.
+    /// Stderr pieces that precede other output: their range in `err`, and their position in `out`.
     pub among: Vec<(Range<usize>, usize)>,
-    /// The first failure of a command that goes on.
+    /// First failure of a command that continues.
     pub failure: Option<Failure>,
-    /// Those that are to be printed when it has done what it can.
+    /// Failures to print at the end of the command.
     failures: Vec<Failure>,
-    /// What came of the objects it applied.
+    /// Results of the applied objects.
     pub applied: Vec<Applied>,
-    /// Objects of files that are changed where they are.
+    /// Objects of files that are changed locally.
     pub local: Vec<(Kind, Value)>,
-    /// The command that its writes note as their change cause.
+    /// Command line to record as the change cause of writes.
     change_cause: Option<String>,
-    /// How many rows of a table it reads or prints at a time.
+    /// Maximum number of table rows to read or print at a time.
     pub rows: usize,
-    /// Requests that its tools have sent through a Gateway: one after another they go round its backends.
+    /// Number of requests sent through a Gateway, for the rotation over its backends.
     pub requests: usize,
 }
 
 impl<'a> Client<'a> {
-    /// A client that writes on behalf of a command.
+    /// Creates a client that writes on behalf of a command.
     pub fn new(
         sim: &'a mut Sim,
         origin: Origin,
@@ -91,43 +91,43 @@ impl<'a> Client<'a> {
         self.out.push_str(&format!("{line}\n"));
     }
 
-    /// Prints a line on stderr.
+    /// Prints a line to stderr.
     pub fn warn(&mut self, line: impl std::fmt::Display) {
         self.complain(&format!("{line}\n"));
     }
 
-    /// Writes to stderr; a terminal shows it between what was printed before and after it.
+    /// Writes to stderr; a terminal shows the text in order with stdout.
     pub fn complain(&mut self, text: &str) {
         let from = self.err.len();
         self.err.push_str(text);
         self.among.push((from..self.err.len(), self.out.len()));
     }
 
-    /// How much has been printed, for [`Client::take_printed`].
+    /// Returns the lengths of stdout and stderr so far, for [`Client::take_printed`].
     pub fn printed(&self) -> (usize, usize) {
         (self.out.len(), self.err.len())
     }
 
-    /// Takes back what was printed after that, for a shell that pipes or redirects it.
+    /// Takes back the output printed since then, for a shell that pipes or redirects it.
     pub fn take_printed(&mut self, (out, err): (usize, usize)) -> (String, String) {
         self.among.retain(|(range, _)| range.end <= err);
         (self.out.split_off(out), self.err.split_off(err))
     }
 
-    /// Goes on after a failure: it is printed at the end, and the exit code will tell.
+    /// Records a failure and continues: it is printed at the end, and sets the exit code.
     pub fn fail(&mut self, failure: &Failure) {
         self.failures.push(failure.clone());
         self.failure.get_or_insert_with(|| failure.clone());
     }
 
-    /// Goes on after faults that are told as one failure.
+    /// Records several errors as one failure and continues.
     pub fn fail_all(&mut self, faults: Vec<Failure>) {
         Failure::all(faults)
             .iter()
             .for_each(|failure| self.fail(failure));
     }
 
-    /// Prints the failures. One of several is told otherwise than one alone: `checkErr` of `kubectl/pkg/cmd/util/helpers.go`.
+    /// Prints the failures. Several are formatted differently from a single one: `checkErr` of `kubectl/pkg/cmd/util/helpers.go`.
     pub fn tell_failures(&mut self) {
         match &std::mem::take(&mut self.failures)[..] {
             [one] => self.err.push_str(&one.message),
@@ -137,7 +137,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Takes the namespace, the format, the kind of dry run and the name of the field manager from the flags.
+    /// Applies the flags for namespace, output format, dry run and field manager.
     pub fn use_flags(&mut self, args: &super::parse::Args) -> Result<(), Failure> {
         configured(args)?;
         self.write_as(args);
@@ -169,67 +169,67 @@ impl<'a> Client<'a> {
         Ok(())
     }
 
-    /// The cluster, to be read.
+    /// Returns the simulation, for reading.
     pub fn sim(&self) -> &Sim {
         self.sim
     }
 
-    /// The files of containers and volumes.
+    /// Returns the files of containers and volumes.
     pub fn disks(&mut self) -> &mut Disks {
         self.sim.sweep_disks();
         &mut self.sim.disks
     }
 
-    /// The wall clock of the cluster, in seconds since 1970.
+    /// Returns the wall clock of the cluster, in seconds since 1970.
     pub fn wall(&self) -> i64 {
         self.sim.server().wall_at(self.sim.now()).seconds()
     }
 
-    /// The key of an object in the client's namespace.
+    /// Returns the key of an object in the client's namespace.
     pub fn key(&self, kind: Kind, name: &str) -> ObjectRef {
         ObjectRef::new(kind, &self.namespace, name)
     }
 
-    /// Refuses what the user it acts as may not read.
+    /// Returns an error if the user may not read an object.
     pub fn may_read(&self, verb: &str, key: &ObjectRef, part: &str) -> Result<(), Failure> {
         self.forbids(verb, key, part)
             .map_or(Ok(()), |error| Err(server_error(&error)))
     }
 
-    /// Why the user it acts as may not do something.
+    /// Returns the refusal if the user is not authorized.
     pub fn forbids(&self, verb: &str, key: &ObjectRef, part: &str) -> Option<ApiError> {
         self.sim.server().forbids(&self.origin, verb, key, part)
     }
 
-    /// In whose name it goes on when it is polled.
+    /// Returns the origin with which a polled command continues.
     pub fn origin(self) -> Origin {
         self.origin
     }
 
-    /// Whom it acts as, if it does not act as the administrator.
+    /// Returns the impersonated user, if any.
     pub fn user(&self) -> Option<&UserInfo> {
         self.origin.user.as_deref()
     }
 
-    /// The kind that a word of the command line means.
+    /// Returns the kind for a word of the command line.
     pub fn kind(&self, word: &str) -> Option<Kind> {
         self.sim.server().definitions().meant(word)
     }
 
-    /// An object as JSON, or `Error from server (NotFound)`.
+    /// Returns an object as JSON, or `Error from server (NotFound)`.
     pub fn get(&self, kind: Kind, name: &str) -> Result<Value, Failure> {
         self.may_read("get", &self.key(kind, name), "")?;
         self.find(&self.key(kind, name))
             .ok_or_else(|| not_found(kind, name))
     }
 
-    /// That there is no such object; or no such namespace, which a client looks for then. Models `Info.Get` of
+    /// Returns the error for an object that does not exist, or for its namespace, which a client looks up then. Models `Info.Get` of
     /// `cli-runtime/pkg/resource/visitor.go`.
     pub fn missing(&self, key: &ObjectRef) -> Failure {
         server_error(&self.not_there(key))
     }
 
-    /// The same as the API server says it.
+    /// Returns the API server's error for an object or namespace that does not exist.
     pub fn not_there(&self, key: &ObjectRef) -> ApiError {
         let namespace = ObjectRef::new(Kind::Namespace, "", &key.namespace);
         if key.kind.info().namespaced
@@ -248,17 +248,17 @@ impl<'a> Client<'a> {
         ApiError::not_found(key.kind, &key.name)
     }
 
-    /// The same by its key.
+    /// Returns the object with a key as JSON, or `Error from server (NotFound)`.
     pub fn get_at(&self, key: &ObjectRef) -> Result<Value, Failure> {
         self.find(key).ok_or_else(|| not_found(key.kind, &key.name))
     }
 
-    /// An object as JSON, if it is there.
+    /// Returns an object as JSON, if it exists.
     pub fn find(&self, key: &ObjectRef) -> Option<Value> {
         self.sim.seen(key).map(|object| object.to_value())
     }
 
-    /// Puts into an object who set which of its fields.
+    /// Adds the managed fields to an object.
     pub fn show_managers(&self, kind: Kind, object: &mut Value) {
         let text = |key: &str| object["metadata"][key].as_str().unwrap_or("");
         let managed = self.sim.server().managed_fields(&ObjectRef::new(
@@ -271,26 +271,26 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// All objects of a kind in a namespace (empty: in all), as JSON.
+    /// Returns all objects of a kind in a namespace (empty for all namespaces), as JSON.
     pub fn list(&self, kind: Kind, namespace: &str) -> Vec<Value> {
         self.listing(kind, namespace)
             .map(|o| o.to_value())
             .collect()
     }
 
-    /// The same as they are, to be read later.
+    /// Returns a snapshot of the objects of a kind in a namespace, for later iteration.
     pub fn listing(&self, kind: Kind, namespace: &str) -> Listing {
         let everywhere = namespace.is_empty() || !kind.info().namespaced;
         self.sim.seen_all(kind, (!everywhere).then_some(namespace))
     }
 
-    /// Tells what was done to an object, or shows it as `-o` says.
+    /// Prints the result for an object, or the object in the format of `-o`.
     pub fn report(&mut self, kind: Kind, object: &Value, done: &str) -> Result<(), Failure> {
         let note = self.mode.dry.note();
         self.report_plainly(kind, object, &format!("{done}{note}"))
     }
 
-    /// The same for verbs that do not tell a dry run.
+    /// Prints the result for verbs that do not mention a dry run.
     pub fn report_plainly(
         &mut self,
         kind: Kind,
@@ -307,11 +307,11 @@ impl<'a> Client<'a> {
         Ok(())
     }
 
-    /// The same for objects that kubectl has as Go types: zero values are shown, and JSON has the order of the types.
+    /// Prints the result for objects that kubectl holds as Go types: zero values are shown, and JSON has the order of the types.
     pub fn report_typed(&mut self, kind: Kind, object: &Value, done: &str) -> Result<(), Failure> {
         let mut typed = typed::completed(kind, object);
         if self.keeps() && !self.mode.namespaced {
-            // A client does not write into an object the namespace that the server would put it into.
+            // A client does not set the namespace that the server would default.
             typed["metadata"]
                 .as_object_mut()
                 .map(|metadata| metadata.remove("namespace"));
@@ -323,7 +323,7 @@ impl<'a> Client<'a> {
         self.report(kind, &typed, done)
     }
 
-    /// The only way to the server. A dry run talks to a copy of it.
+    /// Sends requests to the server, the only way to do so. A dry run uses a copy of the server.
     fn send<R>(&mut self, talk: impl FnOnce(&mut ApiServer, &Origin) -> R) -> R {
         let origin = self.origin.clone();
         let (result, warnings) = if self.mode.dry == DryRun::No {
@@ -340,7 +340,7 @@ impl<'a> Client<'a> {
         result
     }
 
-    /// What the server answers: in a dry run the object keeps its version, and a new one has none.
+    /// Returns an object as the server answers: in a dry run the object keeps its version, and a new one has none.
     fn shown(&self, object: &Object) -> Value {
         let mut value = object.to_value();
         if self.mode.dry != DryRun::No
@@ -357,7 +357,7 @@ impl<'a> Client<'a> {
         value
     }
 
-    /// Notes in an object, or in a patch of one, the command that changes it.
+    /// Records the command as change cause in an object, or in a patch of one.
     pub fn note_cause(&self, value: &mut Value) {
         if let Some(cause) = &self.change_cause
             && value.is_object()
@@ -366,7 +366,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Notes it in an object whose change had no place for it.
+    /// Records the change cause of a request without a body for it.
     fn note_cause_after(&mut self, key: &ObjectRef) -> Result<(), ApiError> {
         let mut note = json!({});
         self.note_cause(&mut note);
@@ -377,7 +377,7 @@ impl<'a> Client<'a> {
             .map(drop)
     }
 
-    /// Whether requests that write are not even sent.
+    /// Returns true if writes are not sent at all.
     fn keeps(&self) -> bool {
         matches!(self.mode.dry, DryRun::Client | DryRun::Local)
     }
@@ -385,7 +385,7 @@ impl<'a> Client<'a> {
     /// Creates an object.
     pub fn create(&mut self, mut value: Value) -> Result<Value, ApiError> {
         self.note_cause(&mut value);
-        // What was read of another cluster has a version that a new object must not have.
+        // An object read from another cluster has a version, which a new object must not have.
         value["metadata"]
             .as_object_mut()
             .map(|meta| meta.remove("resourceVersion"));
@@ -473,7 +473,7 @@ impl<'a> Client<'a> {
         .map(drop)
     }
 
-    /// Applies a configuration on the server.
+    /// Applies a configuration on the server side.
     pub fn apply(&mut self, value: Value, force: bool) -> Result<Value, ApiError> {
         let applied = self.send(|server, origin| {
             server.authorize_value(origin, "patch", &value, "")?;
@@ -484,7 +484,7 @@ impl<'a> Client<'a> {
 
     /// Evicts a Pod, if its disruption budget allows it.
     pub fn evict(&mut self, key: &ObjectRef, how: Delete) -> Result<(), ApiError> {
-        // kubectl asks for no eviction in any dry run.
+        // kubectl sends no eviction in any dry run.
         if self.mode.dry != DryRun::No {
             return Ok(());
         }
@@ -499,7 +499,7 @@ impl<'a> Client<'a> {
         self.sim.end_process(pod, container, code, &self.origin);
     }
 
-    /// In whose name a verb writes, unless `--field-manager` says another.
+    /// Sets the field manager: the verb's default, or that of `--field-manager`.
     fn write_as(&mut self, args: &super::parse::Args) {
         let usual = match args.verb.as_str() {
             "apply" if args.on("server-side") => "kubectl".to_owned(),
@@ -521,14 +521,14 @@ impl<'a> Client<'a> {
             (_, Some("warn")) => Unknown::Warn,
             (_, Some("false" | "ignore")) => Unknown::Drop,
             ("apply" | "create" | "replace", _) => Unknown::Refuse,
-            // The server's own way, where a command does not say how it wants it.
+            // Default of the server, without the flag.
             _ => Unknown::Warn,
         };
         self.origin.manager = Some(Rc::new(manager.with_unknown(unknown)));
     }
 }
 
-/// Whether the kubeconfig has what the flags name, and they fit together.
+/// Checks that the flags match the kubeconfig and each other.
 fn configured(args: &super::parse::Args) -> Result<(), Failure> {
     let other = |flag: &str, known: &str| {
         args.get(flag)
@@ -545,7 +545,7 @@ fn configured(args: &super::parse::Args) -> Result<(), Failure> {
             "no server found for cluster {name:?}"
         )));
     }
-    // Bindings have users of their own.
+    // In these verbs `--user` has another meaning.
     if let Some(name) =
         other("user", USER).filter(|_| !matches!(args.verb.as_str(), "set" | "create" | "config"))
     {
@@ -567,7 +567,7 @@ fn configured(args: &super::parse::Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The user of `--as`, with the groups of `--as-group` and the uid of `--as-uid`.
+/// Returns the user of `--as`, with the groups of `--as-group` and the uid of `--as-uid`.
 fn user(args: &super::parse::Args) -> Option<Rc<UserInfo>> {
     let name = args.get("as").filter(|name| !name.is_empty())?;
     let user = UserInfo::new(name, args.all("as-group").map(Into::into).collect());

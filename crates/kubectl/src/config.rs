@@ -1,4 +1,4 @@
-//! `kubectl config`: the one context of this cluster, and the namespace that commands use.
+//! `kubectl config`: the single context of this cluster, and the default namespace.
 
 use super::client::{CLUSTER, CONTEXT, Client, NAMESPACE, USER};
 use super::parse::Args;

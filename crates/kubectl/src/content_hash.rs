@@ -1,4 +1,4 @@
-//! Hashes of the contents of ConfigMaps and Secrets, for names that change with them.
+//! Content hashes of ConfigMaps and Secrets, for name suffixes.
 //!
 //! Models `kubectl/pkg/util/hash/hash.go` and kustomize's `api/hasher/hasher.go`.
 
@@ -6,7 +6,8 @@ use k8s_model::json::escaped;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// The hash of a ConfigMap's or a Secret's contents, its digits written so that they spell nothing. Kustomize leaves out the name.
+/// Returns the hash of a ConfigMap's or a Secret's contents, with digits replaced so that they spell no words. Kustomize leaves out the
+/// name.
 pub fn hash(name: &str, object: &Value) -> String {
     let field = |name: &str| {
         if object[name].is_null() {

@@ -1,6 +1,6 @@
-//! `kubectl cp`: files and folders from the terminal to a container, or from a container to the terminal.
+//! `kubectl cp`: copies files and folders between the terminal and a container.
 //!
-//! Models `kubectl/pkg/cmd/cp/{cp,filespec}.go`; there is no `tar` between the two.
+//! Models `kubectl/pkg/cmd/cp/{cp,filespec}.go`, without `tar`.
 
 use super::client::Client;
 use super::parse::Args;
@@ -19,10 +19,10 @@ pub const VERB: Verb = Verb {
     help: "Copy files and directories to and from containers",
 };
 
-/// Folders of folders that are followed.
+/// Maximum depth of nested folders.
 const DEPTH: usize = 16;
 
-/// A side of the copy: `[[namespace/]pod:]path`.
+/// Source or destination: `[[namespace/]pod:]path`.
 struct Side<'a> {
     pod: Option<&'a str>,
     path: &'a str,
@@ -89,7 +89,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         client.warn("tar: Removing leading `/' from member names");
     }
     in_room(client, &args, &to, |room| {
-        // Into a folder that is there, under its own name.
+        // An existing folder receives the source under its own name.
         let base = from
             .path
             .trim_end_matches('/')
@@ -112,7 +112,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// The files at a path and below it: what follows the path, and the text.
+/// Collects the files at a path and below it: relative path and text.
 fn collect(
     room: &CommandRoom<'_, '_>,
     path: &str,
@@ -130,7 +130,7 @@ fn collect(
     }
 }
 
-/// Does something where a side is: at the terminal or in a container.
+/// Runs an action on a side: in the terminal or in a container.
 fn in_room<T>(
     client: &mut Client<'_>,
     args: &Args,

@@ -1,4 +1,4 @@
-//! What kubectl shows of custom objects: tables with the columns of their definition.
+//! Tables of custom objects, with the printer columns of their definition.
 //!
 //! Models `apiextensions-apiserver/pkg/registry/customresource/tableconvertor`.
 
@@ -10,14 +10,14 @@ use k8s_model::{Kind, Timestamp};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// The columns of the kinds that definitions add.
+/// Printer columns of custom kinds.
 #[derive(Clone, Debug, Default)]
 pub struct CustomColumns {
     kinds: Vec<(Kind, Vec<PrinterColumn>)>,
 }
 
 impl CustomColumns {
-    /// Those of the kinds that are asked for.
+    /// Returns the columns of the given kinds.
     pub fn of(definitions: &Definitions, kinds: &[Kind]) -> CustomColumns {
         let asked = definitions
             .served()
@@ -29,7 +29,7 @@ impl CustomColumns {
         }
     }
 
-    /// Titles, and whether only `-o wide` shows them; `None` for a built-in kind.
+    /// Returns the titles, and whether only `-o wide` shows them; `None` for a built-in kind.
     pub fn titles(&self, kind: Kind) -> Option<Vec<(String, bool)>> {
         let columns = self
             .columns(kind)?
@@ -42,7 +42,7 @@ impl CustomColumns {
         )
     }
 
-    /// The cells of an object, in the order of the titles.
+    /// Returns the cells of an object, in the order of the titles.
     pub fn cells(&self, kind: Kind, object: &Value, now: i64) -> Option<Vec<String>> {
         let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
         let cells = self
@@ -97,7 +97,7 @@ fn cell(column: &PrinterColumn, object: &Value, now: i64) -> String {
     }
 }
 
-/// The definition of a custom kind.
+/// Returns the definition of a custom kind.
 pub fn definition(client: &Client<'_>, kind: Kind) -> Option<Rc<Definition>> {
     client.sim().server().definitions().of(kind).cloned()
 }

@@ -1,4 +1,4 @@
-//! `kubectl delete`: deletes, and waits until what was deleted is gone.
+//! `kubectl delete`: deletes objects, and waits until they are gone.
 
 use super::client::Client;
 use super::documents;
@@ -86,7 +86,7 @@ fn how(args: &Args) -> Result<Delete, Failure> {
             ));
         }
         (None, _, true) => Some(1),
-        // Without --force a Pod is given a moment, so that nothing is lost by accident.
+        // Without --force a Pod gets one second, to prevent accidental loss.
         (Some(0), false, _) => Some(1),
         (None, true, _) => Some(0),
         (grace, ..) => grace,
@@ -129,7 +129,7 @@ fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Fai
         });
     }
     if client.mode.dry == DryRun::Client {
-        // The server is not asked about what has a name.
+        // Objects given by name are not looked up on the server.
         let named = |(kind, name): &(Kind, Option<String>)| {
             let key = client.key(*kind, name.as_deref()?);
             let namespace = if kind.info().namespaced {
@@ -180,7 +180,7 @@ fn from_text(
     Ok(found)
 }
 
-/// Deletes an object and says so; `how_word` stands before `deleted`.
+/// Deletes an object and prints it; `how_word` precedes `deleted`.
 pub fn delete_one(
     client: &mut Client<'_>,
     (kind, object): (Kind, &Value),
@@ -212,16 +212,16 @@ pub fn delete_one(
     pending.left.extend(uid.map(|uid| (key, uid)));
 }
 
-/// Objects whose end is waited for.
+/// Wait for the removal of objects.
 #[derive(Clone, Debug, Default)]
 pub struct Deletion {
     left: Vec<(ObjectRef, Uid)>,
-    /// When the wait is given up.
+    /// Time at which the wait is given up.
     pub deadline: Option<Time>,
 }
 
 impl Deletion {
-    /// Waits for the end of an object, if it is there.
+    /// Waits for the removal of an object, if it exists.
     pub fn of(client: &Client<'_>, key: &ObjectRef) -> Deletion {
         let uid = client.sim().get(key).map(|object| object.meta.uid);
         Deletion {
@@ -232,7 +232,7 @@ impl Deletion {
 }
 
 impl PendingCommand for Deletion {
-    /// `true` when all are gone; one that came back under the same name has another uid.
+    /// Returns true when all are gone; a recreated object of the same name has another uid.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         self.left.retain(|(key, uid)| {
             client

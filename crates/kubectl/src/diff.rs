@@ -1,4 +1,4 @@
-//! `kubectl diff`: what applying would change, as `diff -u` shows it.
+//! `kubectl diff`: changes that applying would make, in the format of `diff -u`.
 //!
 //! Models `kubectl/pkg/cmd/diff`.
 
@@ -19,7 +19,7 @@ use k8s_model::{Kind, ObjectRef, Timestamp};
 use serde_json::Value;
 
 const FLAGS: &str = "filename/f= recursive/R kustomize/k= server-side force-conflicts !selector/l= !prune ~concurrency= ~show-secrets";
-/// Lines around a change.
+/// Lines of context around a change.
 const CONTEXT: usize = 3;
 
 /// `kubectl diff`.
@@ -44,7 +44,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     }
     let fails = |failure: Failure| Failure { exit: 2, ..failure };
     let contents = documents::read(client, &args, stdin);
-    // Nothing is shown where something could not be compared.
+    // Output is suppressed if any object could not be compared.
     let mut shown = String::new();
     for document in contents.documents {
         let (kind, value) = prepare(client, &args, document).map_err(fails)?;
@@ -58,7 +58,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         let merged = match &live {
             None => client.create(value),
             Some(current) => {
-                // Annotations are compared also where the manifest has none.
+                // Annotations are compared even if the manifest has none.
                 let mut modified = with_last_applied(&value);
                 modified["metadata"]["annotations"]
                     .as_object_mut()
@@ -97,7 +97,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         return Err(fails(failure));
     }
     client.out.push_str(&shown);
-    // As diff does, it ends with 1 where something differs.
+    // Exit code 1 if there are differences, as in diff.
     if shown.is_empty() {
         Ok(Outcome::Done)
     } else {
@@ -105,7 +105,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     }
 }
 
-/// Values of Secrets are not shown.
+/// Masks the values of Secrets.
 fn masked(kind: Kind, mut value: Value) -> Value {
     if kind == Kind::Secret {
         for data in value
@@ -120,13 +120,13 @@ fn masked(kind: Kind, mut value: Value) -> Value {
     value
 }
 
-/// Cells of the table that finds what two texts have in common, at most.
+/// Maximum number of cells of the table for the longest common subsequence.
 const MAX_CELLS: usize = 4_000_000;
 
-/// The hunks of two texts.
+/// Returns the hunks of two texts.
 fn unified(old: &str, new: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    // What both begin and end with needs no table.
+    // The common prefix and suffix need no table.
     let first = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let last = a[first..]
         .iter()
@@ -135,8 +135,9 @@ fn unified(old: &str, new: &str) -> String {
         .take_while(|(x, y)| x == y)
         .count();
     let (rows, columns) = (a.len() - last, b.len() - last);
-    // How long the longest common rest of both is, from the first difference on. Of very different texts it is not sought: all of
-    // the old one goes and all of the new one comes.
+    // Length of the longest common subsequence of both rests, from the first difference on. For very different texts it is not computed:
+    // the
+    // old one is removed completely and the new one added.
     let small = (rows - first).saturating_mul(columns - first) <= MAX_CELLS;
     let side = |length: usize| if small { length - first + 1 } else { 0 };
     let mut table = vec![vec![0_u32; side(columns)]; side(rows)];

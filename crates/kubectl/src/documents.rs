@@ -1,4 +1,4 @@
-//! The objects of a manifest that a command sends, as a client checks and completes them.
+//! Objects of a manifest, as a client checks and completes them before sending.
 
 use super::Failure;
 use super::client::Client;
@@ -11,32 +11,32 @@ use manifest::STDIN;
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
-/// An object of a manifest, of a kind that the server has.
+/// Object of a manifest, of a kind that the server has.
 #[derive(Clone, Debug)]
 pub struct ManifestObject {
-    /// What messages call the text that it stands in.
+    /// Name of its text in messages.
     pub source: Rc<str>,
     /// Its kind.
     pub kind: Kind,
-    /// The object as it is written.
+    /// Object as written.
     pub value: Value,
 }
 
-/// What was read of the files that a command names.
+/// Contents of the files that a command names.
 #[derive(Default)]
 pub struct FileContents {
-    /// The objects that can be sent.
+    /// Objects that can be sent.
     pub documents: Vec<ManifestObject>,
-    /// Why others cannot: kubectl tells them as one failure.
+    /// Errors of other documents, which kubectl reports as one failure.
     pub faults: Vec<Failure>,
 }
 
-/// Reads the files that a command names. Where one cannot be read, the others are.
+/// Reads the files that a command names. Unreadable files do not affect the others.
 pub fn read(client: &Client<'_>, args: &Args, stdin: &str) -> FileContents {
     read_files(client, &Filenames::of(args), validates(args), stdin)
 }
 
-/// The same for files; `validates`: whether a client looks for kind and apiVersion first.
+/// Reads files; `validates` is set if the client checks kind and apiVersion first.
 pub fn read_files(
     client: &Client<'_>,
     files: &Filenames,
@@ -58,7 +58,7 @@ pub fn read_files(
 }
 
 impl FileContents {
-    /// Reads a text up to the first document that cannot be read.
+    /// Reads a text up to the first document that does not parse.
     ///
     /// Models `StreamVisitor.Visit` (`staging/src/k8s.io/cli-runtime/pkg/resource/visitor.go`).
     fn take(
@@ -74,7 +74,7 @@ impl FileContents {
                 .diagnostics
                 .iter()
                 .find(|one| one.severity == manifest::Severity::Error);
-            // What is neither JSON nor YAML and looks like JSON is told as JSON.
+            // Text that is neither JSON nor YAML but begins like JSON gets a JSON error.
             if wrong.is_some() && text.trim_start().starts_with('{') {
                 let (offset, fault) = json_fault(text);
                 return Err(Failure::error(format!(
@@ -99,18 +99,18 @@ impl FileContents {
     }
 }
 
-/// Whether a command has its objects checked before they are sent.
+/// Returns true if a command validates its objects before they are sent.
 fn validates(args: &Args) -> bool {
     matches!(args.verb_path.as_str(), "apply" | "create" | "replace")
         && !matches!(args.get("validate"), Some("false" | "ignore"))
 }
 
-/// An object that was made here is told as one that was written to kubectl.
+/// Wraps a generated object, which messages treat like one from stdin.
 pub fn made(client: &Client<'_>, value: Value) -> Result<ManifestObject, Failure> {
     known(client, STDIN.into(), value)
 }
 
-/// Looks for the kind of an object; models `infoForData` (`cli-runtime/pkg/resource/mapper.go`).
+/// Looks up the kind of an object; models `infoForData` (`cli-runtime/pkg/resource/mapper.go`).
 fn known(client: &Client<'_>, source: Rc<str>, value: Value) -> Result<ManifestObject, Failure> {
     if manifest::header_fault(&value).is_some() {
         return Err(Failure::error(undecodable(&source, &value)));
@@ -148,7 +148,7 @@ fn known(client: &Client<'_>, source: Rc<str>, value: Value) -> Result<ManifestO
     })
 }
 
-/// An object as it is sent: in its namespace.
+/// Returns an object as it is sent: in its namespace.
 pub fn prepare(
     client: &Client<'_>,
     args: &Args,
@@ -180,7 +180,7 @@ pub fn prepare(
     Ok((kind, value))
 }
 
-/// What a client that does not validate says about an object without a kind or an apiVersion.
+/// Returns the error of a client without validation for an object without a kind or an apiVersion.
 fn undecodable(source: &str, value: &Value) -> String {
     let missing = if value["kind"].as_str().is_none_or(str::is_empty) {
         "Kind"
@@ -203,7 +203,7 @@ fn set(value: &mut Value, name: &str, text: &str) {
     }
 }
 
-/// The object with the annotation that holds the object without it.
+/// Returns the object with the last-applied annotation, which contains the object without it.
 pub fn with_last_applied(value: &Value) -> Value {
     let mut value = value.clone();
     let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else {

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 const FLAGS: &str = "ignore-daemonsets delete-emptydir-data delete-local-data force grace-period= timeout= pod-selector= selector/l= \
     disable-eviction dry-run?unchanged ~skip-wait-for-delete-timeout= ~chunk-size=";
-/// A refused eviction is tried again after this.
+/// Delay before a refused eviction is retried, in microseconds.
 pub const RETRY_US: u64 = 5 * SECOND;
 
 /// `kubectl drain`.
@@ -29,23 +29,23 @@ pub const VERB: Verb = Verb {
     help: "Drain node in preparation for maintenance",
 };
 
-/// A node that is being drained.
+/// Drain of nodes in progress.
 #[derive(Clone, Debug)]
 pub struct Drain {
     nodes: Vec<String>,
-    /// Pods still to be evicted, with the time of the next try.
+    /// Pods still to be evicted, with the time of the next attempt.
     evict: Vec<(ObjectRef, Uid, Time)>,
-    /// Pods that were evicted and are on their way out.
+    /// Evicted Pods that are terminating.
     leaving: Vec<(ObjectRef, Uid)>,
     args: Args,
     timeout: Option<(Time, String)>,
-    /// `--grace-period`, if it is not the Pods' own.
+    /// `--grace-period`; `None` for the Pods' own.
     grace: Option<i64>,
-    /// `--disable-eviction`: Pods are deleted, whatever their budgets say.
+    /// `--disable-eviction`: Pods are deleted regardless of their budgets.
     plain: bool,
-    /// `--pod-selector`
+    /// `--pod-selector`.
     pod_selector: ObjectSelector,
-    /// Refusals that do not pass.
+    /// Permanent refusals.
     errors: Vec<String>,
     started: bool,
 }
@@ -138,7 +138,7 @@ impl Drain {
         Ok(())
     }
 
-    /// The Pods to evict, what forbids it, and what is worth a warning.
+    /// Returns the Pods to evict, the errors and the warnings.
     fn choose<'p>(&self, pods: &'p [Value]) -> (Vec<&'p Value>, Vec<String>, Vec<String>) {
         let (mut chosen, mut daemons, mut bare, mut local) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -212,7 +212,7 @@ impl Drain {
                 self.evict.push((key, uid, at));
                 continue;
             }
-            // Who is gone before it was evicted is passed over.
+            // A Pod that is gone before its eviction is skipped.
             if client
                 .sim()
                 .get(&key)
@@ -255,7 +255,7 @@ impl Drain {
         }
     }
 
-    /// What a Pod that is gone was.
+    /// Returns the past participle for a removed Pod.
     fn done(&self) -> &'static str {
         if self.plain { "deleted" } else { "evicted" }
     }
@@ -283,13 +283,13 @@ impl Drain {
         }
     }
 
-    /// The words for the end of patience, if it has come.
+    /// Returns the message of the timeout, if it has passed.
     fn over(&self, now: Time) -> Option<String> {
         let (_, text) = self.timeout.as_ref().filter(|(at, _)| now >= *at)?;
         Some(format!("global timeout reached: {text}"))
     }
 
-    /// What stopped the drain: the end of patience, or refusals that do not pass.
+    /// Returns the reason why the drain stopped: the timeout, or permanent refusals.
     fn stopped(&self, client: &mut Client<'_>, node: &str) -> Option<Failure> {
         let errors = &self.errors;
         if errors.is_empty() || !self.evict.is_empty() || !self.leaving.is_empty() {
@@ -332,7 +332,7 @@ impl Drain {
 }
 
 impl PendingCommand for Drain {
-    /// The next try of an eviction, or the end of patience.
+    /// Returns the time of the next eviction attempt, or of the timeout.
     fn deadline(&self) -> Option<Time> {
         let end = self
             .timeout
@@ -342,7 +342,7 @@ impl PendingCommand for Drain {
         self.evict.iter().map(|(_, _, at)| *at).chain(end).min()
     }
 
-    /// `true` when every node is drained.
+    /// Returns true when every node is drained.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         loop {
             let Some(node) = self.nodes.first().cloned() else {

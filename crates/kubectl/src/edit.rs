@@ -1,7 +1,7 @@
-//! `kubectl edit`: the object as a text that a person changes; what was changed is written to the object as it is then.
+//! `kubectl edit`: opens an object as text in an editor; the changes are applied to the current object.
 //!
-//! Models `kubectl/pkg/cmd/util/editor/editoptions.go`, for one object. The text comes back as input, from the page's editor. What is written is
-//! a merge of fields, not a strategic one: a list that was changed is written whole.
+//! Models `kubectl/pkg/cmd/util/editor/editoptions.go`, for one object. The text comes back as input, from the page's editor. The write
+//! merges fields, without strategic merge: a changed list is written as a whole.
 
 use super::client::Client;
 use super::failure::server_error;
@@ -62,21 +62,21 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }))
 }
 
-/// An object whose text is being edited.
+/// Object being edited as text.
 #[derive(Clone, Debug)]
 struct Editing {
     kind: Kind,
-    /// As it was when the editor opened.
+    /// Object when the editor was opened.
     object: Value,
-    /// What is in the editor.
+    /// Text in the editor.
     text: String,
-    /// What was saved last was refused.
+    /// True if the last saved text was refused.
     refused: bool,
-    /// How it has ended.
+    /// Final result.
     end: Option<Result<(), Failure>>,
 }
 
-/// A text without lines that begin with `#` and without blanks at ends of lines, to tell whether anything was changed.
+/// Removes comment lines and trailing blanks, to detect changes.
 fn without_comments(text: &str) -> String {
     text.lines()
         .filter(|line| !line.trim_start().starts_with('#'))
@@ -84,7 +84,7 @@ fn without_comments(text: &str) -> String {
         .collect()
 }
 
-/// A text without the comments that it begins with.
+/// Removes the leading comments of a text.
 fn without_head(text: &str) -> String {
     text.lines()
         .skip_while(|line| line.starts_with('#'))
@@ -93,7 +93,7 @@ fn without_head(text: &str) -> String {
 }
 
 impl Editing {
-    /// A text was saved.
+    /// Handles a saved text.
     fn take(&mut self, client: &mut Client<'_>, saved: &str) {
         let (plain, before) = (without_comments(saved), without_comments(&self.text));
         if plain.trim().is_empty() {
@@ -109,7 +109,7 @@ impl Editing {
                 false => self.cancel(client, "Edit cancelled, no changes made."),
             };
         }
-        // Comments are YAML's own; within a text of many lines they are none.
+        // Comments are parsed by YAML, since `#` within a block scalar is not a comment.
         let parsed = manifest::parse(saved.as_bytes());
         if let Some(wrong) = parsed.diagnostics.first() {
             return self.reopen(
@@ -156,7 +156,7 @@ impl Editing {
     }
 }
 
-/// Writes what was changed; the comment that says why not if it is refused.
+/// Writes the changes; the error is the comment that explains a refusal.
 fn write(
     client: &mut Client<'_>,
     kind: Kind,
@@ -199,7 +199,7 @@ fn write(
     }
 }
 
-/// The current value with what an edit has changed of the original one.
+/// Applies the changes between the original and the edited value to the current one.
 fn onto(original: &Value, edited: &Value, current: &Value) -> Value {
     match (original, edited, current) {
         _ if original == edited => current.clone(),

@@ -1,5 +1,5 @@
-//! `kubectl exec`, `attach` and the part of `run` that stays with its Pod: a shell in a container. Containers do not run; the shell
-//! and its commands are modelled (`kubectl/shell`). Files on a volume are still there for the next Pod.
+//! `kubectl exec`, `attach` and the attached part of `run`: a shell in a container. Containers do not run; the shell
+//! and its commands are modelled (`kubectl/shell`). Files on a volume persist for the next Pod.
 
 use super::client::Client;
 use super::output::go_type;
@@ -27,15 +27,15 @@ pub const VERB: Verb = Verb {
     help: "Execute a command in a container",
 };
 
-/// What a command in a container reads.
+/// Stdin of a command in a container.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stdin {
-    /// Nothing.
+    /// No input.
     Closed,
-    /// A text, which has ended.
+    /// Text with an end.
     Text(String),
-    /// A shell reads lines as they are typed; other commands read nothing.
+    /// Lines as they are typed, for a shell; other commands read no input.
     Lines,
 }
 
@@ -75,7 +75,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
 }
 
 impl Stdin {
-    /// What a command reads for which `-i` may have been given, and which was given a text if one was piped to it.
+    /// Returns the stdin of a command: `typed` if `-i` was given, `text` if one was piped to it.
     fn of(typed: bool, text: &str) -> Stdin {
         match text {
             _ if !typed => Stdin::Closed,
@@ -85,13 +85,13 @@ impl Stdin {
     }
 }
 
-/// Whoever pipes a text has no terminal.
+/// Message for piped input, which is not a terminal.
 const NO_TERMINAL: &str = "Unable to use a TTY - input is not a terminal or the right kind of file";
 
-/// The annotation that names the container which is meant when none is named.
+/// Annotation with the name of the default container.
 pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 
-/// The container of a Pod in which a command is run.
+/// Returns the container of a Pod in which a command is run.
 pub fn container(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<usize, Failure> {
     let phase = &pod.body::<Pod>().status.phase;
     if pod.body::<Pod>().is_terminal() {
@@ -103,7 +103,7 @@ pub fn container(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<u
     connected(client, pod, &wanted, "exec")
 }
 
-/// The container of a Pod that `-c` names, or its annotation, or the first, which is told. Models `kubectl/pkg/cmd/util/podcmd`.
+/// Returns the container of a Pod from `-c`, its annotation, or the first one with a notice. Models `kubectl/pkg/cmd/util/podcmd`.
 fn named(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<String, String> {
     let spec = &pod.body::<Pod>().spec;
     let all = all_containers(|list| names(spec, list));
@@ -130,8 +130,8 @@ fn named(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<String, S
     Ok(wanted.to_owned())
 }
 
-/// The place of a container to which the server connects. What it refuses before the connection is upgraded is told so by kubectl; what
-/// the kubelet refuses comes through the connection.
+/// Returns the index of a container to which the server connects. Refusals before the connection is upgraded are printed by kubectl;
+/// refusals of the kubelet arrive over the connection.
 fn connected(
     client: &Client<'_>,
     pod: &Object,
@@ -147,7 +147,7 @@ fn connected(
         })
 }
 
-/// The names in one of the lists of a spec.
+/// Returns the names in one of the lists of a spec.
 fn names(spec: &PodSpec, list: &str) -> Vec<String> {
     spec.every_container()
         .filter(|(of, _)| *of == list)
@@ -155,7 +155,7 @@ fn names(spec: &PodSpec, list: &str) -> Vec<String> {
         .collect()
 }
 
-/// The containers of a Pod as kubectl lists them; `of` gives the names in a list of its spec.
+/// Formats the containers of a Pod as kubectl lists them; `of` returns the names in a list of its spec.
 pub fn all_containers(of: impl Fn(&'static str) -> Vec<String>) -> String {
     let lists = [
         ("containers", ""),
@@ -169,7 +169,7 @@ pub fn all_containers(of: impl Fn(&'static str) -> Vec<String>) -> String {
     all.join(", ")
 }
 
-/// The place among all containers of the one of this name that the server and its kubelet reach; without a name, of the only one.
+/// Returns the index among all containers of the one with this name, or of the only one; errors are those of the server and its kubelet.
 ///
 /// Models `pkg/registry/core/pod/strategy.go` and `pkg/kubelet/kubelet_pods.go`.
 pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
@@ -218,7 +218,7 @@ pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
     Ok(found)
 }
 
-/// What a container runs; without a command a shell, whatever its image would run.
+/// Returns the command of a container; without one a shell, whatever its image would run.
 pub fn process(pod: &Object, container: usize) -> Vec<String> {
     let own = pod.body::<Pod>().spec.every_container().nth(container);
     let words: Vec<String> = own
@@ -233,12 +233,12 @@ pub fn process(pod: &Object, container: usize) -> Vec<String> {
     }
 }
 
-/// Whether a command is a shell, which reads lines as they are typed.
+/// Returns true if a command is a shell, which reads lines as they are typed.
 pub fn is_shell(command: &[String]) -> bool {
     matches!(command, [word] if matches!(word.rsplit('/').next(), Some("sh" | "bash" | "ash")))
 }
 
-/// A shell in a container, or one command.
+/// Creates a shell in a container, or a single command.
 pub fn in_container(pod: &Object, container: usize, command: &[String], stdin: Stdin) -> Machine {
     let place = Place::Pod(pod.key(), pod.meta.uid, container);
     match stdin {
@@ -248,10 +248,10 @@ pub fn in_container(pod: &Object, container: usize, command: &[String], stdin: S
     }
 }
 
-/// What `exec`, `attach` and `port-forward` cannot do with an object that selects no Pods.
+/// Start of the message for an object that selects no Pods, used by `exec`, `attach` and `port-forward`.
 pub const ATTACH_TO: &str = "cannot attach to";
 
-/// The Pods that a workload selects.
+/// Returns the Pods that a workload selects.
 pub fn pods_of(client: &Client<'_>, kind: Kind, name: &str) -> Vec<Rc<Object>> {
     let Some(object) = client.sim().get(&client.key(kind, name)) else {
         return Vec::new();
@@ -268,7 +268,7 @@ pub fn pods_of(client: &Client<'_>, kind: Kind, name: &str) -> Vec<Rc<Object>> {
         .collect()
 }
 
-/// The Pod that a word names: itself, or the first of a workload; `doing` is what cannot be done with other objects.
+/// Returns the Pod for a word: itself, or the first of a workload; `doing` is the start of the message for other objects.
 pub fn find(client: &Client<'_>, target: &str, doing: &str) -> Result<Rc<Object>, Failure> {
     let object = targets::object(client, target)?;
     let (kind, name) = (object.kind, object.meta.name.as_str());
@@ -370,7 +370,7 @@ fn warn_of_recording(client: &mut Client<'_>) {
     client.warn("If you don't see a command prompt, try pressing enter.");
 }
 
-/// What stays with a container of a Pod until its process ends, which this shell or command is. It says nothing itself: the client does.
+/// Creates the process of a container, attached until it ends. It prints no messages of its own: the client does.
 pub fn attached(
     (pod, container): (&Object, usize),
     began: Time,
@@ -392,20 +392,20 @@ pub fn attached(
     )
 }
 
-/// What stays with a container that `run` or `debug` has made: waits until it runs, is its shell or its command, and ends it.
+/// Attachment to a container created by `run` or `debug`: waits until it runs, acts as its shell or its command, and ends it.
 #[derive(Clone, Debug)]
 pub struct Stay {
     key: ObjectRef,
-    /// The Pod itself, not one that has taken its name since.
+    /// Uid of the Pod, to tell it from a later one of the same name.
     uid: Uid,
     container: Str,
-    /// The run of the container that it is attached to, by the container's id.
+    /// Container id of the run it is attached to.
     run: Str,
     shell: LineCommand,
     began: Time,
     state: StayState,
     how: Staying,
-    /// The version of the Pod that it last spoke of while it waited, and how often it has spoken.
+    /// Version of the Pod in the last message while waiting, and number of messages.
     told: (u64, usize),
 }
 
@@ -416,31 +416,31 @@ enum StayState {
     Ending,
 }
 
-/// How long `run` waits for the Pod to run.
+/// Time that `run` waits for the Pod to run, in microseconds.
 const PATIENCE_US: u64 = 60 * SECOND;
 
-/// How one stays with a container.
+/// Options of an attachment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Staying {
-    /// What is written to it reaches it.
+    /// True if input reaches the container.
     pub typed: bool,
-    /// `--rm`
+    /// `--rm`.
     pub removes: bool,
-    /// It waits until the Pod has ended.
+    /// True if the attachment lasts until the Pod has ended.
     pub waits: bool,
-    /// `-t`
+    /// `-t`.
     pub tty: bool,
-    /// `-q`
+    /// `-q`.
     pub quiet: bool,
-    /// It waits for the container as long as that takes, and tells why.
+    /// True for a wait for the container without a limit, with its reason reported.
     pub patient: bool,
-    /// What is said at the beginning has been said.
+    /// True if the initial messages have been printed.
     pub told: bool,
-    /// What it reads is a text, not a terminal.
+    /// True if the input is a text, not a terminal.
     pub piped: bool,
 }
 
-/// Stays with a container of a Pod, the first if none is named; `text` is what was piped to it.
+/// Attaches to a container of a Pod, the first if none is named; `text` is the piped input.
 pub fn stay(
     client: &Client<'_>,
     (name, container): (&str, &str),
@@ -502,7 +502,7 @@ impl Stay {
         }
     }
 
-    /// Whether its container has been started, and whether it has ended.
+    /// Returns whether the container has been started, and whether it has ended.
     fn life(&self, pod: Option<&Pod>) -> (bool, bool) {
         let Some(pod) = pod else { return (false, true) };
         let state = pod
@@ -529,7 +529,7 @@ impl Stay {
         }
     }
 
-    /// The id of the run that its container is in.
+    /// Returns the container id of the current run.
     fn current(&self, pod: Option<&Pod>) -> Str {
         let status = pod.and_then(|pod| pod.status.of_container(&self.container));
         status
@@ -537,7 +537,7 @@ impl Stay {
             .map_or_else(Str::default, |status| status.container_id.clone())
     }
 
-    /// Waits for the container to run; whether it does, or did.
+    /// Waits for the container to run; returns true once it does or did.
     fn start(
         &mut self,
         client: &mut Client<'_>,
@@ -567,7 +567,7 @@ impl Stay {
         Ok(true)
     }
 
-    /// Says at each change of the Pod why its container waits.
+    /// Prints the waiting reason of the container at each change of the Pod.
     fn tell_what_it_waits_for(&mut self, client: &mut Client<'_>, pod: Option<&Rc<Object>>) {
         let Some(pod) = pod.filter(|pod| pod.meta.resource_version != self.told.0) else {
             return;
@@ -589,7 +589,7 @@ impl Stay {
         }
     }
 
-    /// Says how to attach again.
+    /// Prints how to attach again.
     fn say_reattach(&self, client: &mut Client<'_>, pod: &Pod) {
         if self.how.quiet
             || !self.how.typed
@@ -611,7 +611,7 @@ impl Stay {
         });
     }
 
-    /// What the command of the container ends with.
+    /// Returns the result of the container's command.
     fn result(&self, is_there: bool) -> Result<bool, Failure> {
         match self.shell.machine.code {
             _ if self.how.waits && !is_there => {
@@ -643,7 +643,7 @@ impl PendingCommand for Stay {
         }
         if self.state == StayState::Running {
             let goes_on = self.current(body) == self.run;
-            // Whoever types is cut off when the container has ended; a command has printed what it prints.
+            // Typed input ends when the container has ended; a command has printed all its output.
             if goes_on || !self.shell.takes_input() {
                 if !self.shell.machine.run(client) {
                     return Ok(false);

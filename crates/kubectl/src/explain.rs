@@ -1,4 +1,4 @@
-//! `kubectl explain`: a field and those in it, with their types and descriptions.
+//! `kubectl explain`: a field and its subfields, with types and descriptions.
 //!
 //! Models `kubectl/pkg/explain/v2` and its template `plaintext.tmpl`.
 
@@ -23,12 +23,12 @@ pub const VERB: Verb = Verb {
     help: "Get documentation for a resource",
 };
 
-/// Columns of a line.
+/// Line width in columns.
 const WIDTH: usize = 80;
-/// Values of a field that a list of fields shows.
+/// Maximum number of enum values in a list of fields.
 const VALUES: usize = 4;
 
-/// Whether a line may run it, or one of its parts if it is a line of the shell.
+/// Returns true if a line may run this verb, possibly as part of a shell line.
 pub fn is_in(line: &str) -> bool {
     line.split(|c: char| !c.is_ascii_alphanumeric())
         .any(|word| word == VERB.name)
@@ -87,7 +87,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// The names of the fields, behind the resource and its group.
+/// Returns the names of the fields after the resource and its group.
 fn steps<'a>(path: &'a str, info: &KindInfo) -> Vec<&'a str> {
     let full = if info.group.is_empty() {
         info.plural.to_owned()
@@ -103,7 +103,7 @@ fn steps<'a>(path: &'a str, info: &KindInfo) -> Vec<&'a str> {
     rest.split('.').filter(|step| !step.is_empty()).collect()
 }
 
-/// The version and the schema of a kind.
+/// Returns the version and the schema of a kind.
 fn root(
     client: &Client<'_>,
     kind: Kind,
@@ -150,7 +150,7 @@ fn root(
     ))
 }
 
-/// What is printed, and the schemas that references mean.
+/// Output in progress, with the schemas for references.
 struct Explained {
     schemas: Map<String, Value>,
     recursive: bool,
@@ -158,7 +158,7 @@ struct Explained {
 }
 
 impl Explained {
-    /// Explains what stands at the end of a path; false if there is no such field.
+    /// Explains the field at the end of a path; returns false if there is no such field.
     fn follow(&mut self, schema: &Value, path: &[&str]) -> bool {
         let resolved = self.resolved(schema);
         let Some((first, rest)) = path.split_first() else {
@@ -197,7 +197,7 @@ impl Explained {
         }
     }
 
-    /// The description of a schema and of what it is made of.
+    /// Appends the description of a schema and of the schemas it is composed of.
     fn describe(&self, schema: &Value, text: &mut String) {
         let schema = self.resolved(schema);
         if let Some(own) = description(&schema) {
@@ -214,7 +214,7 @@ impl Explained {
         }
     }
 
-    /// The fields of a schema; `above` are the references that led here.
+    /// Prints the fields of a schema; `above` are the references that led here.
     fn fields(&mut self, schema: &Value, level: usize, above: &[&str]) {
         let reference = schema["$ref"].as_str();
         if reference.is_some_and(|reference| above.contains(&reference)) {
@@ -264,7 +264,7 @@ impl Explained {
         }
     }
 
-    /// The schema that a reference means, or the schema itself.
+    /// Resolves a schema if it is a reference.
     fn resolved(&self, schema: &Value) -> Value {
         let meant = schema["$ref"]
             .as_str()
@@ -272,7 +272,7 @@ impl Explained {
         meant.unwrap_or(schema).clone()
     }
 
-    /// A type in a word, such as `[]Container`.
+    /// Returns the type name, such as `[]Container`.
     fn type_of(&self, schema: &Value) -> String {
         if schema["items"].is_object() {
             return format!("[]{}", self.type_of(&schema["items"]));
@@ -298,7 +298,7 @@ impl Explained {
     }
 }
 
-/// The schema of the elements of a list or the values of a map.
+/// Returns the schema of the elements of a list or the values of a map.
 fn inner(schema: &Value) -> Option<&Value> {
     [&schema["items"], &schema["additionalProperties"]]
         .into_iter()
@@ -311,7 +311,7 @@ fn description(schema: &Value) -> Option<&str> {
         .filter(|text| !text.is_empty())
 }
 
-/// The values that a field may have.
+/// Returns the enum values of a field.
 fn values(schema: &Value) -> Option<impl Iterator<Item = String>> {
     let values = schema["enum"]
         .as_array()
@@ -330,14 +330,14 @@ fn indented(text: &str, by: usize) -> String {
     format!("{lead}{}", text.replace('\n', &format!("\n{lead}")))
 }
 
-/// Lines of a width, broken at spaces; a word that is longer stays whole. Models `mitchellh/go-wordwrap`.
+/// Wraps lines to a width at spaces; a longer word is kept whole. Models `mitchellh/go-wordwrap`.
 fn wrapped(text: &str, width: usize) -> String {
     let is_space = |c: char| c.is_whitespace() && c != '\u{a0}';
     let mut lines: Vec<String> = Vec::new();
     for line in text.split('\n') {
         let (mut current, mut length, mut rest) = (String::new(), 0, line);
         while !rest.is_empty() {
-            // Spaces, and the word behind them.
+            // Spaces, and the word after them.
             let start = rest.find(|c| !is_space(c)).unwrap_or(rest.len());
             let end = rest[start..]
                 .find(is_space)

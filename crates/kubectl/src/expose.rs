@@ -1,4 +1,4 @@
-//! `kubectl expose`: a Service for the Pods of a workload.
+//! `kubectl expose`: creates a Service for the Pods of a workload.
 
 use super::client::Client;
 use super::documents::with_last_applied;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const FLAGS: &str = "port= target-port= name= type= protocol= selector= labels/l= cluster-ip= external-ip= session-affinity= \
     load-balancer-ip= dry-run?unchanged output/o= @filename/f= kustomize/k= recursive/R save-config overrides= record";
 
-/// The longest name of a Service.
+/// Maximum length of a Service name.
 const NAME_LENGTH: usize = 63;
 
 /// `kubectl expose`.
@@ -39,7 +39,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         objects = Targets::parse(client, &args, &args.words)?.fetch(client);
     }
     for (kind, object) in objects {
-        // A name that the object gives is made to fit.
+        // A name taken from the object is truncated to fit.
         let own = name_of(&object);
         let name = args
             .get("name")

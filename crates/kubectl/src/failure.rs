@@ -1,24 +1,24 @@
-//! How a command fails.
+//! Failures of commands.
 
 use apiserver::validation::FieldError;
 use apiserver::{ApiError, Cause, StatusReason};
 use k8s_model::Kind;
 
-/// Why a command ends early: what goes to stderr, and the exit code.
+/// Failure that ends a command: text for stderr, and exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The whole text, with its line break.
+    /// Complete text, with its line break.
     pub message: String,
-    /// How it is told as one of several, without its line break.
+    /// Text as one of several failures, without its line break.
     pub among: String,
-    /// The exit code.
+    /// Exit code.
     pub exit: i32,
-    /// What the server found wrong with which fields.
+    /// Field errors of the server.
     pub causes: Vec<FieldError>,
 }
 
 impl Failure {
-    /// A text as it is, with an exit code.
+    /// Returns a failure with a verbatim text and an exit code.
     pub fn exit(message: impl Into<String>, exit: i32) -> Failure {
         let message = message.into();
         Failure {
@@ -29,7 +29,7 @@ impl Failure {
         }
     }
 
-    /// `error: …`
+    /// Returns a failure with the text `error: …`.
     pub fn error(message: impl std::fmt::Display) -> Failure {
         let among = message.to_string();
         Failure {
@@ -38,14 +38,14 @@ impl Failure {
         }
     }
 
-    /// `error: …`, and where to look it up.
+    /// Returns a failure with the text `error: …`, and a reference to the help.
     pub fn usage(path: &str, message: impl std::fmt::Display) -> Failure {
         Failure::error(format!(
             "{message}\nSee 'kubectl {path} -h' for help and examples"
         ))
     }
 
-    /// Several as one: alone each is told on a line of its own, beside others all are told in one.
+    /// Joins several failures: alone each is on its own line, among others all are in one.
     pub fn all(failures: Vec<Failure>) -> Option<Failure> {
         if failures.len() < 2 {
             return failures.into_iter().next();
@@ -58,13 +58,13 @@ impl Failure {
         })
     }
 
-    /// A message without `error: ` before it.
+    /// Returns a failure without the prefix `error: `.
     pub fn plain(message: impl std::fmt::Display) -> Failure {
         Failure::exit(format!("{message}\n"), 1)
     }
 }
 
-/// What Go says about JSON that does not parse, and after how many bytes.
+/// Returns Go's error for JSON that does not parse, with its offset in bytes.
 pub fn json_fault(text: &str) -> (usize, String) {
     let Err(error) = serde_json::from_str::<serde_json::Value>(text) else {
         return (0, String::new());
@@ -77,11 +77,11 @@ pub fn json_fault(text: &str) -> (usize, String) {
         .take(error.line().saturating_sub(1))
         .map(str::len)
         .sum();
-    // Columns count bytes, and the column of a fault is the byte at which the parser stopped.
+    // Columns count bytes, and the column of an error is the byte at which the parser stopped.
     let offset = before + error.column();
     let read = text.get(..offset.saturating_sub(1)).unwrap_or("");
     let found = text[read.len()..].chars().next().unwrap_or(' ');
-    // What fits is what leaves only something missing.
+    // A token fits if the only remaining error is the end of the input.
     let fits = |more: &str| {
         serde_json::from_str::<serde_json::Value>(&format!("{read}{more}"))
             .is_err_and(|error| error.is_eof())
@@ -99,12 +99,12 @@ pub fn json_fault(text: &str) -> (usize, String) {
     (offset, format!("invalid character '{found}' {place}"))
 }
 
-/// `Error from server (NotFound): pods "x" not found`
+/// Returns `Error from server (NotFound): pods "x" not found`.
 pub fn not_found(kind: Kind, name: &str) -> Failure {
     server_error(&ApiError::not_found(kind, name))
 }
 
-/// An API error as kubectl prints it.
+/// Formats an API error as kubectl prints it.
 pub fn server_error(error: &ApiError) -> Failure {
     match error.reason {
         StatusReason::Invalid => invalid(error, ""),
@@ -113,7 +113,7 @@ pub fn server_error(error: &ApiError) -> Failure {
     }
 }
 
-/// The same for an object of a file; only errors that are not about fields name the file.
+/// Formats the error for an object of a file; only errors that are not about fields name the file.
 pub fn source_error(error: &ApiError, doing: &str) -> Failure {
     match error.reason {
         StatusReason::Invalid => invalid(error, &format!("{doing}: ")),
@@ -124,12 +124,12 @@ pub fn source_error(error: &ApiError, doing: &str) -> Failure {
     }
 }
 
-/// The same, by what was done with the object (`creating`) and the name of its file.
+/// Formats the error by the action (`creating`) and the name of the file.
 pub fn file_error(error: &ApiError, doing: &str, file: &str) -> Failure {
     source_error(error, &format!("error when {doing} {file:?}"))
 }
 
-/// `The Deployment "x" is invalid: …`, one line for each of several causes.
+/// Formats `The Deployment "x" is invalid: …`, with one line for each of several causes.
 fn invalid(error: &ApiError, doing: &str) -> Failure {
     let among = format!("Error from server (Invalid): {doing}{}", error.message);
     let Some(Cause::Fields(invalid)) = error.cause.as_deref() else {

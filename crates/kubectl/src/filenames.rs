@@ -1,4 +1,4 @@
-//! What `-f` and `-k` name: files and folders of the terminal, files of the web that ship here, what a kustomization makes, stdin.
+//! Sources named by `-f` and `-k`: files and folders of the terminal, bundled files of the web, kustomizations, stdin.
 //!
 //! Models `FilenameParam` of `cli-runtime/pkg/resource/builder.go` and `ExpandPathsToFileVisitors` of `visitor.go` beside it.
 
@@ -11,32 +11,32 @@ use manifest::STDIN;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// Ends of the names of files that are read in a folder.
+/// File extensions that are read in a folder.
 const EXTENSIONS: [&str; 3] = [".json", ".yaml", ".yml"];
-/// Why an address has no text, and what to do.
+/// Message for a URL that cannot be fetched, with a workaround.
 const NOTHING_FETCHED: &str = ", nothing is fetched from the network here; paste its text as the manifest, or save it as a file and name that";
 
-/// The flags of a command that name files.
+/// File flags of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Filenames {
-    /// The values of `-f`.
+    /// Values of `-f`.
     pub paths: Vec<String>,
-    /// The folder of `-k`.
+    /// Folder of `-k`.
     pub kustomization: Option<String>,
-    /// Whether folders within folders are read.
+    /// True if subfolders are read.
     pub recursive: bool,
 }
 
-/// A text that a command reads.
+/// Text that a command reads.
 pub struct NamedText<'a> {
-    /// What messages call it.
+    /// Name in messages.
     pub name: Rc<str>,
-    /// The text, or why it cannot be had: the others are read all the same.
+    /// Text, or the reason why it is unavailable: other texts are read regardless.
     pub text: Result<Cow<'a, str>, Failure>,
 }
 
 impl Filenames {
-    /// Those among the flags of a command.
+    /// Returns the file flags of a command.
     pub fn of(args: &Args) -> Filenames {
         Filenames {
             paths: args
@@ -49,7 +49,8 @@ impl Filenames {
         }
     }
 
-    /// Those among words, and the other words: before it is known which flags these hold. `by_folder`: whether `-k` is one.
+    /// Extracts the file flags from words, before the verb's flags are parsed; returns them and the other words. `by_folder` is set if
+    /// `-k` is a flag.
     pub fn among(words: Vec<String>, by_folder: bool) -> (Filenames, Vec<String>) {
         let (mut files, mut others) = (Filenames::default(), Vec::new());
         let mut rest = words.into_iter();
@@ -93,22 +94,22 @@ impl Filenames {
         (files, others)
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no file flags.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty() && self.kustomization.is_none()
     }
 
-    /// Each of the paths.
+    /// Returns each of the paths.
     fn each(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().flat_map(|paths| paths.split(','))
     }
 
-    /// Whether what is written to the command is one of them.
+    /// Returns true if stdin is one of the paths.
     pub fn stdin(&self) -> bool {
         self.each().any(|path| path == "-")
     }
 
-    /// The texts in their order. None of them is read if one is not there.
+    /// Returns the texts in order, or the errors if any path does not exist.
     pub fn read<'a>(
         &self,
         client: &Client<'_>,
@@ -130,7 +131,7 @@ impl Filenames {
                 Ok(mut texts) => found.append(&mut texts),
                 Err(failure) => missing.push(failure),
             }
-            // Of folders without a manifest the first is told, and only where nothing else was named before.
+            // Of folders without a manifest only the first is reported, and only if no other source precedes it.
             if found.is_empty() && missing.is_empty() {
                 missing.push(Failure::error(format!(
                     "error reading [{path}]: recognized file extensions are [{}]",
@@ -154,7 +155,7 @@ impl Filenames {
         }
     }
 
-    /// What is at a path; nothing in a folder without manifests.
+    /// Returns the texts at a path; empty for a folder without manifests.
     fn at<'a>(
         &self,
         client: &Client<'_>,
@@ -216,7 +217,7 @@ mod tests {
     use cluster::disk::CONSOLE;
     use controller_runtime::cluster::ClusterConfig;
 
-    /// A terminal with files.
+    /// Builds a terminal with files.
     fn terminal() -> Sim {
         let mut sim = Sim::new(ClusterConfig::default(), 1);
         let config =
@@ -243,7 +244,7 @@ mod tests {
         sim
     }
 
-    /// Lines, and what a real kubectl says to each after the others; `{v}` stands for how to turn validation off.
+    /// Commands with the output of a real kubectl, run in sequence; `{v}` stands for the hint on turning validation off.
     const SAID: [(&str, &str); 26] = [
         (
             "apply -f bad.yaml -f web.yaml",
@@ -445,7 +446,7 @@ mod tests {
             "{}",
             session.stderr
         );
-        // The namespace of the context holds in every folder, and a kustomization may be named from the root.
+        // The namespace of the context applies in every folder, and a kustomization may have an absolute path.
         assert!(
             sim.list(k8s_model::Kind::ConfigMap)
                 .any(|object| object.meta.name == "one" && object.meta.namespace == "shop")

@@ -93,7 +93,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     list(client, watch, &args)
 }
 
-/// Paths of the server: its health, an object or a list of objects.
+/// Handles paths of the server: its health, an object or a list of objects.
 fn raw(client: &mut Client<'_>, path: &str) -> Result<Outcome, Failure> {
     let nothing = || {
         Failure::plain(
@@ -210,7 +210,7 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome,
 const ADDED: &str = "ADDED";
 const DELETED: &str = "DELETED";
 
-/// What is shown and how; with `-w` it goes on.
+/// Output options, and the state of `-w`.
 #[derive(Clone, Debug)]
 pub struct GetWatch {
     targets: Targets,
@@ -222,10 +222,10 @@ pub struct GetWatch {
     label_columns: Vec<String>,
     everywhere: bool,
     show_kind: bool,
-    /// Whether what happened is shown with each object.
+    /// True if the type of the event is shown with each object.
     with_event: bool,
     custom: CustomColumns,
-    /// Entries of the journal that have been looked at.
+    /// Number of journal entries processed.
     seen: usize,
 }
 
@@ -258,7 +258,7 @@ impl GetWatch {
         if objects.is_empty() && client.failure.is_some() {
             return Err(Failure::exit("", 1));
         }
-        // What is there is printed as one table.
+        // The initial objects are printed as one table.
         if let (OutputFormat::Table { .. }, Some((kind, _))) = (&self.format, objects.first()) {
             let head = self
                 .header
@@ -312,7 +312,7 @@ impl GetWatch {
         Ok(())
     }
 
-    /// The columns of a kind, and whether only `-o wide` shows them.
+    /// Returns the columns of a kind, and whether only `-o wide` shows them.
     fn titles(&self, kind: Kind) -> Vec<(String, bool)> {
         let built_in = || {
             printers::columns(kind.name())
@@ -362,7 +362,7 @@ impl GetWatch {
             .filter(|((_, only_wide), _)| wide || !only_wide)
             .map(|(_, cell)| cell)
             .collect();
-        // Events have no column for their name.
+        // Events have no NAME column.
         if self.show_kind
             && columns.first().is_some_and(|(name, _)| name == "NAME")
             && let Some(name) = row.first_mut()
@@ -387,7 +387,7 @@ impl GetWatch {
 }
 
 impl PendingCommand for GetWatch {
-    /// Prints what has changed since; a watch never ends by itself.
+    /// Prints new changes; a watch never ends by itself.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut changed = Vec::new();
         for entry in client.sim().journal().from(self.seen).iter() {
@@ -403,7 +403,7 @@ impl PendingCommand for GetWatch {
             if !wanted || !here {
                 continue;
             }
-            // An object that does not match any more is shown once, as if it were deleted.
+            // An object that no longer matches is shown once, as if it were deleted.
             let value = object.to_value();
             let matches = self.targets.selects(object.kind, &value);
             let matched = || {
@@ -480,7 +480,7 @@ fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Out
     Ok(Outcome::Done)
 }
 
-/// The server's warning for a kind that is deprecated.
+/// Prints the server's warning for a deprecated kind.
 fn warn(client: &mut Client<'_>, targets: &[(Kind, Option<String>)]) {
     let definitions = client.sim().server().definitions();
     if let Some(warning) = targets
@@ -491,17 +491,17 @@ fn warn(client: &mut Client<'_>, targets: &[(Kind, Option<String>)]) {
     }
 }
 
-/// A table for each kind, an empty line between two. Of very many objects some are read at a time, and then some printed.
+/// Tables by kind, separated by an empty line. Objects are first read, then printed, a limited number at a time.
 #[derive(Clone, Debug)]
 pub struct GetTable {
     watch: GetWatch,
-    /// What is still to be read.
+    /// Objects still to be read.
     objects: VecDeque<Listing>,
     tables: Vec<(Kind, Widths, VecDeque<Vec<String>>)>,
-    /// The one that is being printed.
+    /// Index of the table being printed.
     at: usize,
     now: i64,
-    /// What was asked for by name and is not there was complained about, or is no reason to complain.
+    /// True if missing objects have been reported, or need not be.
     told: bool,
 }
 
@@ -550,7 +550,7 @@ impl GetTable {
 }
 
 impl PendingCommand for GetTable {
-    /// Reads or prints as many rows as the client takes at a time. True when all is printed.
+    /// Reads or prints as many rows as the client takes at a time. Returns true when all are printed.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut room = client.rows;
         while let Some(list) = self.objects.front_mut().filter(|_| room > 0) {

@@ -32,7 +32,7 @@ pub const LABEL: Verb = Verb {
     help: "Update the labels on a resource",
 };
 
-/// What the two verbs differ in.
+/// Differences between the two verbs.
 pub struct MetadataVerb {
     verb: &'static str,
     field: &'static str,
@@ -60,7 +60,7 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
             || word.ends_with('-') && !word.contains('/')
             || word.ends_with('-') && word.contains('.')
     };
-    // The first words name objects, even when a name ends in a dash.
+    // The first words name objects, even if a name ends in a dash.
     let split = args
         .words
         .iter()

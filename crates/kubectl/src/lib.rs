@@ -1,7 +1,7 @@
-//! kubectl: a command line becomes requests to the API server and text on the terminal.
+//! kubectl: turns a command line into requests to the API server and text on the terminal.
 //!
-//! A command that has to wait (`rollout status`, `delete`, `get -w`, `wait`, `drain`) stays open as a
-//! `Session`; whoever drives virtual time polls it. Output, errors and exit codes are those of kubectl 1.36.
+//! A command that has to wait (`rollout status`, `delete`, `get -w`, `wait`, `drain`) stays open as a `Session`, which the owner of
+//! virtual time polls. Output, errors and exit codes are those of kubectl 1.36.
 //!
 //! # Adding a verb
 //!
@@ -65,8 +65,8 @@ mod unavailable;
 mod verb;
 mod wait;
 
-use apiserver::Origin;
 use apiserver::journal::Actor;
+use apiserver::{ApiError, Origin};
 pub use applied::{Applied, ApplyResult};
 pub use beside::{Beside, BesideAct};
 use client::Client;
@@ -78,37 +78,38 @@ pub use filenames::Filenames;
 use k8s_model::{Object, Time};
 use line::{bare_verb, verb_position};
 pub use line::{only_reads, opens_editor, plain};
+pub use logs::PodLogOptions;
 pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
 pub use select::ObjectSelector;
 use std::ops::Range;
 use std::rc::Rc;
 pub use verb::{Outcome, PendingCommand, Reads, Verb};
 
-/// Whether a command still waits for something.
+/// State of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It waits; poll it again after the simulation has moved.
+    /// The command waits; poll it again after the simulation has moved.
     Running,
-    /// It has ended.
+    /// The command has ended.
     Done,
 }
 
-/// One kubectl command, from its start to its exit.
+/// Single kubectl command, from its start to its exit.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// The command, as the history has it.
+    /// Command line as recorded in the history.
     pub text: Rc<str>,
-    /// What it has printed.
+    /// Printed output.
     pub stdout: String,
-    /// What it has complained about.
+    /// Printed errors.
     pub stderr: String,
-    /// Complaints that came before other output: where they stand in `stderr`, and where they came in `stdout`.
+    /// Stderr pieces that precede other output: their range in `stderr`, and their position in `stdout`.
     pub among: Vec<(Range<usize>, usize)>,
-    /// Its exit code, once it has ended.
+    /// Exit code, once the command has ended.
     pub exit: Option<i32>,
-    /// The first failure that it printed.
+    /// First failure that was printed.
     pub failure: Option<Failure>,
-    /// What came of the objects it applied.
+    /// Results of the applied objects.
     pub applied: Vec<Applied>,
     origin: Origin,
     namespace: String,
@@ -118,7 +119,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts a command; `args` are the words after `kubectl`, `stdin` is what `-f -` reads.
+    /// Starts a command; `args` are the words after `kubectl`, `stdin` is the input of `-f -`.
     pub fn start(sim: &mut Sim, args: &[String], stdin: &str) -> Session {
         let mut session = Session::with_rows(sim, args, stdin, usize::MAX);
         // An editor needs a terminal.
@@ -128,16 +129,9 @@ impl Session {
         session
     }
 
-    /// Starts a command that only reads, without an entry in the history.
+    /// Starts a read-only command, without an entry in the history.
     pub fn unnoted(sim: &mut Sim, args: &[String]) -> Session {
-        let origin = Origin {
-            actor: Actor::USER,
-            cause: None,
-            pass: 0,
-            manager: None,
-            user: None,
-        };
-        let mut session = Session::of(origin, usize::MAX);
+        let mut session = Session::of(Session::reader(), usize::MAX);
         let result = session.with_client(sim, |client| dispatch(client, args, ""));
         session.settle(result);
         if session.exit.is_none() {
@@ -146,7 +140,34 @@ impl Session {
         session
     }
 
-    /// The same, with so many rows of a table at a time: it goes on with the next when it is polled.
+    /// Opens the log of a container of a Pod, as the `log` subresource does: without an entry in the history.
+    pub fn log(sim: &mut Sim, pod: &Object, options: &PodLogOptions) -> Result<Session, ApiError> {
+        let logs = logs::open(pod, options)?;
+        let mut session = Session::of(Session::reader(), usize::MAX);
+        let mut refused = None;
+        let result = session.with_client(sim, |client| {
+            logs.begin(client).map_err(|error| {
+                let failure = failure::server_error(&error);
+                refused = Some(error);
+                failure
+            })
+        });
+        session.settle(result);
+        refused.map_or(Ok(session), Err)
+    }
+
+    /// Origin of a session that only reads.
+    fn reader() -> Origin {
+        Origin {
+            actor: Actor::USER,
+            cause: None,
+            pass: 0,
+            manager: None,
+            user: None,
+        }
+    }
+
+    /// Starts a command with a maximum number of table rows at a time: the next ones follow when it is polled.
     pub fn with_rows(sim: &mut Sim, args: &[String], stdin: &str, rows: usize) -> Session {
         Session::run(
             sim,
@@ -166,10 +187,10 @@ impl Session {
         session
     }
 
-    /// Starts a line of the terminal: a kubectl command, with or without the word, or a line of the shell.
+    /// Starts a line of the terminal: a kubectl command, with or without `kubectl`, or a shell line.
     pub fn line(sim: &mut Sim, line: &str, rows: usize) -> Session {
         if let Some(words) = plain(line) {
-            // As it was entered, with its quotes: it can be copied and run again.
+            // Recorded as entered, with its quotes, so that it can be copied and run again.
             let line = line.trim();
             let entered = ["kubectl ", "k "]
                 .iter()
@@ -208,7 +229,7 @@ impl Session {
         session
     }
 
-    /// A number that changes when it has come further without a trace in the cluster.
+    /// Returns a number that changes when the command progresses without a trace in the cluster.
     pub fn progress(&self) -> usize {
         if let Outcome::Pending(command) = &self.task {
             command.progress()
@@ -217,12 +238,12 @@ impl Session {
         }
     }
 
-    /// Whether it waits for a line to be typed.
+    /// Returns true if the command waits for a line of input.
     pub fn takes_input(&self) -> bool {
         matches!(&self.task, Outcome::Pending(command) if command.takes_input())
     }
 
-    /// The text that it waits to have edited.
+    /// Returns the text to be edited, if the command waits for an editor.
     pub fn edits(&self) -> Option<&str> {
         if let Outcome::Pending(command) = &self.task {
             command.edits()
@@ -231,7 +252,7 @@ impl Session {
         }
     }
 
-    /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
+    /// Passes a line of input; `None` is the end of the input. Returns false if the command takes none.
     pub fn input(&mut self, sim: &mut Sim, line: Option<&str>) -> bool {
         let mut task = std::mem::replace(&mut self.task, Outcome::Done);
         let mut taken = false;
@@ -248,7 +269,7 @@ impl Session {
         taken
     }
 
-    /// `kubectl apply -f -` of an object that has been read from a manifest.
+    /// Runs `kubectl apply -f -` with an object parsed from a manifest.
     pub fn apply(sim: &mut Sim, object: serde_json::Value) -> Session {
         let args = ["apply".to_owned(), "-f".to_owned(), "-".to_owned()];
         let mut session = Session::new(sim, &args, usize::MAX);
@@ -257,7 +278,7 @@ impl Session {
         session
     }
 
-    /// Starts a command in a running container, as the server does for `exec`: only the exit code tells that it failed.
+    /// Starts a command in a running container, as the server does for `exec`: a failure shows only in the exit code.
     pub fn in_container(
         sim: &mut Sim,
         (pod, container): (&Object, usize),
@@ -278,7 +299,7 @@ impl Session {
         session
     }
 
-    /// Starts what is the process of a container from now on, as the server does for `attach`: a shell or a command.
+    /// Starts the process of a container, as the server does for `attach`: a shell or a command.
     pub fn attached(
         sim: &mut Sim,
         at: (&Object, usize),
@@ -300,7 +321,7 @@ impl Session {
         Session::noted(sim, &format!("kubectl {}", args.join(" ")), rows)
     }
 
-    /// A command that the history has under this text.
+    /// Creates a command recorded in the history under this text.
     fn noted(sim: &mut Sim, text: &str, rows: usize) -> Session {
         Session {
             text: text.into(),
@@ -325,7 +346,7 @@ impl Session {
         }
     }
 
-    /// Lets the command look at what has happened since.
+    /// Polls the command, which processes the changes since the last poll.
     pub fn poll(&mut self, sim: &mut Sim) -> Progress {
         if self.exit.is_some() {
             return Progress::Done;
@@ -346,7 +367,7 @@ impl Session {
         }
     }
 
-    /// When the command gives up or looks again by itself, if it does.
+    /// Returns the time at which the command times out or polls by itself, if any.
     pub fn deadline(&self) -> Option<Time> {
         match &self.task {
             Outcome::Done => None,
@@ -354,12 +375,12 @@ impl Session {
         }
     }
 
-    /// Whether it goes on by itself, without anything that happens.
+    /// Returns true if the command continues by itself, without a change in the cluster.
     pub fn goes_on(&self) -> bool {
         matches!(&self.task, Outcome::Pending(command) if command.goes_on())
     }
 
-    /// Ends a command that still waits, as ctrl-C does.
+    /// Interrupts a waiting command, as ctrl-C does.
     pub fn interrupt(&mut self) {
         if self.exit.is_none() {
             self.task = Outcome::Done;
@@ -462,7 +483,7 @@ pub const VERBS: &[&Verb] = &[
     &kustomize::VERB,
 ];
 
-/// The verb that a word means.
+/// Returns the verb for a word.
 fn verb_named(word: &str) -> Option<&'static Verb> {
     VERBS
         .iter()
@@ -471,13 +492,13 @@ fn verb_named(word: &str) -> Option<&'static Verb> {
 }
 
 fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Outcome, Failure> {
-    // Global flags may stand before the verb.
+    // Global flags may precede the verb.
     let at = verb_position(args);
     let Some(word) = args.get(at) else {
         client.out.push_str(&help());
         return Ok(Outcome::Done);
     };
-    // They then stand behind, so that a subcommand comes first.
+    // They are moved behind, so that a subcommand comes first.
     let mut rest = args[at + 1..].to_vec();
     let end = rest
         .iter()
@@ -506,14 +527,14 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
     }
 }
 
-/// The flags of a verb that do something here, a line each.
+/// Lists the flags of a verb that are accepted here, one per line.
 fn options(verb: &Verb) -> String {
     let taken =
         parse::described(verb.flags).filter(|(_, effect)| *effect != parse::FlagEffect::Refused);
     taken.map(|(flag, _)| format!("    {flag}\n")).collect()
 }
 
-/// Message of a command line whose verb kubectl does not have.
+/// Returns the message for a command line with an unknown verb.
 pub fn unknown_verb(args: &[String]) -> Option<String> {
     let word = args.get(verb_position(args))?;
     let help = matches!(word.as_str(), "help" | "--help" | "-h");
@@ -529,7 +550,7 @@ fn unknown(verb: &str) -> String {
     if !near.is_empty() {
         text.push_str("\n\nDid you mean this?");
         let mut near = near;
-        // kubectl lists them as its commands are grouped.
+        // kubectl lists them in the order of its command groups.
         k8s_model::sort::sort_by_key(&mut near, |known| {
             ["create", "expose", "run", "set", "explain", "get"]
                 .iter()
@@ -541,7 +562,7 @@ fn unknown(verb: &str) -> String {
     text
 }
 
-/// Edits from one word to another: insert, remove, replace a letter (Levenshtein).
+/// Returns the edit distance (Levenshtein) of two words.
 pub fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
@@ -557,10 +578,10 @@ pub fn distance(left: &str, right: &str) -> usize {
     row[right.len()]
 }
 
-/// Columns of the list of commands.
+/// Width of the list of commands, in columns.
 const HELP_WIDTH: usize = 102;
 
-/// The commands that do something here, in lines.
+/// Lists the simulated commands, wrapped into lines.
 fn help() -> String {
     let mut text = String::from("kubectl controls the Kubernetes cluster manager.\n\nCommands:");
     let mut column = HELP_WIDTH;

@@ -1,23 +1,23 @@
-//! What a line of a terminal is, told before it runs.
+//! Classification of terminal lines before they run.
 
 use super::verb::Reads;
 use super::{cp, edit, parse, shell, verb_named};
 
-/// Whether a word means a verb also without `kubectl` before it: `cp` alone is the shell's.
+/// Returns true if a word is a verb even without `kubectl`: a bare `cp` is the shell's.
 pub fn bare_verb(word: &str) -> bool {
     word != cp::VERB.name && verb_named(word).is_some()
 }
 
-/// The words after `kubectl` of a line that needs no shell: the page's opening does without the shell's code.
+/// Returns the words after `kubectl` of a line that needs no shell, so that the initial page works without the shell's code.
 pub fn plain(line: &str) -> Option<Vec<String>> {
     let words = one_command(line)?;
-    // Files are read where the shell is.
+    // Files are read by the shell's code.
     let names_file = |word: &String| word.starts_with("-f") || word.starts_with("--filename");
     (words.first().is_some_and(|verb| verb == "logs") || !words.iter().any(names_file))
         .then_some(words)
 }
 
-/// The words after `kubectl` of a line that is one command.
+/// Returns the words after `kubectl` of a line that is a single command.
 fn one_command(line: &str) -> Option<Vec<String>> {
     let quotes = |quote| line.matches(quote).count() % 2 == 0;
     if line.contains(['|', '&', ';', '<', '>', '$', '`', '(', ')', '#', '\\', '\n'])
@@ -36,7 +36,7 @@ fn one_command(line: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
+/// Returns true if a line is read-only: in the past it is evaluated at the instant shown, and the timeline has no mark for it.
 pub fn only_reads(line: &str) -> bool {
     match one_command(line) {
         Some(words) => command_only_reads(&words),
@@ -44,7 +44,7 @@ pub fn only_reads(line: &str) -> bool {
     }
 }
 
-/// Whether a line opens an editor.
+/// Returns true if a line opens an editor.
 pub fn opens_editor(line: &str) -> bool {
     one_command(line).is_some_and(|words| {
         words
@@ -76,7 +76,7 @@ fn command_only_reads(words: &[String]) -> bool {
     }
 }
 
-/// Where the verb stands among the words: global flags may stand before it.
+/// Returns the position of the verb: global flags may precede it.
 pub fn verb_position(args: &[String]) -> usize {
     let mut at = 0;
     while let Some(word) = args.get(at).filter(|word| word.starts_with('-')) {

@@ -1,15 +1,18 @@
-//! `kubectl logs`: what a container would have printed. A command given to a shell is rehearsed up to the present; images known to
-//! teach with print how they start; of others nothing is known.
+//! `kubectl logs`: simulated output of containers. A script of a shell is replayed up to the present; well-known tutorial images print
+//! their startup messages; the output of others is unknown.
 //!
-//! Models `kubectl/pkg/cmd/logs` and `polymorphichelpers/logsforobject.go`.
+//! Models `kubectl/pkg/cmd/logs` and `polymorphichelpers/logsforobject.go`, and for the `log` subresource `LogLocation` in
+//! `pkg/registry/core/pod/strategy.go`.
 
 use super::client::Client;
 use super::exec;
+use super::failure::server_error;
 use super::parse::Args;
 use super::select::ObjectSelector;
 use super::shell::{Machine, parse, room as shell};
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
+use apiserver::ApiError;
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, Object, ObjectRef, Timestamp};
@@ -28,15 +31,75 @@ pub const VERB: Verb = Verb {
     help: "Print the logs for a container in a pod",
 };
 
+/// Options of the `log` subresource of Pods, as `PodLogOptions` of core/v1 has them.
+#[derive(Clone, Debug, Default)]
+pub struct PodLogOptions {
+    /// Container; the only one if none is named.
+    pub container: Option<String>,
+    /// Stays open while the container writes.
+    pub follow: bool,
+    /// Reads the log of the run before.
+    pub previous: bool,
+    /// Number of lines from the end.
+    pub tail_lines: Option<usize>,
+    /// Second since 1970 before which lines are left out.
+    pub since: Option<i64>,
+    /// Number of bytes after which the log is cut off.
+    pub limit_bytes: Option<usize>,
+}
+
+/// Opens the log of one container, as the `log` subresource does.
+pub(super) fn open(pod: &Object, options: &PodLogOptions) -> Result<Logs, ApiError> {
+    let spec = &pod.body::<Pod>().spec;
+    let names: Vec<&str> = spec
+        .every_container()
+        .map(|(_, container)| container.name.as_str())
+        .collect();
+    let name = &pod.meta.name;
+    let container = match (&options.container, &spec.containers[..]) {
+        (Some(container), _) if !names.contains(&container.as_str()) => {
+            return Err(ApiError::bad_request(format!(
+                "container {container} is not valid for pod {name}"
+            )));
+        }
+        (Some(container), _) => container.clone(),
+        (None, [only]) => only.name.to_string(),
+        (None, []) => {
+            return Err(ApiError::bad_request(format!(
+                "a container name must be specified for pod {name}"
+            )));
+        }
+        (None, _) => {
+            return Err(ApiError::bad_request(format!(
+                "a container name must be specified for pod {name}, choose one of: [{}]",
+                names.join(" ")
+            )));
+        }
+    };
+    Ok(Logs {
+        sources: vec![Source {
+            pod: pod.key(),
+            container,
+            previous: options.previous,
+            prefix: String::new(),
+            room: options.limit_bytes,
+            place: None,
+        }],
+        tail: options.tail_lines,
+        since: options.since,
+        follow: options.follow,
+    })
+}
+
 /// A container whose log is shown.
 #[derive(Clone, Debug)]
 struct Source {
     pod: ObjectRef,
     container: String,
     previous: bool,
-    /// What stands before each line.
+    /// Prefix of each line.
     prefix: String,
-    /// Bytes that may still be shown, if they are limited.
+    /// Remaining bytes, if they are limited.
     room: Option<usize>,
     place: Option<Place>,
 }
@@ -75,7 +138,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     let tail = match (args.number("tail")?, args.get("selector")) {
         (Some(lines), _) => usize::try_from(lines).ok(),
-        // Of many Pods only the last lines are shown.
+        // With a selector only the last lines are shown.
         (None, Some(_)) => Some(10),
         _ => None,
     };
@@ -84,21 +147,16 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     for pod in pods {
         choose(client, &args, pod, &mut sources)?;
     }
-    let mut logs = Logs {
+    let logs = Logs {
         sources,
         tail,
         since,
         follow: args.on("follow"),
     };
-    let ended = logs.show(client)?;
-    Ok(if ended || !logs.follow {
-        Outcome::Done
-    } else {
-        Outcome::pending(logs)
-    })
+    logs.begin(client).map_err(|error| server_error(&error))
 }
 
-/// The second since which lines are shown, if one is asked for.
+/// Returns the second since which lines are shown, if one is given.
 fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
     let span = args.duration("since")?.filter(|span| *span > 0);
     match (span, args.get("since-time").filter(|time| !time.is_empty())) {
@@ -118,7 +176,7 @@ fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
     }
 }
 
-/// The Pod that a word names.
+/// Returns the key of the object for a word.
 fn named(client: &mut Client<'_>, word: &str, all: bool) -> Result<ObjectRef, Failure> {
     let (kind, name) = targets::kind_and_name(client, word)?;
     let key = client.key(kind, name);
@@ -139,7 +197,7 @@ fn named(client: &mut Client<'_>, word: &str, all: bool) -> Result<ObjectRef, Fa
     Ok(pod.key())
 }
 
-/// The containers of a Pod that are asked for.
+/// Selects the containers of a Pod.
 fn choose(
     client: &mut Client<'_>,
     args: &Args,
@@ -230,32 +288,42 @@ fn choose(
     Ok(())
 }
 
-/// Exit codes of a container that was ended by a signal.
+/// Exit codes of a container ended by a signal.
 const KILLED: [i64; 2] = [137, 143];
 
-/// Logs that are shown, and followed.
+/// Logs to show, and to follow.
 #[derive(Clone, Debug)]
-struct Logs {
+pub(super) struct Logs {
     sources: Vec<Source>,
     tail: Option<usize>,
     since: Option<i64>,
     follow: bool,
 }
 
-/// How much of a container's log has been shown.
+/// Position in a container's log.
 #[derive(Clone, Debug, Default)]
 struct Place {
-    /// When the container was started.
+    /// Start time of the container.
     began: i64,
-    /// Lines that have been shown.
+    /// Number of lines shown.
     lines: usize,
-    /// The command that goes on, if its place is kept.
+    /// Suspended command, if it can be continued.
     machine: Option<Machine>,
 }
 
 impl Logs {
-    /// Prints what is new; whether no more will come.
-    fn show(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+    /// Prints what is there, and stays open if the log is followed.
+    pub(super) fn begin(mut self, client: &mut Client<'_>) -> Result<Outcome, ApiError> {
+        let ended = self.show(client)?;
+        Ok(if ended || !self.follow {
+            Outcome::Done
+        } else {
+            Outcome::pending(self)
+        })
+    }
+
+    /// Prints new lines; true if no more will come.
+    fn show(&mut self, client: &mut Client<'_>) -> Result<bool, ApiError> {
         let mut ended = true;
         for source in self
             .sources
@@ -281,7 +349,7 @@ impl Logs {
                 .max(early);
             for line in text.lines().skip(skipped) {
                 match source.room.filter(|room| *room <= line.len()) {
-                    // The last line may be shown in part.
+                    // The last line may be truncated.
                     Some(room) => {
                         let at = (0..=room)
                             .rev()
@@ -307,7 +375,7 @@ impl PendingCommand for Logs {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         self.sources
             .retain(|source| client.find(&source.pod).is_some());
-        self.show(client)
+        self.show(client).map_err(|error| server_error(&error))
     }
 
     fn copy(&self) -> Box<dyn PendingCommand> {
@@ -315,13 +383,13 @@ impl PendingCommand for Logs {
     }
 }
 
-/// What a container has printed before a second that has not been shown, and whether it still runs; nothing if that is not known, which is
-/// told.
+/// Returns the output of a container before a second that has not been shown, and whether the container still runs; `None`, after a
+/// message, if it is unknown.
 fn printed(
     client: &mut Client<'_>,
     source: &mut Source,
     before: i64,
-) -> Result<Option<(String, bool)>, Failure> {
+) -> Result<Option<(String, bool)>, ApiError> {
     let Some(pod) = client.sim().get(&source.pod).cloned() else {
         return Ok(None);
     };
@@ -352,17 +420,13 @@ fn printed(
         let reason = state["waiting"]["reason"]
             .as_str()
             .unwrap_or("ContainerCreating");
-        let refused = |text: String| {
-            Err(Failure::plain(format!(
-                "Error from server (BadRequest): {text}"
-            )))
-        };
+        let refused = |text: String| Err(ApiError::bad_request(text));
         return match (source.previous, object["spec"]["nodeName"].as_str(), reason) {
             (true, ..) => refused(format!(
                 "previous terminated container {container:?} in pod {pod:?} not found"
             )),
             (_, None, _) => refused(format!("pod {pod} does not have a host assigned")),
-            // A container that waits to be restarted has printed what its last run did.
+            // A container that waits to be restarted shows the output of its last run.
             (_, _, "CrashLoopBackOff") => {
                 let mut last = Source {
                     previous: true,
@@ -391,7 +455,7 @@ fn printed(
     if before <= began {
         return Ok(Some((String::new(), state["running"].is_object())));
     }
-    // A command that has ended by itself has also printed what comes after its last sleep; one that was killed has not.
+    // A command that ended by itself has also printed the output after its last sleep; a killed one has not.
     let by_itself = life["exitCode"]
         .as_i64()
         .is_some_and(|code| !KILLED.contains(&code));
@@ -433,7 +497,7 @@ fn printed(
             }
         },
     };
-    // What was rehearsed from the start again begins with what has been shown.
+    // A replay from the start begins with the lines already shown.
     let new: String = if kept {
         text
     } else {
@@ -447,7 +511,7 @@ fn printed(
     Ok(Some((new, state["running"].is_object())))
 }
 
-/// The container's command, if it is one that the shell knows.
+/// Returns the container's command, if the shell can model it.
 fn command(pod: &Object, index: usize, spec: &Value) -> Option<Machine> {
     let words = ["command", "args"]
         .iter()
@@ -472,7 +536,7 @@ fn command(pod: &Object, index: usize, spec: &Value) -> Option<Machine> {
     }
 }
 
-/// How images that are taught with begin.
+/// Returns the startup messages of well-known tutorial images.
 fn known(image: &str, began: i64) -> Option<String> {
     let name = image.rsplit('/').next()?.split([':', '@']).next()?;
     let time = Timestamp::new(began).rfc3339();

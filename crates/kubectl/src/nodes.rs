@@ -73,7 +73,7 @@ fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-/// The nodes that the words name, or that a label selector finds.
+/// Returns the nodes given by name or by a label selector.
 pub fn named(client: &Client<'_>, args: &Args) -> Result<Vec<String>, Failure> {
     let Some(labels) = args.get("selector") else {
         return Ok(args
@@ -91,7 +91,7 @@ pub fn named(client: &Client<'_>, args: &Args) -> Result<Vec<String>, Failure> {
     Ok(found.map(|node| name_of(&node).to_owned()).collect())
 }
 
-/// Marks a node, and says whether that was news.
+/// Cordons or uncordons a node, and prints whether that changed anything.
 pub fn set_cordon(client: &mut Client<'_>, name: &str, on: bool) -> Result<(), Failure> {
     let node = client.get(Kind::Node, name)?;
     let word = if on { "cordoned" } else { "uncordoned" };
@@ -183,7 +183,7 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
     Ok(Outcome::Done)
 }
 
-/// `key=value:effect`, `key:effect-`, `key-`; none for a node's name.
+/// Parses `key=value:effect`, `key:effect-`, `key-`; `None` for a node's name.
 fn change(word: &str) -> Result<Option<TaintChange>, Failure> {
     let remove = word.ends_with('-');
     let body = word.trim_end_matches('-');

@@ -1,4 +1,4 @@
-//! How a command shows the objects it reads or writes, and whether it writes at all: `-o` and `--dry-run`.
+//! Output format and dry-run mode of a command: `-o` and `--dry-run`.
 //!
 //! Models `cli-runtime/pkg/genericclioptions` (print flags) and `kubectl/pkg/cmd/util` (dry runs).
 
@@ -10,17 +10,17 @@ use super::printers::{jsonpath, kyaml, yaml};
 use k8s_model::Kind;
 use serde_json::{Value, json};
 
-/// Whether a command writes.
+/// Dry-run mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DryRun {
-    /// It does.
+    /// Writes are sent.
     #[default]
     No,
-    /// It sends nothing.
+    /// Requests are not sent.
     Client,
-    /// The server decides as usual and keeps nothing.
+    /// The server processes requests but stores no changes.
     Server,
-    /// Objects come from files, and the server is not asked at all: `--local`.
+    /// `--local`: objects come from files, and the server is not contacted.
     Local,
 }
 
@@ -39,7 +39,7 @@ impl DryRun {
         })
     }
 
-    /// What stands after a line that tells what was done.
+    /// Returns the suffix of a result line.
     pub fn note(self) -> &'static str {
         match self {
             DryRun::No | DryRun::Local => "",
@@ -49,10 +49,10 @@ impl DryRun {
     }
 }
 
-/// How objects are shown.
+/// Output format.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutputFormat {
-    /// In rows.
+    /// Table with one row per object.
     Table {
         wide: bool,
     },
@@ -61,29 +61,29 @@ pub enum OutputFormat {
     Json,
     Name,
     JsonPath(String),
-    /// The values of a path as a list.
+    /// Values of a path as a list.
     JsonPathAsJson(String),
     Template(Template),
     Columns(Vec<(String, String)>),
 }
 
-/// Formats of `get` alone, and of every verb.
+/// Formats of `get` only, and of every verb.
 const TABLES: &str = "custom-columns,custom-columns-file,";
 const FORMATS: &str = "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,";
 
-/// What the flags of a command say about its output and its writes.
+/// Output and write options of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Mode {
-    /// Whether it writes.
+    /// Dry-run mode.
     pub dry: DryRun,
-    /// The format of `-o`.
+    /// Format of `-o`.
     pub format: Option<OutputFormat>,
-    /// The command names a namespace.
+    /// True if the command names a namespace.
     pub namespaced: bool,
 }
 
 impl Mode {
-    /// Reads both flags.
+    /// Parses both flags.
     pub fn parse(args: &Args) -> Result<Mode, Failure> {
         Ok(Mode {
             dry: DryRun::parse(args)?,
@@ -153,7 +153,7 @@ fn format(args: &Args) -> Result<Option<OutputFormat>, Failure> {
 }
 
 impl OutputFormat {
-    /// Whether an expression in it names a field.
+    /// Returns true if an expression of the format uses a field.
     pub fn reads(&self, field: &str) -> bool {
         match self {
             OutputFormat::JsonPath(text) | OutputFormat::JsonPathAsJson(text) => {
@@ -165,7 +165,7 @@ impl OutputFormat {
         }
     }
 
-    /// Objects as text, for every format but tables: one object as itself (`single`), or a list of them.
+    /// Formats objects, for every format except tables: one object as itself (`single`), or a list of them.
     pub fn print(
         &self,
         kind: Kind,
@@ -210,19 +210,19 @@ impl OutputFormat {
     }
 }
 
-/// `apps/v1, Resource=deployments`, as Go prints it.
+/// Formats a kind as Go does: `apps/v1, Resource=deployments`.
 pub fn resource(kind: Kind) -> String {
     let info = kind.info();
     format!("{}/{}, Resource={}", info.group, info.version, info.plural)
 }
 
-/// `apps/v1, Kind=Deployment`, as Go prints it.
+/// Formats a kind as Go does: `apps/v1, Kind=Deployment`.
 pub fn group_version_kind(kind: Kind) -> String {
     let info = kind.info();
     format!("{}/{}, Kind={}", info.group, info.version, info.name)
 }
 
-/// The Go type of its objects: `*v1.Deployment`.
+/// Returns the Go type of a kind's objects: `*v1.Deployment`.
 pub fn go_type(kind: Kind) -> String {
     if kind.is_custom() {
         "*unstructured.Unstructured".to_owned()
@@ -231,7 +231,7 @@ pub fn go_type(kind: Kind) -> String {
     }
 }
 
-/// `deployment.apps/nginx`
+/// Formats an object's name: `deployment.apps/nginx`.
 pub fn named(kind: Kind, object: &Value) -> String {
     format!(
         "{}/{}",
@@ -240,7 +240,7 @@ pub fn named(kind: Kind, object: &Value) -> String {
     )
 }
 
-/// The kind an object says it is.
+/// Returns the kind that an object declares.
 pub fn kind_of(object: &Value, fallback: Kind) -> Kind {
     Kind::from_api(
         object["apiVersion"].as_str().unwrap_or(""),
@@ -262,7 +262,7 @@ fn cell(path: &str, object: &Value) -> String {
     }
 }
 
-/// JSON with four blanks, as kubectl prints it.
+/// Formats JSON indented by four blanks, as kubectl does.
 fn pretty(value: &Value) -> String {
     let mut out = Vec::new();
     let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");

@@ -1,23 +1,23 @@
-//! The command line: words and flags, split and refused as kubectl does.
+//! Command line parser: words and flags, with kubectl's errors.
 
 use super::Failure;
 use k8s_model::time::duration;
 
-/// Flags that every verb knows. A flag is `name`, `name/short`; a value follows `=`, an optional one `?`. Before the name stands `!` if it is
-/// not simulated and refused, `~` if there is nothing for it to do here, and `@` if it names objects by a file.
+/// Flags of every verb. A flag is `name`, `name/short`; a value follows `=`, an optional one `?`. The name is preceded by `!` if the flag
+/// is refused because it is not simulated, `~` if it has no effect here, and `@` if it names objects by a file.
 pub const GLOBAL: &str = "help/h namespace/n= ~kubeconfig= ~context= ~cluster= user= ~server/s= ~v/v= ~request-timeout= field-manager= as= as-group= as-uid= \
     show-managed-fields template= ~allow-missing-template-keys !warnings-as-errors";
 
-/// A parsed command line.
+/// Parsed command line.
 #[derive(Clone, Debug, Default)]
 pub struct Args {
-    /// The verb.
+    /// Verb.
     pub verb: String,
-    /// The verb and its subcommand.
+    /// Verb with its subcommand.
     pub verb_path: String,
-    /// Everything that is no flag.
+    /// Arguments that are not flags.
     pub words: Vec<String>,
-    /// How many of the words stand before `--`, if there is one.
+    /// Number of words before `--`, if there is one.
     pub dash: Option<usize>,
     flags: Vec<(&'static str, String)>,
 }
@@ -26,38 +26,38 @@ pub struct Args {
 struct Flag {
     name: &'static str,
     short: Option<char>,
-    /// A value must follow.
+    /// True if a value must follow.
     value: bool,
-    /// What the flag means without a value.
+    /// Value if none is given.
     default: &'static str,
-    /// What it does here.
+    /// Effect of the flag here.
     effect: FlagEffect,
 }
 
-/// What a flag does here.
+/// Effect of a flag here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagEffect {
-    /// What it does in kubectl.
+    /// Same effect as in kubectl.
     Same,
-    /// The same; it names objects by a file.
+    /// The same effect as in kubectl; the flag names objects by a file.
     Names,
-    /// Nothing: there is nothing for it to do.
+    /// No effect.
     Nothing,
-    /// It is refused.
+    /// Refused.
     Refused,
 }
 
-/// Whether a table has a flag of this name.
+/// Returns true if a table has a flag of this name.
 pub fn takes(table: &'static str, name: &str) -> bool {
     flags(table).any(|flag| flag.name == name)
 }
 
-/// Whether a table has a flag that names objects by a file.
+/// Returns true if a table has a flag that names objects by a file.
 pub fn names_by_file(table: &'static str) -> bool {
     flags(table).any(|flag| flag.effect == FlagEffect::Names)
 }
 
-/// The names of a table's flags, each as it is typed, and what they do here.
+/// Returns the flags of a table as they are typed, with their effect here.
 pub fn described(table: &'static str) -> impl Iterator<Item = (String, FlagEffect)> {
     flags(table).map(|flag| {
         let short = flag
@@ -106,7 +106,7 @@ impl Args {
         Args::parse_with(path, &[table], words)
     }
 
-    /// The same with several tables.
+    /// Splits words and flags by several tables.
     pub fn parse_with(
         path: &str,
         tables: &[&'static str],
@@ -195,7 +195,7 @@ impl Args {
         Ok(())
     }
 
-    /// The last value of a flag.
+    /// Returns the last value of a flag.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.flags
             .iter()
@@ -204,7 +204,7 @@ impl Args {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Every value of a flag that may be repeated.
+    /// Returns every value of a flag that may be repeated.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.flags
             .iter()
@@ -212,12 +212,12 @@ impl Args {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Whether a switch is on.
+    /// Returns true if a switch is on.
     pub fn on(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| value != "false")
     }
 
-    /// Fails if a flag is given that others take which share this command's table.
+    /// Fails if a flag is given that belongs to other commands with the same table.
     pub fn refuse(&self, name: &str) -> Result<(), Failure> {
         self.get(name).map_or(Ok(()), |_| {
             Err(unusable(
@@ -227,7 +227,7 @@ impl Args {
         })
     }
 
-    /// The command as `--record` keeps it: words first, then flags by their long names.
+    /// Formats the command as `--record` stores it: words first, then flags by their long names.
     /// Models `parseCommandArguments` of `cli-runtime/pkg/genericclioptions/record_flags.go`.
     pub fn command(&self) -> String {
         let words = self.words.iter().map(|word| format!(" {word}"));
@@ -242,7 +242,7 @@ impl Args {
         )
     }
 
-    /// A flag's number.
+    /// Returns a flag's number.
     pub fn number(&self, name: &str) -> Result<Option<i64>, Failure> {
         let Some(text) = self.get(name) else {
             return Ok(None);
@@ -253,7 +253,7 @@ impl Args {
         })
     }
 
-    /// A flag's span of time in microseconds: `2s`, `1m30s`, `0`.
+    /// Returns a flag's duration in microseconds: `2s`, `1m30s`, `0`.
     pub fn duration(&self, name: &str) -> Result<Option<u64>, Failure> {
         let Some(text) = self.get(name) else {
             return Ok(None);
@@ -268,7 +268,7 @@ impl Args {
             .ok_or_else(|| unusable(&self.verb_path, &fault()))
     }
 
-    /// Fails unless every one of these flags is given.
+    /// Fails unless all of these flags are given.
     pub fn require(&self, names: &[&str]) -> Result<(), Failure> {
         let missing: Vec<String> = names
             .iter()
@@ -290,7 +290,7 @@ fn unusable(path: &str, message: &str) -> Failure {
     Failure::error(format!("{message}\nSee 'kubectl {path} --help' for usage."))
 }
 
-/// Splits a command line as a shell does: blanks, quotes, backslashes.
+/// Splits a command line as a shell does, with blanks, quotes and backslashes.
 pub fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

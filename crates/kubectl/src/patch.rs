@@ -96,7 +96,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// A refusal; kubectl says which kind of patch it is that the object does not support. The server refuses none but the strategic one.
+/// Converts a refusal; kubectl names the type of patch that the object does not support. The server refuses only the strategic one.
 fn refused(kind: Kind, error: &ApiError) -> Failure {
     if error.reason != StatusReason::UnsupportedMediaType {
         return server_error(error);
@@ -107,7 +107,7 @@ fn refused(kind: Kind, error: &ApiError) -> Failure {
     ))
 }
 
-/// The kind of patch that a flag names.
+/// Returns the type of patch for a flag's value.
 fn named(word: &str) -> Option<Patch> {
     match word {
         "strategic" => Some(Patch::Strategic),
@@ -117,7 +117,7 @@ fn named(word: &str) -> Option<Patch> {
     }
 }
 
-/// The patch as JSON; YAML is read too.
+/// Parses the patch as JSON or YAML.
 fn read(text: &str) -> Result<Value, Failure> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
@@ -138,7 +138,7 @@ fn read(text: &str) -> Result<Value, Failure> {
     }
 }
 
-/// A generated object with what `--overrides` changes of it.
+/// Applies `--overrides` to a generated object.
 pub fn overridden(args: &Args, kind: Kind, object: Value) -> Result<Value, Failure> {
     let Some(text) = args.get("overrides").filter(|text| !text.is_empty()) else {
         return Ok(object);

@@ -1,5 +1,5 @@
-//! Commands in containers that several clients run at once, as the server does for `exec` and `attach`: what each client does is data,
-//! so that a history can repeat it.
+//! Concurrent commands of several clients in containers, as the server runs them for `exec` and `attach`: each client's action is data,
+//! so that a history can be replayed.
 
 use super::{Progress, Session, Stdin};
 use cluster::Sim;
@@ -7,58 +7,58 @@ use k8s_model::{Kind, ObjectRef, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a client does to a command of its own.
+/// Action of a client on its command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RemoteAct {
-    /// Starts it.
+    /// Starts the command.
     Start(RemoteStart),
-    /// Gives it a line; nothing is the end of its input.
+    /// Passes a line; `None` is the end of the input.
     Line(Option<String>),
-    /// Lets it look at what has happened.
+    /// Polls the command.
     Poll,
-    /// Ends it, as ctrl-C does.
+    /// Interrupts the command, as ctrl-C does.
     Interrupt,
 }
 
-/// What is started, and where.
+/// Start of a command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemoteStart {
-    /// The namespace of the Pod.
+    /// Namespace of the Pod.
     pub namespace: String,
-    /// The Pod.
+    /// Pod.
     pub pod: String,
-    /// The place of the container among all of the Pod's.
+    /// Index of the container among all of the Pod's.
     pub container: usize,
-    /// What runs there.
+    /// Command to run.
     pub command: Vec<String>,
-    /// What it reads.
+    /// Stdin of the command.
     pub stdin: Stdin,
-    /// It is the process of the container itself from then on.
+    /// True if the command is the container's own process.
     pub attached: bool,
 }
 
-/// What came of it.
+/// Result of an action.
 #[derive(Clone, Debug, Default)]
 pub struct RemoteOutput {
-    /// Printed since the last act.
+    /// Stdout since the last action.
     pub out: String,
-    /// The same on stderr.
+    /// Stderr since the last action.
     pub err: String,
-    /// The exit code, once it has ended.
+    /// Exit code, once the command has ended.
     pub exit: Option<i32>,
-    /// It waits for a line.
+    /// True if the command waits for a line.
     pub takes_input: bool,
-    /// It has come further: the act is part of the history.
+    /// True if the command progressed, so that the action belongs to the history.
     pub changed: bool,
 }
 
-/// The commands that run, by the numbers of their clients.
+/// Running commands by client number.
 #[derive(Clone, Debug, Default)]
 pub struct Remotes(BTreeMap<u32, Session>);
 
 impl Remotes {
-    /// Carries out what a client does. One that has ended is forgotten.
+    /// Performs a client's action. A command that has ended is removed.
     pub fn act(&mut self, sim: &mut Sim, id: u32, act: &RemoteAct) -> RemoteOutput {
         let before = sim.journal().len();
         if let RemoteAct::Start(start) = act {
@@ -106,12 +106,12 @@ impl Remotes {
         output
     }
 
-    /// A client is gone, and its command with it.
+    /// Removes a client with its command.
     pub fn end(&mut self, id: u32) {
         self.0.remove(&id);
     }
 
-    /// When one of them goes on by itself.
+    /// Returns the earliest time at which a command continues by itself.
     pub fn deadline(&self) -> Option<Time> {
         self.0.values().filter_map(Session::deadline).min()
     }

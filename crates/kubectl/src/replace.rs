@@ -1,4 +1,4 @@
-//! `kubectl replace`: puts whole objects in the place of those that are there; with `--force` it deletes them first.
+//! `kubectl replace`: replaces whole objects; with `--force` it deletes them first.
 
 use super::client::Client;
 use super::delete::{Deletion, delete_one};
@@ -93,9 +93,9 @@ fn replace(
     client.report(kind, &replaced, "replaced")
 }
 
-/// Objects that are created anew when the old ones are gone.
+/// Objects that are recreated when the old ones are gone.
 #[derive(Clone, Debug)]
-struct Forced {
+struct ForcedReplacement {
     old: Deletion,
     new: Vec<ManifestObject>,
 }
@@ -104,7 +104,7 @@ fn forced(
     client: &mut Client<'_>,
     args: &Args,
     new: Vec<ManifestObject>,
-) -> Result<Forced, Failure> {
+) -> Result<ForcedReplacement, Failure> {
     let mut old = Deletion::default();
     let grace_seconds = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
     for document in &new {
@@ -121,10 +121,10 @@ fn forced(
             );
         }
     }
-    Ok(Forced { old, new })
+    Ok(ForcedReplacement { old, new })
 }
 
-impl PendingCommand for Forced {
+impl PendingCommand for ForcedReplacement {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         if !self.old.poll(client)? {
             return Ok(false);

@@ -51,7 +51,7 @@ pub const API_RESOURCES: Verb = Verb {
     help: "Print the supported API resources on the server",
 };
 
-/// Resources that are no stored kind: group, name, short name, version, whether they live in a namespace, kind.
+/// Resources that are not stored: group, name, short name, version, namespaced flag, kind.
 const TRANSIENT: &[(&str, &str, &str, &str, bool, &str)] = &[
     ("", "bindings", "", "v1", true, "Binding"),
     (
@@ -159,7 +159,7 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
         _ => return Err(Failure::error("--sort-by accepts only name or kind")),
     }
     for (group, plural, short, version, namespaced, name) in all {
-        // What every stored kind can do; the others can only be created, but for events, or read.
+        // Verbs of every stored kind; other kinds, except for Events, can only be created or read.
         const VERBS: &[&str] = &[
             "create",
             "delete",
@@ -217,7 +217,7 @@ fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
-/// All groups with their versions, such as `apps/v1`.
+/// Returns all groups with their versions, such as `apps/v1`.
 pub fn served_versions(client: &Client<'_>) -> Vec<String> {
     let transient = TRANSIENT
         .iter()

@@ -1,4 +1,4 @@
-//! `kubectl run`: one Pod.
+//! `kubectl run`: creates a Pod.
 
 use super::client::Client;
 use super::create::finish;
@@ -112,7 +112,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     }
     let printed = client.out.len();
     finish(client, &args, overridden(&args, Kind::Pod, pod)?, "")?;
-    // Of a Pod that it stays with, kubectl prints nothing before the Pod does; of others, after their Service.
+    // With attachment, kubectl prints the result after the Pod's output; otherwise after that of its Service.
     let said = client.out.split_off(printed);
     if let Some(port) = port.filter(|_| args.on("expose")) {
         let spec = json!({"selector": labels, "ports": [{"port": port, "protocol": "TCP", "targetPort": port}]});

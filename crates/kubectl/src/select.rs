@@ -6,25 +6,25 @@ use apiserver::{Definitions, SelectableField};
 use k8s_model::Kind;
 use serde_json::Value;
 
-/// Conditions on the labels and the fields of objects.
+/// Requirements on the labels and the fields of objects.
 #[derive(Clone, Debug, Default)]
 pub struct ObjectSelector {
     labels: Vec<Requirement>,
     fields: Vec<FieldRequirement>,
 }
 
-/// One condition on a field of an object.
+/// Requirement on a field of an object.
 #[derive(Clone, Debug)]
 struct FieldRequirement {
     name: String,
     value: String,
     is_equal: bool,
-    /// The field of the kind that is selected; unknown until that is.
+    /// Field of the selected kind; `None` until the kind is known.
     field: Option<SelectableField>,
 }
 
 impl ObjectSelector {
-    /// Reads `labelSelector` and `fieldSelector`.
+    /// Parses `labelSelector` and `fieldSelector`.
     ///
     /// # Errors
     /// The API server's message.
@@ -35,7 +35,7 @@ impl ObjectSelector {
         })
     }
 
-    /// Reads `-l` of a command that selects among the objects of files.
+    /// Parses `-l` of a command that selects among the objects of files.
     pub(super) fn of_files(labels: Option<&str>) -> Result<ObjectSelector, Failure> {
         let refused = |fault| {
             Failure::error(format!(
@@ -46,10 +46,10 @@ impl ObjectSelector {
         ObjectSelector::parse(labels, None).map_err(refused)
     }
 
-    /// A selector of objects of one kind.
+    /// Resolves the selector for one kind.
     ///
     /// # Errors
-    /// The API server's message if they cannot be selected by one of the fields.
+    /// The API server's message if the kind does not support one of the fields.
     pub fn for_kind(
         mut self,
         definitions: &Definitions,
@@ -63,12 +63,12 @@ impl ObjectSelector {
         Ok(self)
     }
 
-    /// Whether it selects everything.
+    /// Returns true if the selector selects everything.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
-    /// Whether an object meets all conditions.
+    /// Returns true if an object meets all requirements.
     pub fn matches(&self, object: &Value) -> bool {
         let labels = &object["metadata"]["labels"];
         let holds = |requirement: &FieldRequirement| {
@@ -86,7 +86,7 @@ impl ObjectSelector {
     }
 }
 
-/// Reads a field selector. Models `apimachinery/pkg/fields/selector.go`.
+/// Parses a field selector. Models `apimachinery/pkg/fields/selector.go`.
 fn field_requirements(selector: &str) -> Result<Vec<FieldRequirement>, String> {
     let mut terms = terms(selector);
     k8s_model::sort::sort(&mut terms);
@@ -111,7 +111,7 @@ fn field_requirements(selector: &str) -> Result<Vec<FieldRequirement>, String> {
     Ok(requirements)
 }
 
-/// Splits at commas that no backslash precedes.
+/// Splits at commas that are not escaped by a backslash.
 fn terms(selector: &str) -> Vec<&str> {
     let (mut terms, mut start, mut escaped) = (Vec::new(), 0, false);
     for (at, c) in selector.char_indices() {
@@ -125,7 +125,7 @@ fn terms(selector: &str) -> Vec<&str> {
     terms
 }
 
-/// A value without the backslashes before its backslashes, commas and equals signs.
+/// Removes the escapes of backslashes, commas and equals signs.
 fn unescaped(value: &str) -> Result<String, String> {
     let mut text = String::new();
     let mut chars = value.chars();
@@ -158,7 +158,7 @@ mod tests {
     use cluster::Sim;
     use controller_runtime::cluster::ClusterConfig;
 
-    /// Exit code and stderr of a command.
+    /// Returns exit code and stderr of a command.
     fn refusal(sim: &mut Sim, words: &[&str]) -> (i32, String) {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let mut session = Session::start(sim, &words, "");

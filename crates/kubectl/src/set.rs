@@ -1,4 +1,4 @@
-//! `kubectl set image|env|resources|serviceaccount|selector`: one part of a Pod template or Service.
+//! `kubectl set image|env|resources|serviceaccount|selector`: changes one part of a Pod template or Service.
 
 use super::client::Client;
 use super::failure::server_error;
@@ -76,7 +76,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 
 type Edit = fn(&Args, &[String], &mut Map<String, Value>) -> Result<(), Failure>;
 
-/// Edits the Pod spec of every target and says so where that changed something.
+/// Edits the Pod spec of every target and prints a line for each that changed.
 fn change(
     client: &mut Client<'_>,
     args: &Args,
@@ -140,7 +140,7 @@ fn write(
             client.report_typed(kind, &written, done)?
         }
         Ok(written) => client.report(kind, &written, done)?,
-        // The template's own commands tell what they did; causes are not listed then.
+        // The commands for templates print their own prefix, without the causes.
         Err(error) => match FAILED.iter().find(|(what, _)| done.starts_with(what)) {
             Some((_, text)) => client.fail(&Failure::error(format!("{text} {}", error.message))),
             None => client.fail(&server_error(&error)),
@@ -149,7 +149,7 @@ fn write(
     Ok(())
 }
 
-/// What a refusal begins with.
+/// Start of the error message by command.
 const FAILED: &[(&str, &str)] = &[
     ("env", "failed to patch env update to pod template:"),
     ("image", "failed to patch image update to pod template:"),
@@ -160,7 +160,7 @@ const FAILED: &[(&str, &str)] = &[
     ("serviceaccount", "failed to patch ServiceAccountName"),
 ];
 
-/// The Pod spec inside an object.
+/// Returns the Pod spec inside an object.
 fn pod_spec(kind: Kind, object: &mut Value) -> Option<&mut Map<String, Value>> {
     let path = match kind {
         Kind::Pod => "/spec",
@@ -249,7 +249,7 @@ fn env(args: &Args, changes: &[String], spec: &mut Map<String, Value>) -> Result
     Ok(())
 }
 
-/// Variables for the keys of the ConfigMap or Secret of `--from`.
+/// Returns variables for the keys of the ConfigMap or Secret of `--from`.
 fn taken(client: &mut Client<'_>, args: &Args) -> Result<Vec<Value>, Failure> {
     let Some(from) = args.get("from") else {
         return Ok(Vec::new());
@@ -288,7 +288,7 @@ fn taken(client: &mut Client<'_>, args: &Args) -> Result<Vec<Value>, Failure> {
     Ok(variables)
 }
 
-/// Puts variables into the chosen containers.
+/// Sets variables in the chosen containers.
 fn put(args: &Args, variables: &[Value], spec: &mut Map<String, Value>) -> Result<(), Failure> {
     for container in chosen(args, spec)? {
         let list = container.entry("env").or_insert_with(|| json!([]));
@@ -309,7 +309,7 @@ fn put(args: &Args, variables: &[Value], spec: &mut Map<String, Value>) -> Resul
     Ok(())
 }
 
-/// `--list`: the variables of each container.
+/// Prints the variables of each container, for `--list`.
 fn list(client: &mut Client<'_>, (kind, name): (Kind, &str), spec: &mut Map<String, Value>) {
     for container in ["containers", "initContainers"]
         .iter()

@@ -1,4 +1,4 @@
-//! Which objects the words of a command line name: `deploy/x`, `pods a b`, `deploy,rs`, `all`.
+//! Objects named on a command line: `deploy/x`, `pods a b`, `deploy,rs`, `all`.
 
 use super::Failure;
 use super::client::Client;
@@ -12,20 +12,20 @@ use sim_core::Listing;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// The kinds and names that were asked for.
+/// Requested kinds and names.
 #[derive(Clone, Debug)]
 pub struct Targets {
-    /// A kind, and a name unless all are meant.
+    /// Kinds with a name, or `None` for all.
     pub list: Vec<(Kind, Option<String>)>,
-    /// Labels and fields of objects of each kind; empty if everything is selected.
+    /// Label and field selectors by kind; empty if everything is selected.
     selections: Vec<(Kind, ObjectSelector)>,
-    /// Empty for all namespaces.
+    /// Namespace; empty for all namespaces.
     pub namespace: String,
-    /// What is asked of the server for a name.
+    /// Verb for authorization of a named object.
     pub verb: &'static str,
 }
 
-/// The kinds of the category `all`.
+/// Kinds of the category `all`.
 pub const ALL: [Kind; 10] = [
     Kind::Pod,
     Kind::ReplicationController,
@@ -39,7 +39,7 @@ pub const ALL: [Kind; 10] = [
     Kind::Job,
 ];
 
-/// Whether the objects of a command with `--local` are in files, and there alone.
+/// Checks that the objects of a command with `--local` come only from files.
 fn local(client: &Client<'_>, args: &Args, words: &[String]) -> Result<(), Failure> {
     match args.verb.as_str() {
         "patch" if !words.is_empty() => Err(Failure::error(
@@ -56,9 +56,9 @@ fn local(client: &Client<'_>, args: &Args, words: &[String]) -> Result<(), Failu
     }
 }
 
-/// The kind that a word means, or kubectl's refusal.
+/// Returns the kind for a word, or kubectl's error.
 pub fn kind(client: &Client<'_>, word: &str) -> Result<Kind, Failure> {
-    // A group after the name is not repeated.
+    // The message omits a group after the name.
     let resource = word.split('.').next().unwrap_or(word);
     client.kind(word).ok_or_else(|| {
         Failure::error(format!(
@@ -67,7 +67,7 @@ pub fn kind(client: &Client<'_>, word: &str) -> Result<Kind, Failure> {
     })
 }
 
-/// The kind and the name in a word: `deploy/web`, or a Pod's name alone.
+/// Splits a word into kind and name: `deploy/web`, or a Pod's name alone.
 pub fn kind_and_name<'w>(client: &Client<'_>, word: &'w str) -> Result<(Kind, &'w str), Failure> {
     word.split_once('/')
         .map_or(Ok((Kind::Pod, word)), |(resource, name)| {
@@ -75,7 +75,7 @@ pub fn kind_and_name<'w>(client: &Client<'_>, word: &'w str) -> Result<(Kind, &'
         })
 }
 
-/// The object that such a word names.
+/// Returns the object for such a word.
 pub fn object(client: &Client<'_>, word: &str) -> Result<Rc<Object>, Failure> {
     let (kind, name) = kind_and_name(client, word)?;
     let key = client.key(kind, name);
@@ -88,7 +88,7 @@ pub fn object(client: &Client<'_>, word: &str) -> Result<Rc<Object>, Failure> {
 }
 
 impl Targets {
-    /// Reads the words of a command.
+    /// Parses the words of a command.
     pub fn parse(client: &Client<'_>, args: &Args, words: &[String]) -> Result<Targets, Failure> {
         if client.mode.dry == DryRun::Local {
             local(client, args, words)?;
@@ -156,7 +156,7 @@ impl Targets {
         })
     }
 
-    /// The objects as JSON; what is not there is complained about.
+    /// Returns the objects as JSON; missing ones are reported.
     pub fn fetch(&self, client: &mut Client<'_>) -> Vec<(Kind, Value)> {
         if client.mode.dry == DryRun::Local {
             return client.local.clone();
@@ -167,7 +167,7 @@ impl Targets {
             .collect()
     }
 
-    /// The objects themselves: thousands of them weigh less than their JSON.
+    /// Returns the objects themselves, since thousands of them need less memory than their JSON.
     pub fn find(&self, client: &mut Client<'_>) -> Vec<Rc<Object>> {
         let asked = |object: &Rc<Object>| {
             !self.has_selector() || self.selects(object.kind, &object.to_value())
@@ -179,18 +179,18 @@ impl Targets {
             .collect()
     }
 
-    /// Whether there is a label or a field selector.
+    /// Returns true if there is a label or a field selector.
     pub fn has_selector(&self) -> bool {
         !self.selections.is_empty()
     }
 
-    /// Whether the selectors select an object.
+    /// Returns true if the selectors select an object.
     pub fn selects(&self, kind: Kind, object: &Value) -> bool {
         let own = self.selections.iter().find(|(own, _)| *own == kind);
         own.is_none_or(|(_, selection)| selection.matches(object))
     }
 
-    /// The same to be read later, and whatever the selection is.
+    /// Returns snapshots of the objects for later iteration, ignoring the selectors.
     pub fn listings(&self, client: &mut Client<'_>) -> VecDeque<Listing> {
         let mut found = VecDeque::new();
         for (kind, name) in &self.list {
@@ -223,7 +223,7 @@ impl Targets {
     }
 }
 
-/// The API server's refusal of a selector.
+/// Returns the API server's refusal of a selector.
 pub fn refused_selector(
     kind: Kind,
     labels: Option<&str>,
@@ -241,7 +241,7 @@ pub fn refused_selector(
     ))
 }
 
-/// `deploy,rs`, or `all` and other categories.
+/// Returns the kinds of `deploy,rs`, or of `all` and other categories.
 fn kinds(client: &Client<'_>, words: &str) -> Result<Vec<Kind>, Failure> {
     let mut list = Vec::new();
     for word in words.split(',').filter(|word| !word.is_empty()) {
@@ -258,7 +258,7 @@ fn kinds(client: &Client<'_>, words: &str) -> Result<Vec<Kind>, Failure> {
     Ok(list)
 }
 
-/// A kind whose definition is gone; kubectl still remembers its name.
+/// Returns the error for a kind whose definition is gone; kubectl still has its name cached.
 fn unserved(kind: Kind, name: Option<&str>) -> Failure {
     let (info, resource) = (kind.info(), kind.group_resource());
     let missing = "the server could not find the requested resource";
@@ -271,12 +271,12 @@ fn unserved(kind: Kind, name: Option<&str>) -> Failure {
     })
 }
 
-/// The name of an object.
+/// Returns the name of an object.
 pub fn name_of(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or("")
 }
 
-/// The key of an object.
+/// Returns the key of an object.
 pub fn key_of(kind: Kind, object: &Value) -> ObjectRef {
     ObjectRef::new(
         kind,
@@ -285,7 +285,7 @@ pub fn key_of(kind: Kind, object: &Value) -> ObjectRef {
     )
 }
 
-/// `deployment.apps/nginx`
+/// Formats a kind and a name: `deployment.apps/nginx`.
 pub fn label(kind: Kind, name: &str) -> String {
     format!("{}/{name}", kind.qualified_singular())
 }

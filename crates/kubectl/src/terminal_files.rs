@@ -1,10 +1,10 @@
-//! The files that a command reads: those of the terminal's session, and those of the machine where the engine may read them.
+//! Files that a command reads: those of the terminal's session, and those of the host where the engine may read them.
 
 use super::client::{Client, NAMESPACE};
 use cluster::disk::{CONSOLE, absolute};
 
 impl Client<'_> {
-    /// A file of the terminal's session.
+    /// Returns the text of a file of the terminal's session, or else of the host.
     pub fn file(&self, path: &str) -> Option<String> {
         let disks = &self.sim().disks;
         let own = disks.read(
@@ -15,7 +15,7 @@ impl Client<'_> {
             .or_else(|| (disks.machine?.read)(path))
     }
 
-    /// The namespace of the current context, where one was set.
+    /// Returns the namespace of the current context, if one was set.
     pub fn context_namespace(&self) -> Option<String> {
         self.sim()
             .disks
@@ -23,7 +23,8 @@ impl Client<'_> {
             .map(|namespace| namespace.to_string())
     }
 
-    /// The files in a folder of it and in those below, by their paths from it, in order; none if it is not there.
+    /// Returns the files in a folder of the terminal, or else of the host, and its subfolders, by relative path, in order; `None` if the folder
+    /// does not exist.
     pub fn files(&self, path: &str) -> Option<Vec<String>> {
         let (disks, folder) = (&self.sim().disks, absolute(&self.folder, path));
         let within = |file: &str| {

@@ -412,7 +412,7 @@ fn a_verb_is_registered_once() {
     );
 }
 
-/// Every verb that writes, with what it needs.
+/// Writing verbs with their arguments.
 const WRITES: &[&str] = &[
     "create deployment new --image=a:1",
     "create configmap c --from-literal=a=b",
@@ -451,7 +451,7 @@ fn a_dry_run_writes_nothing() {
     start.advance(start.now().after(10_000_000), usize::MAX);
     let text = DEPLOYMENT.replace("1.14.2", "1.25");
     for line in WRITES {
-        // Without it the command does write, or the test would show nothing.
+        // Without the flag the command must write, or the test would prove nothing.
         let mut sim = start.clone();
         let stdin = if line.starts_with("create -f") {
             text.replace("name: nginx}", "name: other}")
@@ -476,7 +476,7 @@ fn a_dry_run_writes_nothing() {
                 "{dry}: {}",
                 session.stderr
             );
-            // The command itself is noted, and nothing else is.
+            // The command itself is recorded, but no writes.
             assert_eq!(
                 (sim.server().version(), sim.journal().len()),
                 (before, lines + 1),
@@ -511,7 +511,7 @@ fn a_dry_run_writes_nothing() {
     );
 }
 
-/// Runs lines of a terminal to their end, or until they wait for input; gives what is printed.
+/// Runs terminal lines to their end, or until they wait for input; returns the output.
 fn terminal(sim: &mut Sim, lines: &[&str]) -> String {
     let (mut shown, mut open): (String, Option<Session>) = (String::new(), None);
     for line in lines {
@@ -535,7 +535,7 @@ fn terminal(sim: &mut Sim, lines: &[&str]) -> String {
     shown
 }
 
-/// The Service and the StatefulSet of the notes.
+/// Service and StatefulSet of the notes.
 const NOTES: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: nginx, labels: {app: nginx}}\nspec:\n  ports: [{port: 80, name: web}]\n  clusterIP: None\n  selector: {app: nginx}\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: web}\nspec:\n  serviceName: nginx\n  replicas: 2\n  selector: {matchLabels: {app: nginx}}\n  template:\n    metadata: {labels: {app: nginx}}\n    spec:\n      containers:\n      - name: nginx\n        image: nginx:1.9.1\n        ports: [{containerPort: 80, name: web}]\n";
 
 #[test]
@@ -709,7 +709,7 @@ fn logs_are_what_a_known_command_would_have_printed() {
             session.stderr
         );
     }
-    // What is followed is what is shown later, whether the place of the command is kept or not.
+    // Following prints the same lines as a later call, whether the command is suspended or not.
     terminal(
         &mut sim,
         &[
@@ -802,7 +802,7 @@ fn the_terminals_namespace_and_files_are_part_of_a_copy() {
     );
 }
 
-/// What `create` prints, for every generator.
+/// Output of `create`, for every generator.
 const GENERATED: &[(&str, &str)] = &[
     (
         "namespace blue",
@@ -867,7 +867,7 @@ fn generators_print_the_bytes_that_kubectl_prints() {
             *text,
             "{line}"
         );
-        // And what they make is accepted.
+        // The generated objects are accepted.
         let made = out(&mut sim, &format!("create {line}"));
         assert!(made.contains(" created"), "{line}: {made}");
     }
@@ -1000,14 +1000,14 @@ fn a_changed_config_map_reaches_volumes_at_the_next_sync() {
     assert_eq!(seen(&mut sim), "old old old\n", "it takes a sync");
     settle(&mut sim, 90);
     assert_eq!(seen(&mut sim), "new old old\n");
-    // A write of the Pod syncs it at once.
+    // A write of the Pod syncs it immediately.
     assert_eq!(kubectl(&mut sim, "apply -f -", &map("newer")).0, 0);
     assert_eq!(seen(&mut sim), "new old old\n");
     settle(&mut sim, 1);
     out(&mut sim, "annotate pod p touched=1");
     settle(&mut sim, 1);
     assert_eq!(seen(&mut sim), "newer old old\n");
-    // A volume keeps what a deleted one had, and a new container takes what is there now.
+    // A volume keeps the content of a deleted source, and a new container gets the current one.
     out(&mut sim, "delete cm c");
     settle(&mut sim, 200);
     assert_eq!(seen(&mut sim), "newer old old\n");
@@ -1051,7 +1051,7 @@ fn flags_may_stand_before_the_verb() {
     );
 }
 
-/// Verbs that name objects by a file act on what it names; each says so for the same Deployment.
+/// Checks that verbs that take a file act on the objects in it; all are run on the same Deployment.
 #[test]
 fn a_file_names_objects_for_every_verb_that_takes_one() {
     for (line, said) in [
@@ -1275,7 +1275,7 @@ fn logs_are_shown_since_a_moment() {
     assert_eq!(out(&mut sim, "logs web --since=1s"), "");
 }
 
-/// `UPDATE_DOCS=1 cargo test the_reference_of_verbs` writes the page anew.
+/// Compares the reference page with the registry; `UPDATE_DOCS=1 cargo test the_reference_of_verbs` regenerates it.
 #[test]
 fn the_reference_of_verbs_and_flags_is_the_registry() {
     use parse::FlagEffect;
@@ -1354,7 +1354,7 @@ fn a_recorded_command_is_the_change_cause_of_its_revision() {
         out(&mut sim, "rollout history sts/db")
             .contains("1         kubectl create --filename=- --record=true\n")
     );
-    // A scale has no place for it in its request, and is followed by a second one.
+    // A scale request has no place for it, so a second request follows.
     out(&mut sim, "scale deploy/nginx --replicas=2 --record");
     let cause = out(
         &mut sim,
@@ -1421,7 +1421,7 @@ fn apply_prunes_what_was_applied_before() {
         kubectl(&mut sim, "apply --prune -l g=x -f -", one).1,
         "configmap/a unchanged\nconfigmap/b pruned\n"
     );
-    // What nobody applied is left alone.
+    // Objects that were never applied are left alone.
     assert_eq!(
         out(&mut sim, "get configmap -l g=x -o name"),
         "configmap/a\nconfigmap/made\n"

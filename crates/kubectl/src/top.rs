@@ -1,4 +1,4 @@
-//! `kubectl top`: what Pods and nodes use, where a load is set; without one there is no metrics API, as in a new cluster.
+//! `kubectl top`: usage of Pods and nodes, where a load is set; without one there is no metrics API, as in a new cluster.
 
 use super::client::Client;
 use super::parse::Args;
@@ -125,7 +125,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             if containers.is_empty() {
                 row(used, None);
             }
-            // A load is that of a Pod's first container.
+            // A load is attributed to a Pod's first container.
             for (at, container) in containers.iter().enumerate() {
                 row(
                     if at == 0 { used } else { (0, 0) },

@@ -1,13 +1,13 @@
-//! Objects as Go has them: with the zero values that it does not leave out, and in JSON in the order of the types.
+//! Objects in the form of Go types: with the zero values that Go does not omit, and in JSON in the order of the types.
 
 use k8s_model::Kind;
 use k8s_model::schema::{Omit, list_element, map_element, schema};
 use serde_json::{Map, Value};
 
-/// Nested lists and objects.
+/// Maximum nesting of lists and objects.
 const DEPTH: usize = 40;
 
-/// The object with the zero values of its type.
+/// Returns the object with the zero values of its type.
 pub fn completed(kind: Kind, object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(name) = schema().kind(&kind.api_version(), kind.name()) {
@@ -49,7 +49,7 @@ fn fields(kind: &'static str, map: &mut Map<String, Value>, depth: usize) {
     }
 }
 
-/// What Go writes for a field that is not set; nothing if it leaves it out.
+/// Returns the value that Go writes for an unset field; `None` if it is omitted.
 fn zero(kind: &'static str, omit: Omit, depth: usize) -> Option<Value> {
     if schema()
         .fields(kind)
@@ -70,7 +70,7 @@ fn zero(kind: &'static str, omit: Omit, depth: usize) -> Option<Value> {
     })
 }
 
-/// The object as JSON with four blanks, fields in the order of the type.
+/// Formats the object as JSON indented by four blanks, with fields in the order of the type.
 pub fn json(kind: Kind, object: &Value) -> String {
     let mut out = String::new();
     write(
@@ -106,7 +106,7 @@ fn write(kind: &'static str, value: &Value, depth: usize, out: &mut String) {
         Value::Object(map) if !map.is_empty() => {
             let mut order = Vec::new();
             names(kind, inner, &mut order);
-            // What the type does not name, as in maps, comes in the order of the alphabet.
+            // Names that are not in the type, as in maps, are in alphabetical order.
             let others = map
                 .keys()
                 .filter(|key| !order.iter().any(|(name, _)| name == key))
@@ -135,7 +135,7 @@ fn write(kind: &'static str, value: &Value, depth: usize, out: &mut String) {
 
 fn names(kind: &'static str, inner: &'static str, order: &mut Vec<(&'static str, &'static str)>) {
     if kind.is_empty() {
-        // Kinds without a type here begin as all do.
+        // Kinds without a type here begin with the common fields.
         order.extend(["kind", "apiVersion", "metadata"].map(|name| {
             (
                 name,

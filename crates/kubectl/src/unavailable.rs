@@ -1,4 +1,5 @@
-//! Verbs that need what no simulation has: a tunnel, a port. They check their words as kubectl does, and say why not.
+//! Verbs that no simulation can run, since they need a tunnel or a port. They check their arguments as kubectl does, and explain the
+//! limitation.
 
 use super::client::Client;
 use super::parse::Args;
@@ -9,7 +10,7 @@ const FORWARD_FLAGS: &str = "~address= ~pod-running-timeout=";
 const PROXY_FLAGS: &str = "~port/p= ~address= ~www/w= ~www-prefix/P= ~api-prefix= ~accept-paths= ~reject-paths= ~accept-hosts= ~reject-methods= \
     ~unix-socket/u= ~disable-filter ~keepalive= ~append-server-path";
 
-/// All of them.
+/// All unavailable verbs.
 pub const VERBS: [&Verb; 2] = [&PORT_FORWARD, &PROXY];
 
 /// `kubectl port-forward`.
@@ -33,20 +34,20 @@ pub const PROXY: Verb = Verb {
 };
 
 impl Verb {
-    /// Whether it does here what kubectl does; others check their words and say why not.
+    /// Returns true if the verb is simulated; others check their arguments and explain the limitation.
     pub fn is_simulated(&self) -> bool {
         !VERBS.iter().any(|verb| verb.name == self.name)
     }
 }
 
-/// What a command needs that reads objects.
+/// Error of a command that requires files.
 pub const NO_FILE: &str = "must specify one of -f and -k";
 
-/// What a command needs that names objects by argument.
+/// Error of a command that requires objects by argument.
 pub const NONE_SPECIFIED: &str =
     "one or more resources must be specified as <resource> <name> or <resource>/<name>";
 
-/// What a command needs that names objects by argument or file.
+/// Error of a command that requires objects by argument or file.
 pub const NO_OBJECTS: &str = "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   \
     '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'";
 

@@ -1,99 +1,99 @@
-//! What a verb of kubectl is, and what a command is that goes on after its first answer.
+//! Interfaces of a verb, and of a command that continues after its start.
 
 use super::client::Client;
 use super::failure::Failure;
 use k8s_model::Time;
 use std::fmt::{self, Debug, Formatter};
 
-/// A verb: one constant in its file, registered in `kubectl::VERBS`.
+/// Verb: one constant in its file, registered in `kubectl::VERBS`.
 pub struct Verb {
-    /// The word on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// Other words for it.
+    /// Aliases.
     pub aliases: &'static [&'static str],
-    /// The flags it takes beside the global ones, in the notation of [`super::parse`].
+    /// Flags besides the global ones, in the notation of [`super::parse`].
     pub flags: &'static str,
-    /// Whether it leaves the cluster as it is.
+    /// Read-only property.
     pub reads: Reads,
-    /// Runs it on the words after the verb and on stdin.
+    /// Function that starts the verb with the words after it and stdin.
     pub run: RunVerb,
-    /// What it does, in kubectl's words.
+    /// Description, in kubectl's words.
     pub help: &'static str,
 }
 
-/// The start of a command: its words without the verb, and stdin.
+/// Function that starts a command with its words after the verb, and stdin.
 pub type RunVerb = fn(&mut Client<'_>, &[String], &str) -> Result<Outcome, Failure>;
 
-/// Whether a verb leaves the cluster as it is.
+/// Read-only property of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// It writes.
+    /// The verb writes.
     No,
-    /// It only reads.
+    /// The verb is read-only.
     Yes,
-    /// These subcommands of it only read.
+    /// Only these subcommands are read-only.
     Sub(&'static [&'static str]),
 }
 
-/// What a command has left to do.
+/// Remaining work of a command after its start.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// Nothing.
+    /// The command has ended.
     Done,
-    /// It waits for something, or has more to print.
+    /// The command waits, or has more to print.
     Pending(Box<dyn PendingCommand>),
 }
 
 impl Outcome {
-    /// A command that goes on.
+    /// Wraps a command that continues.
     pub fn pending(command: impl PendingCommand + 'static) -> Outcome {
         Outcome::Pending(Box::new(command))
     }
 }
 
-/// No command is shown whole: what each of them holds would be part of the page for that alone.
+/// Debug output of the type name only: printing the fields of each command would increase the size of the page.
 impl Debug for dyn PendingCommand {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("PendingCommand")
     }
 }
 
-/// A command that is polled as the simulation moves.
+/// Command that is polled as the simulation moves.
 pub trait PendingCommand {
-    /// Looks at what has happened since, and prints; `true` when it has ended.
+    /// Processes the changes since the last poll, and prints; returns true when the command has ended.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure>;
 
-    /// When it gives up or looks again by itself, if it does.
+    /// Returns the time at which the command times out or polls by itself, if any.
     fn deadline(&self) -> Option<Time> {
         None
     }
 
-    /// Whether it goes on by itself, without anything that happens.
+    /// Returns true if the command continues by itself, without a change in the cluster.
     fn goes_on(&self) -> bool {
         false
     }
 
-    /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
+    /// Passes a line of input; `None` is the end of the input. Returns false if the command takes none.
     fn input(&mut self, _: &mut Client<'_>, _: Option<&str>) -> bool {
         false
     }
 
-    /// Whether it waits for a line to be typed.
+    /// Returns true if the command waits for a line of input.
     fn takes_input(&self) -> bool {
         false
     }
 
-    /// The text that it waits to have edited: it comes back as input of many lines.
+    /// Returns the text to be edited, if the command waits for an editor: it comes back as input of many lines.
     fn edits(&self) -> Option<&str> {
         None
     }
 
-    /// A number that changes when it has done something that leaves no trace in the cluster: a script that has come further.
+    /// Returns a number that changes when the command progresses without a trace in the cluster, such as a script.
     fn progress(&self) -> usize {
         0
     }
 
-    /// A copy: a command is part of a checkpoint.
+    /// Clones the command, since it is part of a checkpoint.
     fn copy(&self) -> Box<dyn PendingCommand>;
 }
 

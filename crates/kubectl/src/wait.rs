@@ -1,4 +1,4 @@
-//! `kubectl wait`: until a condition holds, a field has a value, or an object is gone.
+//! `kubectl wait`: waits until a condition holds, a field has a value, or an object is gone.
 
 use super::client::Client;
 use super::parse::Args;
@@ -30,16 +30,16 @@ enum WaitGoal {
     Path(String, Option<String>),
 }
 
-/// Objects that are waited for.
+/// Wait for objects.
 #[derive(Clone, Debug)]
 pub struct WaitCommand {
     left: Vec<(Kind, ObjectRef)>,
-    /// Those that were there when it began.
+    /// Objects that existed at the start.
     seen: Vec<ObjectRef>,
     goal: WaitGoal,
-    /// When patience ends.
+    /// Time of the timeout.
     pub deadline: Time,
-    /// It looks once and does not wait: `--timeout=0`.
+    /// True for `--timeout=0`, which checks once and does not wait.
     once: bool,
 }
 
@@ -138,7 +138,7 @@ impl WaitCommand {
             }
             (WaitGoal::Path(path, value), Some(object)) => {
                 let found = match jsonpath::values(path, object) {
-                    // What is not there yet may come.
+                    // A missing field may appear later.
                     Err(jsonpath::JsonPathError::Execute(_)) => Vec::new(),
                     found => found.map_err(|fault| Failure::error(fault.told(path, object)))?,
                 };
@@ -152,14 +152,14 @@ impl WaitCommand {
 }
 
 impl PendingCommand for WaitCommand {
-    /// `true` when every object is as wished.
+    /// Returns true when the condition is met by every object.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         for (kind, key) in std::mem::take(&mut self.left) {
             if self.met(client.find(&key).as_ref())? {
                 if let WaitGoal::Delete = self.goal
                     && !self.seen.contains(&key)
                 {
-                    // What was never there needs no word.
+                    // An object that never existed gets no message.
                     continue;
                 }
                 client.say(format!("{} condition met", label(kind, &key.name)));

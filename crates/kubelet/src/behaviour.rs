@@ -1,6 +1,6 @@
 //! Modelled behaviour of containers, since nothing runs here.
 //!
-//! It is set by `loopscope.dev/…` annotations, and otherwise derived from image names and commands with a predictable outcome.
+//! Set by `loopscope.dev/…` annotations, and otherwise derived from image names and commands with a predictable outcome.
 
 use super::registry::{PullFault, can_be_pulled};
 use crate::registry;
@@ -8,20 +8,20 @@ use k8s_model::pod::Container;
 use k8s_model::time::SECOND;
 use k8s_model::{ObjectMeta, image};
 
-/// The life of one container from its start.
+/// Modelled run of a container; times are in microseconds from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Behaviour {
-    /// Whether its image can be pulled.
+    /// True if the image can be pulled.
     pub pulls: bool,
-    /// When it counts as started; `None` if its startup probe fails.
+    /// Time at which the container counts as started; `None` if its startup probe fails.
     pub started_after: Option<u64>,
-    /// When it becomes ready; `None` if never.
+    /// Time at which the container becomes ready; `None` if never.
     pub ready_after: Option<u64>,
-    /// When it ends and with which exit code, if it does.
+    /// Time and exit code of the container's end; `None` if it keeps running.
     pub exits: Option<(u64, i32)>,
 }
 
-/// The value of `loopscope.dev/NAME` in seconds.
+/// Returns the value of `loopscope.dev/NAME`, in microseconds.
 pub(super) fn seconds(meta: &ObjectMeta, name: &str) -> Option<u64> {
     let value: f64 = annotation(meta, name)?.trim_end_matches('s').parse().ok()?;
     (0.0..1e9)
@@ -35,7 +35,7 @@ fn annotation<'a>(meta: &'a ObjectMeta, name: &str) -> Option<&'a str> {
 }
 
 impl Behaviour {
-    /// `delays`: from the start until its probes have let it start, and be ready.
+    /// Derives the behaviour; `delays` are the times from the start until the probes count it as started, and as ready.
     pub(super) fn of(container: &Container, meta: &ObjectMeta, delays: (u64, u64)) -> Behaviour {
         let annotated = !meta.annotations.is_empty();
         let say = |name: &str| {
@@ -69,7 +69,7 @@ impl Behaviour {
     }
 }
 
-/// `exit-code`, or the value in `exit-code-by-index` for this Pod's completion index.
+/// Returns `exit-code`, or the value in `exit-code-by-index` for this Pod's completion index.
 fn exit_code(meta: &ObjectMeta) -> i32 {
     let index = meta.annotation("batch.kubernetes.io/job-completion-index");
     let by_index = annotation(meta, "exit-code-by-index").and_then(|list| {
@@ -84,7 +84,7 @@ fn exit_code(meta: &ObjectMeta) -> i32 {
         .unwrap_or(0)
 }
 
-/// Why a container waits whose image cannot be pulled: the reason and the message.
+/// Returns reason and message of the waiting state of a container whose image cannot be pulled.
 pub(super) fn pull_failure(image: &str) -> (&'static str, String) {
     match invalid_name(image) {
         Some(message) => ("InvalidImageName", message),
@@ -92,7 +92,7 @@ pub(super) fn pull_failure(image: &str) -> (&'static str, String) {
     }
 }
 
-/// What the kubelet says of an image whose name is none: it tries to complete it.
+/// Returns the kubelet's message for an invalid image name, to which it tries to add the default tag.
 pub(super) fn invalid_name(image: &str) -> Option<String> {
     let fault = image::normalized_fault(image)?;
     Some(format!(
@@ -100,7 +100,7 @@ pub(super) fn invalid_name(image: &str) -> Option<String> {
     ))
 }
 
-/// The runtime's error message for an image that cannot be pulled.
+/// Returns the runtime's error message for an image that cannot be pulled.
 pub(super) fn pull_error(image: &str) -> String {
     let first = image.split('/').next().unwrap_or("");
     let full = if !image.contains('/') {
@@ -121,7 +121,7 @@ pub(super) fn pull_error(image: &str) -> String {
     }
 }
 
-/// When and how a container ends if its command tells: `sleep 30`, `exit 1`, `false`, a shell with nothing to do.
+/// Returns end time and exit code of a container with a predictable command: `sleep 30`, `exit 1`, `false`, a shell without input.
 pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
     let words: Vec<&str> = container
         .command
@@ -129,7 +129,7 @@ pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
         .chain(&container.args)
         .map(|s| s.as_str())
         .collect();
-    // A shell that reads lines waits for them.
+    // An interactive shell waits for input.
     if container.stdin
         && matches!(
             words[..],
@@ -153,7 +153,7 @@ pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
     }
 }
 
-/// The script that a container's command gives to a shell.
+/// Returns the script that a container's command passes to a shell.
 fn script(container: &Container) -> Option<&str> {
     let words: Vec<&str> = container
         .command
@@ -171,7 +171,7 @@ fn script(container: &Container) -> Option<&str> {
     }
 }
 
-/// Whether the first process does not forward signals.
+/// Returns true if the first process does not forward signals.
 pub(super) fn ignores_signals(container: &Container) -> bool {
     script(container).is_some()
         || container
@@ -182,7 +182,7 @@ pub(super) fn ignores_signals(container: &Container) -> bool {
             .is_some_and(|word| word == "sleep")
 }
 
-/// When a file that the container's script creates and removes is missing: times from its start, each with whether it is missing then.
+/// Returns the times, from the container's start, at which a file that its script creates and removes starts or stops missing.
 pub(super) fn file_missing(container: &Container, file: &str) -> Option<Vec<(u64, bool)>> {
     let script = script(container)?;
     let mut time = 0;
@@ -203,7 +203,7 @@ pub(super) fn file_missing(container: &Container, file: &str) -> Option<Vec<(u64
     (missing.len() > 1).then_some(missing)
 }
 
-/// When and how a command of a probe or a hook ends.
+/// Returns the duration and exit code of a probe's or hook's command, if predictable.
 pub(super) fn predicted_words(words: &[&str]) -> Option<(u64, i32)> {
     match words {
         ["/bin/sh" | "sh" | "/bin/bash" | "bash", "-c", script] => predicted_script(script),
@@ -211,7 +211,7 @@ pub(super) fn predicted_words(words: &[&str]) -> Option<(u64, i32)> {
     }
 }
 
-/// The outcome of a script if all its commands are predictable.
+/// Returns the outcome of a script if all its commands are predictable.
 fn predicted_script(script: &str) -> Option<(u64, i32)> {
     if script.contains(['|', '$', '`', '(', '{', '<', '>'])
         || script.contains("while")

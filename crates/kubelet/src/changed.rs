@@ -1,4 +1,4 @@
-//! Changes of a Pod's spec: its containers are restarted to match.
+//! Changes of a Pod's spec: containers are restarted to match.
 //!
 //! Guarantees: only a changed image restarts a container, and then regardless of the restart policy; a container in
 //! back-off starts at once. Models `containerChanged` and its use by `computePodActions` in
@@ -9,7 +9,7 @@ use super::{Jobs, PodPass, PodStep, pulls};
 use crate::containers;
 use k8s_model::pod::{ContainerState, Pod};
 
-/// Whether a container runs, or waits to run, an image other than the one in its Pod's spec.
+/// Returns true if a container runs, or waits to run, an image other than that of its Pod's spec.
 pub(super) fn differs(pod: &Pod, i: u32) -> bool {
     let wanted = containers::container(pod, i).map(|(_, container)| &container.image);
     containers::seen(pod, i)
@@ -17,7 +17,7 @@ pub(super) fn differs(pod: &Pod, i: u32) -> bool {
         .is_some_and(|(status, image)| status.image != *image)
 }
 
-/// Whether a container has ended and waits to be restarted.
+/// Returns true if a container has ended and waits to be restarted.
 fn held_back(pod: &Pod, i: u32) -> bool {
     let state = containers::seen(pod, i).map(|status| &status.state);
     let waits = |state: &ContainerState| {
@@ -45,7 +45,7 @@ impl PodPass<'_, '_> {
         let mut jobs = self.resize();
         jobs.extend(self.start_ephemeral());
         for i in containers::all(pod).filter(|i| differs(pod, *i)) {
-            // A running init container may finish.
+            // A running init container may finish with the old image.
             let stays = containers::number(i).is_none()
                 || containers::container(pod, i)
                     .is_some_and(|(_, container)| containers::is_sidecar(container));
@@ -69,7 +69,7 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// A new image does not inherit the back-off of the previous one.
+    /// Clears the back-off: a new image does not inherit that of the previous one.
     fn forget_restarts(&mut self, i: u32) {
         if let Some(course) = self.kubelets.course_mut(self.job.uid) {
             course.held_back.remove(&i);

@@ -1,4 +1,4 @@
-//! Containers of a Pod by number, init and ephemeral containers included, and what happens when one ends.
+//! Containers of a Pod by number, including init and ephemeral containers, and the action after one ends.
 
 use super::behaviour::predicted_exit;
 use k8s_model::pod::{Container, ContainerStatus, Pod, PodSpec};
@@ -12,26 +12,26 @@ const INIT_TIME_US: u64 = 500 * MS;
 /// Flag in a container number that marks init containers.
 pub(super) const FLAG: u32 = 1 << 16;
 
-/// The same for ephemeral containers. The rest of such a number is a hash of the name: containers may be added anywhere in their list, and
-/// what has been planned for one must not be done to another.
+/// Flag of ephemeral containers. The rest of such a number is a hash of the name: containers may be added anywhere in their list, and a
+/// step planned for one must not apply to another.
 const EPHEMERAL: u32 = 1 << 17;
 
-/// The number of an init container, if it is one.
+/// Returns the index of an init container, or `None` for other containers.
 pub(super) fn number(i: u32) -> Option<u32> {
     (i & FLAG != 0).then_some(i & !FLAG)
 }
 
-/// Whether it is the number of an ephemeral container.
+/// Returns true for the number of an ephemeral container.
 pub(super) fn is_ephemeral(i: u32) -> bool {
     i & EPHEMERAL != 0
 }
 
-/// The number of an ephemeral container.
+/// Returns the number of an ephemeral container.
 fn ephemeral_number(name: &str) -> u32 {
     EPHEMERAL | (table::hash("", name) >> 32) as u32 & !FLAG
 }
 
-/// The number of the container of this name.
+/// Returns the number of the container of this name.
 pub fn number_of(pod: &Pod, name: &str) -> Option<u32> {
     let at = |list: &[Container]| {
         list.iter()
@@ -44,7 +44,7 @@ pub fn number_of(pod: &Pod, name: &str) -> Option<u32> {
         .or_else(added)
 }
 
-/// A container of any list, with the name of the list.
+/// Returns a container of any list, with the name of the list.
 pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)> {
     let (list, at) = place(&pod.spec, i);
     let all = match list {
@@ -55,7 +55,7 @@ pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)>
     all.get(at).map(|container| (list, container))
 }
 
-/// The list of the spec in which a container is, and its place there.
+/// Returns the list of the spec that a container is in, and its index there.
 pub(super) fn place(spec: &PodSpec, i: u32) -> (&'static str, usize) {
     match number(i) {
         Some(at) => ("initContainers", at as usize),
@@ -70,7 +70,7 @@ pub(super) fn place(spec: &PodSpec, i: u32) -> (&'static str, usize) {
     }
 }
 
-/// The numbers of the ephemeral containers of a Pod.
+/// Returns the numbers of the ephemeral containers of a Pod.
 pub(super) fn ephemeral(pod: &Pod) -> impl Iterator<Item = u32> + use<'_> {
     pod.spec
         .ephemeral_containers
@@ -78,14 +78,15 @@ pub(super) fn ephemeral(pod: &Pod) -> impl Iterator<Item = u32> + use<'_> {
         .map(|container| ephemeral_number(&container.name))
 }
 
-/// The numbers of all containers that a Pod is created with, init containers first.
+/// Returns the numbers of all containers that a Pod is created with, init containers first.
 pub(super) fn all(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
     (0..pod.spec.init_containers.len() as u32)
         .map(|n| n | FLAG)
         .chain(0..pod.spec.containers.len() as u32)
 }
 
-/// The status of a container of any list. Statuses are found by name: their order is another than that of the containers.
+/// Returns the status of a container of any list, mutably. Statuses are looked up by name: their order differs from that of the
+/// containers.
 pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
     let (list, container) = container(pod, i)?;
     let name = container.name.clone();
@@ -98,7 +99,7 @@ pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
     statuses.get_mut(at)
 }
 
-/// The status of a container of any list, read-only.
+/// Returns the status of a container of any list.
 pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
     let (list, container) = container(pod, i)?;
     let statuses = match list {
@@ -109,17 +110,17 @@ pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
     statuses.iter().find(|status| status.name == container.name)
 }
 
-/// Whether an init container is a sidecar: the others need not wait for its end.
+/// Returns true if an init container is a sidecar: other containers do not wait for its end.
 pub(super) fn is_sidecar(container: &Container) -> bool {
     container.restart_policy == "Always"
 }
 
-/// Whether a container has a command; a sidecar without one is assumed to keep running, whatever its image would do.
+/// Returns true if a container has a command; a sidecar without one is assumed to keep running, whatever its image does.
 pub(super) fn has_command(container: &Container) -> bool {
     !container.command.is_empty() || !container.args.is_empty()
 }
 
-/// Whether initialization is complete: one of the main containers no longer waits for it.
+/// Returns true if initialization is complete: a main container no longer waits for it.
 pub(super) fn has_ended(pod: &Pod) -> bool {
     let waits = |s: &ContainerStatus| {
         s.state
@@ -130,27 +131,27 @@ pub(super) fn has_ended(pod: &Pod) -> bool {
     pod.status.container_statuses.iter().any(|s| !waits(s))
 }
 
-/// How long an init container takes.
+/// Returns the duration of an init container.
 pub(super) fn time(container: &Container) -> u64 {
     let predicted = predicted_exit(container).filter(|_| !is_sidecar(container));
     predicted.map_or(INIT_TIME_US, |(after, _)| after.max(INIT_TIME_US))
 }
 
-/// What happens after a container ends.
+/// Action after a container ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum After {
-    /// It is not restarted.
+    /// The container is not restarted.
     Nothing,
-    /// It is restarted.
+    /// The container is restarted.
     Again,
-    /// All containers of its Pod are restarted.
+    /// All containers of the Pod are restarted.
     All,
 }
 
-/// What happens when this container ends with this exit code.
+/// Returns the action after a container ends with an exit code.
 pub(super) fn after(pod: &Pod, i: u32, code: i32) -> After {
     match container(pod, i) {
-        // Neither restarted nor counted.
+        // Ephemeral containers are neither restarted nor counted.
         _ if is_ephemeral(i) => After::Nothing,
         Some((list, container)) if !container.restart_policy.is_empty() => {
             by_rule(pod, list, container, i, code)
@@ -180,7 +181,7 @@ fn by_rule(pod: &Pod, list: &str, container: &Container, i: u32, code: i32) -> A
     }
 }
 
-/// The restart policy that applies to a container stopped by the kubelet.
+/// Returns the restart policy that applies to a container stopped by the kubelet.
 pub(super) fn policy(pod: &Pod, i: u32) -> &str {
     let own = container(pod, i).map_or("", |(_, container)| container.restart_policy.as_str());
     if own.is_empty() {
@@ -190,14 +191,14 @@ pub(super) fn policy(pod: &Pod, i: u32) -> &str {
     }
 }
 
-/// Whether a container has a probe.
+/// Returns true if a container has a probe.
 pub(super) fn has_probe(container: &Container) -> bool {
     container.startup_probe.is_some()
         || container.readiness_probe.is_some()
         || container.liveness_probe.is_some()
 }
 
-/// Whether a container with this exit code is not restarted.
+/// Returns true if a container with this exit code is not restarted.
 pub(super) fn ends(policy: &str, code: i32) -> bool {
     policy == "Never" || (policy == "OnFailure" && code == 0)
 }

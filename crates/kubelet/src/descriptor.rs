@@ -1,8 +1,8 @@
-//! How the page shows the kubelets.
+//! UI presentation of the kubelets.
 
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 
-/// The pseudo-code of a pass.
+/// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
     ("for pod := range podsOf(node) {", "", ""),
     ("    desired := pod.Spec", "", ""),
@@ -17,7 +17,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// How the page shows the loop.
+/// UI descriptor of the kubelets.
 pub static DESCRIPTOR: Descriptor = Descriptor {
     name: "kubelet",
     aliases: &[],

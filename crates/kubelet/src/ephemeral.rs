@@ -1,4 +1,4 @@
-//! Ephemeral containers: added to a Pod that runs, to look into it. They are started once, never restarted, and count for nothing.
+//! Ephemeral containers: added to a running Pod for debugging. They are started once, never restarted, and do not affect the Pod's phase.
 //!
 //! Models their part of `computePodActions` and `SyncPod` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
@@ -9,7 +9,7 @@ use apiserver::why::Why;
 use k8s_model::pod::ContainerStatus;
 
 impl PodPass<'_, '_> {
-    /// Starts the ephemeral containers that are new, once the Pod has its sandbox.
+    /// Starts new ephemeral containers, once the Pod has its sandbox.
     pub(super) fn start_ephemeral(&mut self) -> Jobs {
         let object = self.object.clone();
         let pod: &k8s_model::pod::Pod = object.body();

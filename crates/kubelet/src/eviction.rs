@@ -1,15 +1,16 @@
 //! Node-pressure eviction: a kubelet short of memory reports it and evicts Pods until enough is free again.
 //!
-//! Guarantees: Pods that use more than they request are evicted first, among them by priority, then by how far they exceed
-//! their request; one at a time; critical Pods stay. The condition ends five minutes after enough memory is free.
+//! Guarantees: Pods that use more than they request are evicted first, by priority, then by the amount above their request; one at a
+//! time; critical Pods stay. The condition ends five minutes after enough memory is free.
 //! Models `pkg/kubelet/eviction/{eviction_manager,helpers}.go`.
 
 use super::state::Pressure;
 use super::{Jobs, Kubelets, PodJob, PodPass, PodStep, status};
 use apiserver::why::Why;
+use controller_runtime::client::LoopClient;
 use controller_runtime::cluster::HEALTHY;
-use controller_runtime::load::{self, Load};
-use controller_runtime::out::Out;
+use controller_runtime::load;
+use fault::Load;
 use k8s_model::node::Node;
 use k8s_model::pod::{Pod, PodCondition};
 use k8s_model::time::SECOND;
@@ -18,14 +19,14 @@ use scheduler::{priority, tolerates};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// How often a kubelet under pressure checks again.
+/// Interval of the checks under pressure.
 const LOOK_AGAIN_US: u64 = 10 * SECOND;
-/// How long the condition is kept after the pressure has ended.
+/// Delay before the condition is cleared after the pressure has ended.
 const TRANSITION_US: u64 = 300 * SECOND;
-/// Pods of this priority and above are critical.
+/// Lowest priority of critical Pods.
 const CRITICAL_PRIORITY: i64 = 2_000_000_000;
 const MI: i64 = 1024 * 1024;
-/// `memory.available<100Mi`
+/// Hard eviction threshold, `memory.available<100Mi`.
 const THRESHOLD_BYTES: i64 = 100 * MI;
 /// Assumed usage of a container without a request or a load fault.
 const DEFAULT_USAGE_BYTES: i64 = 16 * MI;
@@ -34,7 +35,7 @@ const GRACE_US: u64 = SECOND;
 const TAINT: &str = "node.kubernetes.io/memory-pressure";
 
 impl Kubelets {
-    /// Makes a process outside the Pods take so much memory that `missing` bytes are lacking; 0 ends that.
+    /// Simulates a process outside the Pods that takes so much memory that `missing` bytes are lacking; 0 ends that.
     pub fn press(&mut self, node: &str, missing: i64, now: Time) {
         if missing == 0 {
             let ended = self
@@ -53,8 +54,13 @@ impl Kubelets {
         });
     }
 
-    /// Runs the next step of a kubelet under pressure; returns when it checks again, and the jobs for its Pods.
-    pub fn relieve(&mut self, node: &str, now: Time, out: &mut Out<'_>) -> (Option<Time>, Jobs) {
+    /// Runs the next eviction step of a kubelet; returns the time of the next check, and the jobs for its Pods.
+    pub fn relieve(
+        &mut self,
+        node: &str,
+        now: Time,
+        out: &mut LoopClient<'_>,
+    ) -> (Option<Time>, Jobs) {
         let Some(at) = self.pressed.iter().position(|p| p.node == node) else {
             return (None, Vec::new());
         };
@@ -122,7 +128,7 @@ impl Kubelets {
 }
 
 /// Updates the node's MemoryPressure condition, if it differs.
-fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
+fn say(object: &Rc<Object>, short: bool, out: &mut LoopClient<'_>) {
     let (kind, _, enough, told) = HEALTHY[0];
     let (status, reason, message) = match short {
         true => (
@@ -150,7 +156,7 @@ fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
         );
     }
     let wall = out.server.wall();
-    // No other write comes between the read and this write.
+    // No other write can come between the read and this write.
     let _ = out.update_status(object, Why::NodeReport, |o| {
         let Body::Node(node) = &mut o.body else {
             return;
@@ -177,8 +183,8 @@ fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
     );
 }
 
-/// The Pod that is evicted first, and its memory usage.
-fn first_to_go(node: &str, loads: &[Load], out: &Out<'_>) -> Option<(Rc<Object>, i64)> {
+/// Returns the Pod to evict first, and its memory usage.
+fn first_to_go(node: &str, loads: &[Load], out: &LoopClient<'_>) -> Option<(Rc<Object>, i64)> {
     let here = out.server.list(Kind::Pod).filter(|o| {
         let mirror = o.meta.annotation("kubernetes.io/config.mirror").is_some();
         o.is_active_pod()
@@ -278,7 +284,7 @@ impl PodPass<'_, '_> {
         Vec::new()
     }
 
-    /// Rejects a BestEffort Pod without a toleration on a node under pressure; returns whether it did.
+    /// Rejects a BestEffort Pod without a toleration on a node under pressure; returns true if it was rejected.
     pub(super) fn is_turned_away(&mut self) -> bool {
         let pod = self.pod();
         let Some((_, node)) = self.node() else {

@@ -1,6 +1,6 @@
-//! When a container ends whose command is one request: `wget web:80`, `curl http://web`.
+//! Predicted end of a container whose command is a single request: `wget web:80`, `curl http://web`.
 //!
-//! The request is decided as it is in a shell (`engine/connectivity`), at the instant at which the container starts.
+//! The outcome is that of the same request in a shell (`engine/connectivity`), at the instant at which the container starts.
 
 use apiserver::ApiServer;
 use cluster_network::connectivity::{RequestOutcome, connect, host_and_port};
@@ -9,18 +9,18 @@ use k8s_model::pod::Container;
 use k8s_model::time::SECOND;
 use std::rc::Rc;
 
-/// How long a name server that does not answer is asked.
+/// Timeout of a query to a name server that does not answer.
 const ASKS: u64 = 10 * SECOND;
-/// How long a connection that is dropped is tried: the retries of Linux.
+/// Timeout of a dropped connection: the retries of Linux.
 const TRIES: u64 = 127 * SECOND;
 
-/// A program that sends a request, and its flags that take a value.
+/// HTTP client program, with its flags that take a value.
 struct Client {
     name: &'static str,
     with_value: &'static str,
-    /// The flag of its time limit.
+    /// Flag of the client's timeout.
     limit: &'static str,
-    /// Exit codes: no such name, refused, no answer in time.
+    /// Exit codes: unknown host, connection refused, timeout.
     codes: (i32, i32, i32),
 }
 
@@ -39,7 +39,7 @@ const CLIENTS: [Client; 2] = [
     },
 ];
 
-/// When and how a container ends that only sends a request.
+/// Returns end time and exit code of a container that only sends a request.
 pub(super) fn predicted_exit(
     server: &ApiServer,
     pod: &Rc<Object>,
@@ -75,7 +75,7 @@ pub(super) fn predicted_exit(
             limit = limit.or_else(|| value.parse::<u64>().ok().filter(|_| *word == client.limit));
             rest = after;
         } else if !word.starts_with('-') {
-            // Several requests are none that is foreseen.
+            // The outcome of several requests is not predicted.
             if url.replace(*word).is_some() {
                 return None;
             }

@@ -9,7 +9,7 @@ use k8s_model::time::SECOND;
 use serde_json::Value;
 use smol_str::format_smolstr;
 
-/// How long a hook takes, and the code of its command.
+/// Returns the duration of a hook, and the exit code of its command.
 fn predicted(hook: &Value) -> Option<(u64, i32)> {
     if let Some(seconds) = hook["sleep"]["seconds"].as_u64() {
         return Some((seconds.min(1_000_000) * SECOND, 0));

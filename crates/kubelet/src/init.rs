@@ -1,4 +1,4 @@
-//! Init containers: one after the other, each to completion; one that fails is restarted, or fails its Pod.
+//! Init containers: run in sequence, each to completion; a failed one is restarted, or fails its Pod.
 
 use super::behaviour::{Behaviour, predicted_exit, pull_failure};
 use super::containers::{FLAG, has_command, has_ended, is_sidecar, time};
@@ -9,7 +9,7 @@ use k8s_model::pod::Container;
 use k8s_model::{ObjectMeta, Str};
 
 impl PodPass<'_, '_> {
-    /// The sandbox is up and the first init container starts.
+    /// Handles a ready sandbox: starts the first init container.
     pub(super) fn start_init(&mut self, ip: Str) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Sandbox, |pod| {
@@ -105,7 +105,7 @@ impl PodPass<'_, '_> {
     /// Continues after an init container or sidecar: with the next one, or with the main containers.
     pub(super) fn after_init(&mut self, n: u32) -> Jobs {
         match (n as usize) + 1 == self.pod().spec.init_containers.len() {
-            // A restarted sidecar does not block the others.
+            // A restarted sidecar does not block the other containers.
             _ if has_ended(self.pod()) => Vec::new(),
             true => self.start_containers(None),
             false => self.next_init(n + 1),

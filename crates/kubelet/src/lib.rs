@@ -1,4 +1,4 @@
-//! The kubelets: they run the Pods of their nodes, with the status writes of real kubelets in the same order.
+//! Kubelets: run the Pods of their nodes, with the status writes of real kubelets in the same order.
 //!
 //! Guarantees: a Pod's status never moves backwards; a terminating Pod reports a terminal phase before it is removed.
 //! Models `pkg/kubelet` (`kubelet_pods.go`, `status/generate.go`, `status/status_manager.go`) as far as the API shows it.
@@ -30,9 +30,9 @@ use apiserver::why::Why;
 use behaviour::Behaviour;
 use containers::After;
 pub use containers::number_of;
+use controller_runtime::client::LoopClient;
 use controller_runtime::cluster::ClusterConfig;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::Out;
 use controller_runtime::watch::Event;
 pub use descriptor::DESCRIPTOR;
 use k8s_model::node::Node;
@@ -44,24 +44,24 @@ pub use registry::{can_be_pulled, corrected, is_assumed};
 use sim_core::tree::Tree;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
+pub use state::{ContainerFault, Kubelets, PodJob};
 use state::{Course, Ending, Jobs, MAX_BACK_OFF, PodPass, PodStep, Running};
-pub use state::{Forced, Kubelets, PodJob, Probed};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// From a Pod's arrival at its kubelet to the first status.
+/// Time from a Pod's arrival at its kubelet to the first status.
 const ADMIT_US: u64 = 4 * MS;
-/// From the end of a container to the status that reports it.
+/// Time from the end of a container to the status that reports it.
 const NOTICE_EXIT_US: u64 = 4 * MS;
 /// Cleanup time of a Pod whose containers had ended before it was stopped.
 const LEFT_TO_STOP_US: u64 = 100 * MS;
 const FIRST_RESTART_US: u64 = 300 * MS;
 const BACK_OFF_SHOWN_US: u64 = 500 * MS;
-/// A container that ran at least this many seconds restarts without back-off.
+/// Run time of a container after which it restarts without back-off, in seconds.
 const BACK_OFF_RESET_S: i64 = 600;
 
 impl Kubelets {
-    /// Kubelets that have no Pods yet.
+    /// Creates kubelets without Pods.
     pub fn new(config: &ClusterConfig) -> Self {
         let mut next_ip = BTreeMap::new();
         for node in &config.nodes {
@@ -82,7 +82,7 @@ impl Kubelets {
         }
     }
 
-    /// Handles a watch event; returns the jobs that follow.
+    /// Handles a watch event; returns the resulting jobs.
     pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Jobs {
         let object = event.object;
         let Some(pod) = object.pod() else {
@@ -103,7 +103,7 @@ impl Kubelets {
             self.pods.remove(&uid);
             return Vec::new();
         }
-        // A Pod that names a node that does not exist has no kubelet.
+        // A Pod bound to a node that does not exist has no kubelet.
         if pod.node_name.is_empty()
             || !(self.pods.contains_key(&uid) || self.next_ip.contains_key(&pod.node_name))
         {
@@ -146,42 +146,42 @@ impl Kubelets {
         jobs
     }
 
-    /// Mutable state of a Pod.
+    /// Returns the state of a Pod, mutably.
     fn running(&mut self, uid: Uid) -> Option<&mut Running> {
         self.pods.get_mut(&uid).map(Rc::make_mut)
     }
 
-    /// What has become of a Pod's containers, if anything has.
+    /// Returns the state of a Pod's containers beyond plain running, if any.
     fn course(&self, uid: Uid) -> Option<&Course> {
         self.pods.get(&uid)?.course.as_deref()
     }
 
-    /// The same for change.
+    /// Returns the state of a Pod's containers, mutably, creating it if needed.
     fn course_mut(&mut self, uid: Uid) -> Option<&mut Course> {
         self.running(uid)
             .map(|running| &mut **running.course.get_or_insert_default())
     }
 
-    /// Drops the Pods that no longer exist.
+    /// Drops Pods that no longer exist.
     pub fn forget_gone(&mut self, is_there: impl Fn(&ObjectRef, Uid) -> bool) {
         self.pods
             .retain(|uid, running| is_there(&running.pod, *uid));
     }
 
-    /// The step for a fault injected into a Pod.
-    pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> PodJob {
+    /// Returns the step for a fault injected into a Pod.
+    pub fn forced(uid: Uid, what: ContainerFault, cause: Option<EntryId>) -> PodJob {
         let step = match what {
-            Forced::Exit(code) => PodStep::Exit(0, code, None),
-            Forced::End(i, code) => PodStep::Exit(i, code, None),
-            Forced::Ready(ready) => PodStep::ForceReady(ready),
-            Forced::Memory => PodStep::Memory(0),
-            Forced::Probe(kind, fails) => PodStep::ForceProbe(kind, fails),
+            ContainerFault::Exit(code) => PodStep::Exit(0, code, None),
+            ContainerFault::End(i, code) => PodStep::Exit(i, code, None),
+            ContainerFault::Ready(ready) => PodStep::ForceReady(ready),
+            ContainerFault::Memory => PodStep::Memory(0),
+            ContainerFault::Probe(kind, fails) => PodStep::ForceProbe(kind, fails),
         };
         PodJob { uid, step, cause }
     }
 
-    /// Runs a step; returns the jobs that follow.
-    pub fn run(&mut self, job: PodJob, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
+    /// Runs a step; returns the resulting jobs.
+    pub fn run(&mut self, job: PodJob, cache: &Cache, now: Time, out: &mut LoopClient<'_>) -> Jobs {
         let Some(running) = self.pods.get(&job.uid) else {
             return Vec::new();
         };
@@ -232,7 +232,7 @@ impl Kubelets {
         let (net, host) = (*n >> 8, *n & 0xff);
         match net {
             0 => format_smolstr!("{base}.{host}"),
-            // More than 254 Pods on one node: the next network, so that no address is given twice.
+            // Pods beyond 254 on a node get addresses of the next network, so that none is assigned twice.
             _ => format_smolstr!(
                 "10.{}.{}.{host}",
                 128 + net,
@@ -296,7 +296,7 @@ impl PodPass<'_, '_> {
         });
         if let Ok(object) = changed {
             self.object = object;
-            // Events recorded in between are no cause: later steps follow from this write.
+            // Events recorded in between are not the cause: later steps follow from this write.
             self.wrote = (self.out.server.journal().len() as EntryId).checked_sub(1);
         }
     }
@@ -326,7 +326,7 @@ impl PodPass<'_, '_> {
         vec![self.then(delay, PodStep::Start)]
     }
 
-    /// The sandbox is ready: the Pod gets its address, and init or main containers start.
+    /// Handles a ready sandbox: the Pod gets its IP, and init or main containers start.
     fn start(&mut self) -> Jobs {
         if sources::has_volumes(self.pod())
             && let Some(jobs) = self.wait_for_volumes()
@@ -361,7 +361,7 @@ impl PodPass<'_, '_> {
         self.start_containers_after(ip, |_| {})
     }
 
-    /// Starts every container, in one status write.
+    /// Starts all containers in one status write.
     fn start_containers_after(&mut self, ip: Option<Str>, before: impl FnOnce(&mut Pod)) -> Jobs {
         let spec = self.pod().spec.clone();
         let plans: Vec<Behaviour> = spec
@@ -432,7 +432,7 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// Schedules what a started container will do by itself.
+    /// Schedules the planned steps of a started container.
     fn follow(&mut self, i: u32, plan: &Behaviour) -> Jobs {
         let mut jobs = Vec::new();
         if !plan.pulls {
@@ -470,7 +470,7 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// Restart count of a container: steps planned for an earlier run do not apply to a later one.
+    /// Returns the restart count of a container: steps planned for an earlier run do not apply to a later one.
     fn run_number(&self, i: u32) -> i32 {
         self.kubelets
             .course(self.job.uid)
@@ -599,7 +599,7 @@ impl PodPass<'_, '_> {
         Vec::new()
     }
 
-    /// Writes the actual status again: it may have been changed while the node did not respond.
+    /// Writes the actual status again, since it may have been changed while the node did not respond.
     fn report(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         if self.pod().status.phase == "Running" {
@@ -615,7 +615,7 @@ impl PodPass<'_, '_> {
         format_smolstr!("containerd://{a:032x}{b:032x}")
     }
 
-    /// Records that every running container is stopped: ephemeral ones first, sidecars after the others. Returns the main ones.
+    /// Records Events for the stop of every running container: ephemeral ones first, sidecars last. Returns the main ones.
     pub fn say_stopping(&mut self) -> Vec<Str> {
         let object = self.object.clone();
         let status = &object.body::<Pod>().status;

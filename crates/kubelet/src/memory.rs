@@ -1,4 +1,4 @@
-//! Memory beyond a container's limit.
+//! LoopClient-of-memory kills of containers.
 //!
 //! Guarantees: a container that uses more than its limit is killed, and again after each restart as long as it does. A
 //! Pod's usage is that of its first container. Models how `pkg/kubelet/kuberuntime` reports the kernel's OOM killer.
@@ -9,9 +9,9 @@ use controller_runtime::load;
 use k8s_model::quantity::units_of;
 use k8s_model::time::SECOND;
 
-/// How long a container takes to fill its memory after a start.
+/// Time that a container takes to fill its memory after a start.
 pub(super) const FILLS_US: u64 = SECOND;
-/// The exit code of a process killed by signal 9.
+/// Exit code of a process killed by signal 9.
 const KILLED: i32 = 137;
 
 impl PodPass<'_, '_> {

@@ -1,4 +1,4 @@
-//! Kubelets as node agents: they join, stop responding, come back and leave.
+//! Kubelets as node agents: join, stop responding, come back and leave.
 //!
 //! A kubelet that is down does nothing at all; when it is back it processes the backlog. Leases are not stored as
 //! objects: a heartbeat that changes nothing would only fill the history. Models `pkg/kubelet/kubelet_node_status.go`.
@@ -10,13 +10,13 @@ use controller_runtime::heartbeats::Heartbeats;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
 
-/// From a kubelet's return until it compares every Pod's status with the API server's.
+/// Delay from a kubelet's return until it compares every Pod's status with the API server's.
 const COMPARE_US: u64 = 10 * SECOND;
 
 /// Interval between renewals of a Lease.
 const LEASE_US: u64 = 10 * SECOND;
 
-/// Interval of heartbeats, short enough for several within the grace period.
+/// Returns the interval of heartbeats, short enough for several within the grace period.
 pub(super) fn heartbeat(grace: u64) -> u64 {
     (grace / 4).clamp(1, 5 * SECOND)
 }
@@ -36,20 +36,20 @@ impl Heartbeats for Kubelets {
 }
 
 impl Kubelets {
-    /// When this node's kubelet last renewed its Lease, which it does every quarter of 40 seconds; `None` without a kubelet.
+    /// Returns the time of the last Lease renewal of a node's kubelet, which renews every 10 seconds; `None` without a kubelet.
     pub fn renewed(&self, node: &str, now: Time) -> Option<Time> {
         if !self.has(node) {
             return None;
         }
         let until = self.silent_since(node).unwrap_or(now);
-        // A kubelet that has come back renews it at once, and continues from there.
+        // A kubelet that has come back renews the Lease at once, and continues from there.
         let from = self.back.get(node).map_or(0, |back| back.0);
         Some(Time(
             from + until.0.saturating_sub(from) / LEASE_US * LEASE_US,
         ))
     }
 
-    /// Stops the kubelet; its last heartbeat was some time ago.
+    /// Stops the kubelet; its last heartbeat was at the end of the previous interval.
     pub fn silence(&mut self, node: &str, now: Time) {
         if self.silent.iter().all(|s| s.node != node) {
             let since = Time(now.0 / self.heartbeat * self.heartbeat)
@@ -62,7 +62,7 @@ impl Kubelets {
         }
     }
 
-    /// Starts the kubelet again; returns its next jobs.
+    /// Restarts the kubelet; returns its next jobs.
     pub fn wake(&mut self, node: &str, now: Time, cause: Option<EntryId>) -> Vec<(Time, PodJob)> {
         let Some(at) = self.silent.iter().position(|s| s.node == node) else {
             return Vec::new();
@@ -92,7 +92,7 @@ impl Kubelets {
         self.registered
     }
 
-    /// Removes the kubelet for good, with the containers of its Pods.
+    /// Removes the kubelet permanently, with the containers of its Pods.
     pub fn leave(&mut self, node: &str) {
         self.next_ip.remove(node);
         self.back.remove(node);

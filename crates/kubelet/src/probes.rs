@@ -1,16 +1,17 @@
 //! Startup, readiness and liveness probes.
 //!
-//! Guarantees: a probe that succeeds costs nothing, so that a quiet cluster stays quiet. Its result is known in advance
-//! (from an annotation, a fault or a predictable command); it runs, period by period, only while it fails.
-//! Models `pkg/kubelet/prober/{worker,prober}.go` and how `kuberuntime_manager.go` handles the results.
+//! Guarantees: a succeeding probe costs nothing, so that a quiet cluster stays quiet. Its result is known in advance (from an annotation,
+//! a fault or a predictable command); it is run, period by period, only while it fails.
+//! Models `pkg/kubelet/prober/{worker,prober}.go` and the handling of the results in `kuberuntime_manager.go`.
 
 use super::behaviour::Behaviour;
 use super::containers;
-use super::state::{ProbeState, Probed};
+use super::state::ProbeState;
 use super::{Jobs, PodPass, PodStep, status};
 use crate::behaviour;
 use apiserver::why::Why;
 use cluster_network::connectivity::would_listen;
+use k8s_model::pod::ProbeKind;
 use k8s_model::pod::{Container, Pod};
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{ObjectMeta, Str};
@@ -18,7 +19,7 @@ use serde_json::Value;
 use smol_str::format_smolstr;
 use std::borrow::Cow;
 
-/// A probe's parameters; times in microseconds.
+/// Parameters of a probe; times in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProbePlan {
     delay: u64,
@@ -46,58 +47,58 @@ impl ProbePlan {
         }
     }
 
-    /// From the container's start to the probe's success, if it never fails.
+    /// Returns the time from the container's start to the probe's success, if it never fails.
     fn first_success(self) -> u64 {
         self.delay + self.period * (self.successes as u64 - 1)
     }
 
-    /// The first time after `since` at which the probe runs; both counted from the container's start.
+    /// Returns the next time at or after `since` at which the probe runs; both from the container's start.
     fn next(self, since: u64) -> u64 {
         let past = since.saturating_sub(self.delay);
         self.delay + past.div_ceil(self.period) * self.period
     }
 }
 
-/// The raw JSON of a container.
+/// Returns the raw JSON of a container.
 fn raw(pod: &Pod, i: u32) -> &Value {
     let (list, at) = containers::place(&pod.spec, i);
     &pod.spec.raw[list][at]
 }
 
-pub(super) fn plan(pod: &Pod, i: u32, kind: Probed) -> Option<ProbePlan> {
+pub(super) fn plan(pod: &Pod, i: u32, kind: ProbeKind) -> Option<ProbePlan> {
     let probe = &raw(pod, i)[kind.field()];
     probe.is_object().then(|| ProbePlan::of(probe))
 }
 
-/// From a container's start until it counts as started, and until it is ready, as far as its probes decide.
+/// Returns the times from a container's start until its probes count it as started, and as ready.
 pub(super) fn delays(container: &Container, pod: &Pod, i: u32) -> (u64, u64) {
-    let of = |probe: bool, kind: Probed| {
+    let of = |probe: bool, kind: ProbeKind| {
         if probe {
             plan(pod, i, kind).map_or(0, ProbePlan::first_success)
         } else {
             0
         }
     };
-    let started = of(container.startup_probe.is_some(), Probed::Startup);
+    let started = of(container.startup_probe.is_some(), ProbeKind::Startup);
     (
         started,
-        of(container.readiness_probe.is_some(), Probed::Readiness).max(started),
+        of(container.readiness_probe.is_some(), ProbeKind::Readiness).max(started),
     )
 }
 
-/// When a probe fails, by annotation or predictable command: times from the container's start, each with whether it fails
-/// from then on.
+/// Returns the results of a probe by annotation or predictable command: times from the container's start, each with whether it fails from
+/// then on.
 fn answers(
     container: &Container,
     pod: &Pod,
     i: u32,
     meta: &ObjectMeta,
-    kind: Probed,
+    kind: ProbeKind,
 ) -> Vec<(u64, bool)> {
     let probe = &raw(pod, i)[kind.field()];
     let named = || {
         meta.annotation("loopscope.dev/failing-probes")
-            .is_some_and(|list| list.split(',').any(|word| word.trim() == kind.word()))
+            .is_some_and(|list| list.split(',').any(|word| word.trim() == kind.as_str()))
     };
     if probe.is_object() && !meta.annotations.is_empty() && named() {
         return vec![(0, true)];
@@ -123,8 +124,8 @@ fn answers(
     }
 }
 
-/// The port that a probe asks, if nothing listens there: a port that no container declares and no image is known for.
-fn dead_port(pod: &Pod, i: u32, kind: Probed) -> Option<i32> {
+/// Returns the port of a probe if nothing listens there: a port that no container declares and no image is known for.
+fn dead_port(pod: &Pod, i: u32, kind: ProbeKind) -> Option<i32> {
     let container = raw(pod, i);
     let asked = asked_port(&container[kind.field()], container)?;
     let sidecars = pod
@@ -142,21 +143,25 @@ fn dead_port(pod: &Pod, i: u32, kind: Probed) -> Option<i32> {
     (!would_listen(&all, asked)).then_some(asked)
 }
 
-/// The first probe of a Pod's containers that asks a port where nothing listens: the container, the probe, the port.
+/// Returns the first probe of a Pod's containers with a port on which nothing listens: container, probe and port.
 pub fn misdirected(pod: &Pod) -> Option<(Str, &'static str, i32)> {
     let all = pod.spec.containers.iter().enumerate();
-    let kinds = [Probed::Startup, Probed::Liveness, Probed::Readiness];
+    let kinds = [
+        ProbeKind::Startup,
+        ProbeKind::Liveness,
+        ProbeKind::Readiness,
+    ];
     all.flat_map(|(i, container)| kinds.map(|kind| (i, container, kind)))
         .find_map(|(i, container, kind)| {
             Some((
                 container.name.clone(),
-                kind.word(),
+                kind.as_str(),
                 dead_port(pod, i as u32, kind)?,
             ))
         })
 }
 
-/// The number of the port that a probe asks of its own Pod.
+/// Returns the port number of a probe of its own Pod.
 fn asked_port(probe: &Value, container: &Value) -> Option<i32> {
     let of = ["httpGet", "tcpSocket", "grpc"]
         .into_iter()
@@ -185,9 +190,9 @@ fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
         .is_some_and(|(_, fails)| *fails)
 }
 
-/// `GET /healthz → 200`: a readiness probe's request, and its successful response.
+/// Formats a readiness probe's request and its successful response, as `GET /healthz → 200`.
 fn answer(pod: &Pod, i: u32) -> Str {
-    let probe = &raw(pod, i)[Probed::Readiness.field()];
+    let probe = &raw(pod, i)[ProbeKind::Readiness.field()];
     let port = |of: &Value| match &of["port"] {
         Value::String(name) => name.as_str().into(),
         number => format_smolstr!("{number}"),
@@ -214,7 +219,7 @@ fn answer(pod: &Pod, i: u32) -> Str {
 }
 
 impl super::Kubelets {
-    /// Whether a fault makes this probe of a Pod fail.
+    /// Returns true if a fault makes this probe of a Pod fail.
     pub fn is_forced(&self, uid: k8s_model::Uid, probe: &str) -> bool {
         let standing = self
             .course(uid)
@@ -222,12 +227,12 @@ impl super::Kubelets {
             .flat_map(|course| &course.probes);
         standing
             .into_iter()
-            .any(|((_, kind), standing)| kind.word() == probe && standing.forced.is_some())
+            .any(|((_, kind), standing)| kind.as_str() == probe && standing.forced.is_some())
     }
 }
 
 impl PodPass<'_, '_> {
-    fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut ProbeState> {
+    fn standing(&mut self, i: u32, kind: ProbeKind) -> Option<&mut ProbeState> {
         Some(
             self.kubelets
                 .course_mut(self.job.uid)?
@@ -237,8 +242,8 @@ impl PodPass<'_, '_> {
         )
     }
 
-    /// Whether a probe fails now, and if so, whether by timeout.
-    fn failing(&mut self, i: u32, kind: Probed) -> Option<bool> {
+    /// Returns `Some` if a probe fails now; `true` if by timeout.
+    fn failing(&mut self, i: u32, kind: ProbeKind) -> Option<bool> {
         if let Some(slow) = self.standing(i, kind)?.forced {
             return Some(slow);
         }
@@ -247,7 +252,7 @@ impl PodPass<'_, '_> {
         fails_at(&answers, self.age(i).unwrap_or(0)).then_some(false)
     }
 
-    /// The annotations that apply to a container: those of a Pod do not apply to its sidecars and ephemeral containers.
+    /// Returns the metadata whose annotations apply to a container: those of a Pod do not apply to its sidecars and ephemeral containers.
     fn meta_for(&self, i: u32) -> Cow<'_, ObjectMeta> {
         let main = containers::number(i).is_none() && !containers::is_ephemeral(i);
         if main {
@@ -257,7 +262,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    /// Behaviour of a container, with its probes taken into account.
+    /// Returns the behaviour of a container, with its probes taken into account.
     pub(super) fn behaviour(&mut self, container: &Container, i: u32) -> Behaviour {
         if !containers::has_probe(container) {
             return Behaviour::of(container, &self.meta_for(i), (0, 0));
@@ -271,7 +276,7 @@ impl PodPass<'_, '_> {
             &self.meta_for(i),
             delays(container, self.pod(), i),
         );
-        let fails = |pass: &mut Self, kind: Probed, after: Option<u64>| {
+        let fails = |pass: &mut Self, kind: ProbeKind, after: Option<u64>| {
             let forced = pass.standing(i, kind).is_some_and(|s| s.forced.is_some());
             forced
                 || after.is_some_and(|after| {
@@ -281,16 +286,16 @@ impl PodPass<'_, '_> {
                     )
                 })
         };
-        if fails(self, Probed::Startup, plan.started_after) {
+        if fails(self, ProbeKind::Startup, plan.started_after) {
             plan.started_after = None;
         }
-        if plan.started_after.is_none() || fails(self, Probed::Readiness, plan.ready_after) {
+        if plan.started_after.is_none() || fails(self, ProbeKind::Readiness, plan.ready_after) {
             plan.ready_after = None;
         }
         plan
     }
 
-    /// The reason for starting containers: if they are ready at once, with the response of their first probe.
+    /// Returns the reason for starting containers: with the response of the first probe, if they are ready at once.
     pub(super) fn why_started(&self, containers: &[Container], plans: &[Behaviour]) -> Why {
         let probed = containers
             .iter()
@@ -310,7 +315,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    /// The reason for becoming ready: the response of its probe, if it has one.
+    /// Returns the reason for becoming ready, with the response of the readiness probe, if there is one.
     fn why_ready(&self, i: u32) -> Why {
         let probed = containers::container(self.pod(), i)
             .is_some_and(|(_, container)| container.readiness_probe.is_some());
@@ -323,7 +328,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    /// How long a container has run.
+    /// Returns the time since a container's start, in microseconds.
     fn age(&self, i: u32) -> Option<u64> {
         let started = self.kubelets.course(self.job.uid)?.started.get(&i)?;
         Some(self.now.0.saturating_sub(started.0))
@@ -340,17 +345,17 @@ impl PodPass<'_, '_> {
                 .filter(|((of, _), _)| *of == i)
                 .for_each(|(_, standing)| (standing.due, standing.row) = (None, 0));
         }
-        let mut jobs = self.watch(i, Probed::Startup);
+        let mut jobs = self.watch(i, ProbeKind::Startup);
         // Until the startup probe has succeeded, no other probe runs.
         if jobs.is_empty() {
-            jobs = self.watch(i, Probed::Readiness);
-            jobs.extend(self.watch(i, Probed::Liveness));
+            jobs = self.watch(i, ProbeKind::Readiness);
+            jobs.extend(self.watch(i, ProbeKind::Liveness));
         }
         jobs
     }
 
     /// Schedules a probe for its next failure, if it ever fails.
-    fn watch(&mut self, i: u32, kind: Probed) -> Jobs {
+    fn watch(&mut self, i: u32, kind: ProbeKind) -> Jobs {
         let Some(container) = containers::container(self.pod(), i).map(|(_, c)| c.clone()) else {
             return Vec::new();
         };
@@ -375,7 +380,7 @@ impl PodPass<'_, '_> {
     }
 
     /// Schedules a probe for an age of its container.
-    fn schedule(&mut self, i: u32, kind: Probed, age: u64) -> Jobs {
+    fn schedule(&mut self, i: u32, kind: ProbeKind, age: u64) -> Jobs {
         let slow = self.standing(i, kind).and_then(|s| s.forced) == Some(true);
         let timeout = plan(self.pod(), i, kind)
             .filter(|_| slow)
@@ -391,7 +396,7 @@ impl PodPass<'_, '_> {
     }
 
     /// Handles the result of a probe.
-    pub(super) fn probe(&mut self, i: u32, kind: Probed) -> Jobs {
+    pub(super) fn probe(&mut self, i: u32, kind: ProbeKind) -> Jobs {
         let now = self.now;
         let runs = containers::seen(self.pod(), i).is_some_and(|s| s.state.running.is_some());
         let (Some(plan), true) = (plan(self.pod(), i, kind), runs) else {
@@ -415,19 +420,25 @@ impl PodPass<'_, '_> {
             self.say_unhealthy(i, kind, slow);
         }
         if row >= plan.failures {
-            if kind != Probed::Readiness {
+            if kind != ProbeKind::Readiness {
                 return self.kill_container(
                     i,
                     &format_smolstr!(
                         "Container {{}} failed {} probe, will be restarted",
-                        kind.word()
+                        kind.as_str()
                     ),
                     Some(kind),
                     false,
                 );
             }
             if containers::seen(self.pod(), i).is_some_and(|s| s.ready) {
-                self.set_ready(i, false, Why::ProbeFailed { probe: kind.word() });
+                self.set_ready(
+                    i,
+                    false,
+                    Why::ProbeFailed {
+                        probe: kind.as_str(),
+                    },
+                );
             }
         } else if -row >= plan.successes {
             return self.succeeded(i, kind);
@@ -436,18 +447,18 @@ impl PodPass<'_, '_> {
         self.schedule(i, kind, plan.next(age + 1))
     }
 
-    fn succeeded(&mut self, i: u32, kind: Probed) -> Jobs {
+    fn succeeded(&mut self, i: u32, kind: ProbeKind) -> Jobs {
         match kind {
-            Probed::Startup => return self.has_started(i),
-            Probed::Readiness => drop(self.set_ready(i, true, self.why_ready(i))),
-            Probed::Liveness => {}
+            ProbeKind::Startup => return self.has_started(i),
+            ProbeKind::Readiness => drop(self.set_ready(i, true, self.why_ready(i))),
+            ProbeKind::Liveness => {}
         }
         self.watch(i, kind)
     }
 
-    /// The startup probe has succeeded: the others start.
+    /// Handles the success of the startup probe: the other probes start.
     pub(super) fn has_started(&mut self, i: u32) -> Jobs {
-        if self.failing(i, Probed::Startup).is_some() {
+        if self.failing(i, ProbeKind::Startup).is_some() {
             return Vec::new();
         }
         let Some(container) = containers::container(self.pod(), i).map(|(_, c)| c.clone()) else {
@@ -461,8 +472,8 @@ impl PodPass<'_, '_> {
         .ready_after;
         let age = self.age(i).unwrap_or(0);
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-        let at_once =
-            ready.is_some_and(|after| after <= age) && self.failing(i, Probed::Readiness).is_none();
+        let at_once = ready.is_some_and(|after| after <= age)
+            && self.failing(i, ProbeKind::Readiness).is_none();
         let why = if at_once {
             self.why_ready(i)
         } else {
@@ -475,8 +486,8 @@ impl PodPass<'_, '_> {
             }
             status::set_conditions(pod, true, wall, generation);
         });
-        let mut jobs = self.watch(i, Probed::Readiness);
-        jobs.extend(self.watch(i, Probed::Liveness));
+        let mut jobs = self.watch(i, ProbeKind::Readiness);
+        jobs.extend(self.watch(i, ProbeKind::Liveness));
         if let Some(n) = containers::number(i) {
             jobs.extend(self.after_init(n));
         }
@@ -488,15 +499,15 @@ impl PodPass<'_, '_> {
 
     /// Makes a container ready as planned at its start, unless the probe fails by now.
     pub(super) fn ready(&mut self, i: u32) -> Jobs {
-        if self.failing(i, Probed::Readiness).is_some() {
+        if self.failing(i, ProbeKind::Readiness).is_some() {
             Vec::new()
         } else {
             self.set_ready(i, true, self.why_ready(i))
         }
     }
 
-    /// Forces a probe to fail or succeed; this takes effect when the probe next runs.
-    pub(super) fn force_probe(&mut self, kind: Probed, fails: Option<bool>) -> Jobs {
+    /// Forces a probe to fail or succeed, from its next run on.
+    pub(super) fn force_probe(&mut self, kind: ProbeKind, fails: Option<bool>) -> Jobs {
         let count = |list: &[Container]| list.len() as u32;
         let all = 0..count(&self.pod().spec.containers);
         let sidecars = (0..count(&self.pod().spec.init_containers)).map(|n| n | containers::FLAG);
@@ -517,10 +528,10 @@ impl PodPass<'_, '_> {
         let (Some(plan), Some(age)) = (plan(self.pod(), i, kind), self.age(i)) else {
             return Vec::new();
         };
-        // Only a result that changes something is scheduled; before startup only the startup probe runs.
+        // Only a result with an effect is scheduled; before startup only the startup probe runs.
         let matters = match (kind, fails.is_some()) {
-            (Probed::Startup, _) => !started,
-            (Probed::Readiness, false) => started && !ready,
+            (ProbeKind::Startup, _) => !started,
+            (ProbeKind::Readiness, false) => started && !ready,
             (_, fails) => started && fails,
         };
         if matters {
@@ -530,7 +541,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    fn say_unhealthy(&mut self, i: u32, kind: Probed, slow: bool) {
+    fn say_unhealthy(&mut self, i: u32, kind: ProbeKind, slow: bool) {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
         let Some((list, Container { name, .. })) = containers::container(pod, i) else {
@@ -556,13 +567,13 @@ impl PodPass<'_, '_> {
         );
     }
 
-    /// Stops one container, possibly because of a probe; `{}` in the message is its name. It is restarted
-    /// unless the policy is Never.
+    /// Stops one container, possibly because of a probe; `{}` in the message stands for its name. The container is restarted unless the
+    /// policy is Never.
     pub(super) fn kill_container(
         &mut self,
         i: u32,
         message: &str,
-        probe: Option<Probed>,
+        probe: Option<ProbeKind>,
         at_once: bool,
     ) -> Jobs {
         let object = self.object.clone();
@@ -593,7 +604,7 @@ impl PodPass<'_, '_> {
             .unwrap_or(30)
             .clamp(0, 1_000_000) as u64
             * SECOND;
-        // A shell does not forward the signal: it is killed when the grace period is over.
+        // A shell does not forward the signal, so the container is killed after the grace period.
         let (after, code) = match behaviour::ignores_signals(container) {
             _ if at_once => (MS, 137),
             true => (grace, 137),
@@ -603,7 +614,7 @@ impl PodPass<'_, '_> {
     }
 }
 
-/// Output of a failing probe.
+/// Returns the output of a failing probe.
 fn output((probe, dead): (&Value, bool), container: &Value, ip: &str, slow: Option<u64>) -> String {
     let port = |port: &Value| -> String {
         let named = container["ports"]

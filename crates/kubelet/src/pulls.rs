@@ -1,8 +1,8 @@
-//! Failed image pulls: they are retried after 10 s, 20 s, 40 s… up to 5 min.
+//! Failed image pulls: retried after 10 s, 20 s, 40 s… up to 5 min.
 //!
-//! Guarantees: a container is in ErrImagePull after each try and in ImagePullBackOff until the next; if the image can be
-//! pulled by then, it starts. Models `pkg/kubelet/images/image_manager.go` and when `pod_workers.go` syncs a Pod
-//! again: after an error or at the end of a back-off, within a minute, with a jitter of up to a half.
+//! Guarantees: a container is in ErrImagePull after each attempt and in ImagePullBackOff until the next; if the image can be
+//! pulled by then, it starts. Models `pkg/kubelet/images/image_manager.go` and the times at which `pod_workers.go` syncs a Pod again:
+//! after an error or at the end of a back-off, within a minute, with a jitter of up to a half.
 
 use super::behaviour::{invalid_name, pull_error, pull_failure};
 use super::containers::policy;
@@ -16,12 +16,12 @@ use k8s_model::time::SECOND;
 use k8s_model::{Str, Time};
 use smol_str::format_smolstr;
 
-/// The start of the sandbox makes the kubelet sync a Pod once more.
+/// Delay of the additional sync that the start of the sandbox triggers.
 const FIRST_LOOK_US: u64 = SECOND;
 const AFTER_ERROR_US: u64 = 10 * SECOND;
 const AT_LEAST_EVERY_US: u64 = 60 * SECOND;
 
-/// Whether the status shows a failed pull.
+/// Returns true if the status shows a failed pull.
 pub(super) fn fails(pod: &Pod, i: u32) -> bool {
     let waiting = containers::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
     waiting.is_some_and(|waiting| {
@@ -32,7 +32,7 @@ pub(super) fn fails(pod: &Pod, i: u32) -> bool {
     })
 }
 
-/// A delay with its maximum jitter: real ones are between two thirds of this and this.
+/// Returns a delay with its maximum jitter: real delays are between two thirds of the result and the result.
 fn stretched(wait: u64) -> u64 {
     wait + wait / 2
 }
@@ -73,7 +73,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    /// Syncs a Pod with failed pulls: they are in back-off, or retried.
+    /// Syncs a Pod with failed pulls, which are in back-off or retried.
     pub(super) fn pull_back_off(&mut self, until: Time) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -101,7 +101,7 @@ impl PodPass<'_, '_> {
         }
         if self.now < until {
             self.say_back_off(pod, &failing);
-            // A name that is none has no back-off: it is looked at after each error.
+            // An invalid name has no back-off: it is checked after each error.
             let invalid = |i: &u32| {
                 containers::container(pod, *i)
                     .is_some_and(|(_, c)| invalid_name(&c.image).is_some())
@@ -120,13 +120,13 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// Handles a container that would restart but whose image cannot be pulled.
+    /// Handles a container that should restart but whose image cannot be pulled.
     pub(super) fn cannot_restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
         self.no_image(&[i], ended);
         vec![self.pull_failed()]
     }
 
-    /// Whether a container that is never restarted was stopped for an image that cannot be pulled: then it has ended.
+    /// Returns true if a container that is never restarted was stopped for an image that cannot be pulled, and so has ended.
     pub(super) fn has_lost_its_image(&mut self, i: u32) -> bool {
         let object = self.object.clone();
         let pod = object.body::<Pod>();

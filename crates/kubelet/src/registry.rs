@@ -1,11 +1,11 @@
-//! The registry that images are pulled from: which of them exist.
+//! Image registry: decides which images exist.
 //!
-//! Nothing is pulled, and an image that nobody here knows is taken to exist, with any tag. Of the official images that everybody uses the
-//! names and the form of their tags are known, so that a slip of the keyboard fails as it does in a cluster.
+//! Nothing is pulled, and an unknown image is assumed to exist, with any tag. For well-known official images the names and the form of
+//! their tags are checked, so that a typo fails as it does in a cluster.
 
 use k8s_model::image;
 
-/// What a person writes who means an image that does not exist.
+/// Parts of names that stand for an image that does not exist.
 const MISSING: [&str; 9] = [
     "broken",
     "nonexist",
@@ -18,7 +18,7 @@ const MISSING: [&str; 9] = [
     "nope",
 ];
 
-/// Official images of the registry that is meant where none is named.
+/// Official images of the default registry.
 const OFFICIAL: [&str; 46] = [
     "alpine",
     "bash",
@@ -78,7 +78,7 @@ const DOCUMENTED: [&str; 6] = [
     "pause",
 ];
 
-/// Words that tags of official images are made of, beside versions.
+/// Words in the tags of official images, besides versions.
 const TAG_WORDS: [&str; 75] = [
     "alpha",
     "alpine",
@@ -157,35 +157,35 @@ const TAG_WORDS: [&str; 75] = [
     "zts",
 ];
 
-/// Why an image cannot be pulled.
+/// Reason why an image cannot be pulled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PullFault {
-    /// Its name is none.
+    /// The name is invalid.
     InvalidName,
-    /// There is no repository of this name.
+    /// The repository does not exist.
     NoRepository,
     /// The repository has no such tag.
     NoTag,
 }
 
-/// Whether an image exists.
+/// Returns true if an image exists.
 pub fn can_be_pulled(image: &str) -> bool {
     fault(image).is_none()
 }
 
-/// Whether an image of the library of official images exists only because every unknown name does: `frobnicator:1.0`.
+/// Returns true if an image without a registry is only assumed to exist because its name is unknown: `frobnicator:1.0`.
 pub fn is_assumed(image: &str) -> bool {
     fault(image).is_none() && parts(image).is_some_and(|(_, name, _)| !OFFICIAL.contains(&name))
 }
 
-/// The image with the name that was probably meant, if its name is a slip for that of an official one.
+/// Returns the image with a corrected name, if the name is a typo of an official one.
 pub fn corrected(image: &str) -> Option<String> {
     let (prefix, name, rest) = parts(image)?;
     let meant = misspelt(name)?;
     Some([prefix, meant, rest].concat())
 }
 
-/// Why an image cannot be pulled, if it cannot.
+/// Returns the reason why an image cannot be pulled, if any.
 pub(super) fn fault(image: &str) -> Option<PullFault> {
     if image::normalized_fault(image).is_some() {
         return Some(PullFault::InvalidName);
@@ -210,7 +210,7 @@ pub(super) fn fault(image: &str) -> Option<PullFault> {
     (!is_tag(name, tag)).then_some(PullFault::NoTag)
 }
 
-/// An image of the library of official images: what stands before its name, the name, and the rest.
+/// Splits an image without a registry into prefix, name and rest.
 fn parts(image: &str) -> Option<(&str, &str, &str)> {
     let prefixes = ["docker.io/library/", "docker.io/", "library/", ""];
     let prefix = prefixes
@@ -221,7 +221,7 @@ fn parts(image: &str) -> Option<(&str, &str, &str)> {
     (!name.contains('/')).then_some((prefix, name, rest))
 }
 
-/// Whether an official image may have a tag: each of its parts is a version or a word that such tags have.
+/// Returns true if an official image may have a tag: each part is a version or a word used in such tags.
 fn is_tag(name: &str, tag: &str) -> bool {
     if name == "nginx" && !may_be_nginx(tag) {
         return false;
@@ -232,8 +232,8 @@ fn is_tag(name: &str, tag: &str) -> bool {
     })
 }
 
-/// Whether a tag of nginx may exist: it has been at 1.x all its life, is far from 1.60, had never more than fifteen patches of one, and no
-/// letters in its versions. But `nginx:2` is what people write who want another image.
+/// Returns true if a tag of nginx may exist: all versions are 1.x, well below 1.60, with at most fifteen patch releases and no letters.
+/// `nginx:2` is accepted, since people write it to get another image.
 fn may_be_nginx(tag: &str) -> bool {
     let version = tag.split('-').next().unwrap_or(tag);
     let numbers: Vec<Option<u64>> = version.split('.').map(|part| part.parse().ok()).collect();
@@ -246,7 +246,7 @@ fn may_be_nginx(tag: &str) -> bool {
     }
 }
 
-/// Whether it is a version: `1.27`, `3.13.0rc1`, `8u312`. No letters stand within one that are neither few nor a word of tags.
+/// Returns true for a version: `1.27`, `3.13.0rc1`, `8u312`. Letters within it are at most two in a row, or a word of tags.
 fn is_version(part: &str) -> bool {
     let mut letters = part
         .split(|c: char| !c.is_ascii_alphabetic())
@@ -255,7 +255,7 @@ fn is_version(part: &str) -> bool {
         && letters.all(|run| run.len() <= 2 || TAG_WORDS.contains(&run))
 }
 
-/// The official image of whose name this is a slip: two letters changed places, or one is missing or too many.
+/// Returns the official image of which this name is a typo: two letters swapped, or one missing or extra.
 fn misspelt(name: &str) -> Option<&'static str> {
     if OFFICIAL.contains(&name) {
         return None;

@@ -1,6 +1,6 @@
-//! Changes of the CPU and memory of a running Pod's containers.
+//! In-place resize of the CPU and memory of a running Pod's containers.
 //!
-//! Guarantees: a Pod keeps what it has until its node has room for what it asks for; a container restarts only if its
+//! Guarantees: a Pod keeps its resources until its node has room for the requested ones; a container restarts only if its
 //! resize policy says so. Models `pkg/kubelet/allocation/allocation_manager.go` and `computePodResizeAction` of
 //! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
@@ -14,16 +14,16 @@ use serde_json::Value;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// When a resize that the node has no room for is tried again.
+/// Delay before a resize that the node has no room for is retried.
 const RETRY_US: u64 = 10 * SECOND;
 const PENDING: &str = "PodResizePending";
 
-/// Requests and limits of a container.
+/// Returns requests and limits of a container.
 fn resources(spec: &PodSpec, list: &str, index: usize) -> Value {
     spec.raw[list][index]["resources"].clone()
 }
 
-/// Why a node cannot give a Pod what it asks for: never, or not now.
+/// Returns the reason why a node cannot allocate the requested resources: never, or not now.
 fn refusal(wanted: Resources, used: Resources, all: Resources) -> Option<(&'static str, Str)> {
     let amounts = [
         ("cpu", wanted.cpu, used.cpu, all.cpu),
@@ -47,7 +47,7 @@ fn refusal(wanted: Resources, used: Resources, all: Resources) -> Option<(&'stat
 }
 
 impl PodPass<'_, '_> {
-    /// Reports that the spec has been seen, and gives the Pod the resources it asks for.
+    /// Reports that the spec has been observed, and allocates the requested resources.
     pub(super) fn resize(&mut self) -> Jobs {
         let pod = self.pod();
         let (spec, had) = (
@@ -124,7 +124,7 @@ impl PodPass<'_, '_> {
             .collect()
     }
 
-    /// Why the node has no room for the Pod with these resources.
+    /// Returns the reason why the node has no room for the Pod with these resources.
     fn no_room(&self, spec: &PodSpec) -> Option<(&'static str, Str)> {
         let name = &self.pod().node_name;
         let node = self.out.server.get(&ObjectRef::new(Kind::Node, "", name))?;

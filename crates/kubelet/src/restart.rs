@@ -17,7 +17,7 @@ use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 
 impl PodPass<'_, '_> {
-    /// Restarts a container that has ended: the first time at once, then after a back-off.
+    /// Restarts a container that has ended: the first time immediately, then after a back-off.
     pub(super) fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
         let mut held_back = 0;
         if let Some(course) = self.kubelets.course_mut(self.job.uid) {
@@ -106,7 +106,7 @@ impl PodPass<'_, '_> {
         )]
     }
 
-    /// Restarts a container, or starts a delayed one for the first time; `ended`: exit code, if it has just been stopped for this.
+    /// Restarts a container, or starts a delayed one for the first time; `ended` is the exit code if it has just been stopped for this.
     pub(super) fn restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
         let Some((list, container)) =
             containers::container(self.pod(), i).map(|(list, c)| (list, c.clone()))
@@ -116,7 +116,7 @@ impl PodPass<'_, '_> {
         if self.pod().is_terminal() {
             return Vec::new();
         }
-        // A container that could not be created until now starts for the first time.
+        // A container that could not be created so far starts for the first time.
         let never_ran =
             |s: &ContainerStatus| s.state.terminated.is_none() && s.last_state.terminated.is_none();
         let first = ended.is_none() && containers::seen(self.pod(), i).is_some_and(never_ran);
@@ -129,7 +129,7 @@ impl PodPass<'_, '_> {
         let sidecar = containers::is_sidecar(&container);
         let init = containers::number(i).filter(|_| !sidecar);
         let ephemeral = containers::is_ephemeral(i);
-        // Init containers that end, and ephemeral ones, are never ready.
+        // Init containers that run to completion, and ephemeral ones, are never ready.
         let counts = init.is_none() && !ephemeral;
         let plan = match init {
             Some(_) => Behaviour::of(&container, &self.object.meta, (0, 0)),
@@ -188,7 +188,7 @@ impl PodPass<'_, '_> {
     }
 }
 
-/// `20s `, `2m40s `: a back-off as Go prints it.
+/// Formats a back-off as Go prints it: `20s `, `2m40s `.
 fn span(seconds: i32) -> String {
     if seconds < 60 {
         format!("{seconds}s ")

@@ -1,4 +1,4 @@
-//! Restart policies of single containers, and rules by exit code that restart a container or all containers of its Pod.
+//! Restart policies of single containers, and exit code rules that restart a container or all containers of its Pod.
 //!
 //! Models `ContainerShouldRestart` in `pkg/api/v1/pod/util.go` and `ShouldAllContainersRestart` in
 //! `pkg/kubelet/container/helpers.go`; the gates ContainerRestartRules and RestartAllContainersOnContainerExits are on in v1.36.
@@ -32,7 +32,7 @@ fn condition(on: bool, wall: Timestamp, generation: i64) -> PodCondition {
 }
 
 impl PodPass<'_, '_> {
-    /// Restarts all containers for a rule: running ones are stopped first.
+    /// Restarts all containers because of a rule: running ones are stopped first.
     pub(super) fn restart_all(&mut self) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -74,7 +74,7 @@ impl PodPass<'_, '_> {
         vec![self.then(stop, PodStep::Anew)]
     }
 
-    /// All containers have been stopped: the Pod starts over, in place and with its address.
+    /// Restarts the Pod in place, with its IP, after all containers have been stopped.
     pub(super) fn anew(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let all: Vec<u32> = containers::all(self.pod()).collect();

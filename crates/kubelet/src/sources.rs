@@ -1,4 +1,4 @@
-//! ConfigMaps and Secrets that a Pod references, whole or by key: it does not start while a required one is missing.
+//! ConfigMaps and Secrets that a Pod references, whole or by key: the Pod does not start while a required one is missing.
 //!
 //! Guarantees: a volume blocks the whole Pod, a variable only its own container; the kubelet retries by itself, so an object
 //! created later is found. Models `pkg/volume/{configmap,secret,projected}`, `makeEnvironmentVariables` in
@@ -14,16 +14,16 @@ use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 use serde_json::Value;
 use smol_str::format_smolstr;
 
-/// Delay between tries to mount: doubled each time, up to about two minutes.
+/// Delay between attempts to mount: doubled each time, up to about two minutes.
 const FIRST_MOUNT_RETRY_US: u64 = 500 * MS;
 const MAX_MOUNT_RETRY_US: u64 = 122 * SECOND;
-/// Delay between tries to start a container.
+/// Delay between attempts to start a container.
 const CONTAINER_RETRY_US: u64 = 12 * SECOND;
-/// Key under which tries to mount are counted, in place of a container number.
+/// Key of the mount attempts, in place of a container number.
 const MOUNT_TRIES: u32 = u32::MAX;
 const MISCONFIGURED: &str = "CreateContainerConfigError";
 
-/// True for an optional source and for one that exists.
+/// Returns true for an optional source and for one that exists.
 fn is_available(source: &DataSource, server: &ApiServer, namespace: &str) -> bool {
     if source.optional {
         return true;
@@ -40,7 +40,7 @@ fn is_available(source: &DataSource, server: &ApiServer, namespace: &str) -> boo
     })
 }
 
-/// The kubelet's message when it is missing: for a volume, or for a variable.
+/// Returns the kubelet's message for a missing source of a volume or of a variable.
 fn missing_message(
     source: &DataSource,
     server: &ApiServer,
@@ -64,14 +64,14 @@ fn missing_message(
     }
 }
 
-/// The raw JSON of a container; most reference nothing.
+/// Returns the raw JSON of a container with environment sources; `None` for most.
 fn written(pod: &Pod, i: u32) -> Option<&Value> {
     let (list, at) = containers::place(&pod.spec, i);
     let container = pod.spec.raw.get(list)?.get(at)?;
     (container.get("env").is_some() || container.get("envFrom").is_some()).then_some(container)
 }
 
-/// The messages of a volume that cannot be mounted, for everything its sources lack.
+/// Returns the messages of a volume that cannot be mounted, for all missing sources.
 fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<String> {
     let lack = |sources: Vec<DataSource>| {
         sources
@@ -91,25 +91,25 @@ fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<Stri
     }
 }
 
-/// What a Pod waits for: the first missing source, the container or the volume that needs it, and all missing
+/// Missing dependency of a Pod: the first missing source, the container or the volume that needs it, and all missing
 /// keys that the Pod needs from that ConfigMap or Secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lack {
-    /// What is missing.
+    /// Missing source.
     pub source: DataSource,
-    /// Whether the ConfigMap or Secret exists and only the key is missing.
+    /// True if the ConfigMap or Secret exists and only the key is missing.
     pub only_key: bool,
-    /// The container, if a variable needs it.
+    /// Container whose variable needs the source, if any.
     pub container: Option<Str>,
-    /// The volume, otherwise.
+    /// Volume that needs the source, otherwise.
     pub volume: Option<Str>,
-    /// The missing keys.
+    /// Missing keys.
     pub missing: Vec<Str>,
-    /// The kubelet's message.
+    /// Message of the kubelet.
     pub words: String,
 }
 
-/// What a Pod on a node waits for, as its kubelet sees it.
+/// Returns the missing dependency of a Pod on a node, as its kubelet sees it.
 pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     let (pod, namespace) = (object.pod()?, object.meta.namespace.as_str());
     let missing = |source: &DataSource| !is_available(source, server, namespace);
@@ -129,7 +129,7 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
                 None,
             ))
         });
-    // Before anything has started, volumes are what is missing.
+    // Before any container has started, only volumes can be missing.
     let of_volume = || {
         let starts = all().all(|i| {
             waits(i)
@@ -168,14 +168,14 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     })
 }
 
-/// Whether a Pod has volumes with sources. Called for every Pod as it starts.
+/// Returns true if a Pod has volumes with sources. Called for every Pod as it starts.
 #[inline(always)]
 pub(super) fn has_volumes(pod: &Pod) -> bool {
     volumes(&pod.spec.raw).next().is_some()
 }
 
 impl PodPass<'_, '_> {
-    /// The jobs instead of starting, while a volume cannot be mounted.
+    /// Returns the retry jobs while a volume cannot be mounted.
     pub(super) fn wait_for_volumes(&mut self) -> Option<Jobs> {
         let object = self.object.clone();
         let mut held = false;
@@ -204,7 +204,7 @@ impl PodPass<'_, '_> {
         )])
     }
 
-    /// What a container's environment lacks. Called for every container as it starts.
+    /// Returns the message for a missing source of a container's environment. Called for every container as it starts.
     #[inline(always)]
     pub(super) fn lacks(&self, i: u32) -> Option<String> {
         written(self.pod(), i).and_then(|container| self.lacks_of(container))
@@ -236,7 +236,7 @@ impl PodPass<'_, '_> {
         vec![self.then(CONTAINER_RETRY_US, PodStep::Restart(i, self.run_number(i)))]
     }
 
-    /// The jobs instead of starting a single container, while its environment lacks something.
+    /// Returns the retry jobs of a single container while a source of its environment is missing.
     pub(super) fn wait_for_environment(&mut self, i: u32) -> Option<Jobs> {
         let words = self.lacks(i)?;
         Some(self.misconfigured(i, &words))
@@ -262,7 +262,7 @@ impl PodPass<'_, '_> {
     }
 }
 
-/// The state of a container whose environment is incomplete.
+/// Returns the waiting state of a container whose environment is incomplete.
 pub(super) fn waiting(words: &str) -> k8s_model::pod::ContainerState {
     status::waiting_for(MISCONFIGURED, words)
 }

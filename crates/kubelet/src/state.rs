@@ -1,48 +1,48 @@
-//! State of the kubelets, and the steps they take.
+//! State of the kubelets, and their steps.
 
 use apiserver::journal::EntryId;
+use controller_runtime::client::LoopClient;
 use controller_runtime::cluster::Timing;
 use controller_runtime::informer::Cache;
-use controller_runtime::load::Load;
-use controller_runtime::out::Out;
-use k8s_model::pod::{Container, Pod, PodSpec};
+use fault::Load;
+use k8s_model::pod::{Pod, PodSpec, ProbeKind};
 use k8s_model::{Object, ObjectRef, Str, Time, Uid};
 use sim_core::tree::Tree;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A step of a kubelet for a Pod.
+/// Step of a kubelet for a Pod.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PodStep {
     Admit,
     Start,
     Init(u32),
-    /// Image pulls have failed, and are not retried before this time.
+    /// Image pull back-off, until this time.
     PullBackOff(Time),
-    /// A container's startup probe has succeeded.
+    /// Success of a container's startup probe.
     Started(u32),
-    /// A container becomes ready as planned at its start.
+    /// Planned readiness of a container.
     Ready(u32),
-    /// A container ends with a code, in the run of this number.
+    /// Exit of a container with a code, in the run of this number.
     Exit(u32, i32, Option<i32>),
-    /// A container is killed if it uses more memory than its limit.
+    /// Check of a container's memory against its limit.
     Memory(u32),
-    /// A container that the kubelet stopped ends with a code, in the run of this number.
+    /// Exit, with a code, of a container that the kubelet stopped, in the run of this number.
     Killed(u32, i32, i32),
-    /// A probe that fails, or failed, runs.
-    Probe(u32, Probed),
-    /// A fault makes a probe fail (`true`: by timeout), or succeed.
-    ForceProbe(Probed, Option<bool>),
-    /// A fault sets the readiness of the first container.
+    /// Run of a probe that fails, or failed.
+    Probe(u32, ProbeKind),
+    /// ContainerFault failure (`true`: by timeout) or success of a probe.
+    ForceProbe(ProbeKind, Option<bool>),
+    /// ContainerFault readiness of the first container.
     ForceReady(bool),
-    /// The containers of an evicted Pod have stopped.
+    /// Stop of the containers of an evicted Pod.
     Evicted,
     BackOff(u32),
-    /// A container restarts, unless it has restarted since the run of this number.
+    /// Restart of a container, unless it has restarted since the run of this number.
     Restart(u32, i32),
-    /// The Pod's spec has changed.
+    /// Change of the Pod's spec.
     Changed,
-    /// All containers have been stopped, to be restarted.
+    /// Restart of all containers after they have been stopped.
     Anew,
     Kill,
     Stopped,
@@ -50,22 +50,22 @@ pub(super) enum PodStep {
     Report,
 }
 
-/// A fault injected into the first container of a Pod.
+/// Fault injected into the first container of a Pod.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Forced {
-    /// It ends with this code.
+pub enum ContainerFault {
+    /// Exit with this code.
     Exit(i32),
-    /// The container of this number, whichever it is, ends with this code.
+    /// Exit of the container of this number, with this code.
     End(u32, i32),
-    /// Its readiness is set by hand.
+    /// Readiness set by hand.
     Ready(bool),
-    /// It uses as much memory as a fault says.
+    /// Memory usage set by a fault.
     Memory,
-    /// The first probe of this kind fails (`true`: by timeout), or succeeds again.
-    Probe(Probed, Option<bool>),
+    /// Failure (`true`: by timeout) or renewed success of the first probe of this kind.
+    Probe(ProbeKind, Option<bool>),
 }
 
-/// A step for one Pod, due at some time.
+/// Step for one Pod, due at some time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PodJob {
     pub(super) uid: Uid,
@@ -74,42 +74,42 @@ pub struct PodJob {
 }
 
 impl PodJob {
-    /// Whether it is about this Pod.
+    /// Returns true if the job is for this Pod.
     pub fn is_of(&self, uid: Uid) -> bool {
         self.uid == uid
     }
 
-    /// Whether it repeats a failing probe.
+    /// Returns true if the job repeats a failing probe.
     pub fn is_probe(&self) -> bool {
         matches!(self.step, PodStep::Probe(..))
     }
 }
 
-/// A kubelet's state of one of its Pods.
+/// Kubelet's state of one of its Pods.
 #[derive(Clone, Debug)]
 pub(super) struct Running {
     pub(super) pod: ObjectRef,
     pub(super) node: Str,
     pub(super) stopping: bool,
-    /// The spec whose resources the node has set aside.
+    /// Spec whose resources the node has allocated.
     pub(super) allocated: Rc<PodSpec>,
-    /// Nothing for most Pods, whose containers just run.
+    /// Container state; `None` for most Pods, whose containers just run.
     pub(super) course: Option<Box<Course>>,
 }
 
-/// What a kubelet keeps of a Pod whose containers end, are stopped or are probed.
+/// Kubelet's state of a Pod whose containers end, are stopped or are probed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Course {
     pub(super) restarts: BTreeMap<u32, i32>,
     /// Restarts since a container last ran long enough to reset its back-off.
     pub(super) held_back: BTreeMap<u32, i32>,
-    /// The run of each container that is being stopped: the kubelet syncs a Pod again only when that is done.
+    /// Run number of each container that is being stopped: the kubelet syncs the Pod again only when that is done.
     pub(super) stops: BTreeMap<u32, i32>,
     pub(super) pulls: Tries,
-    /// When the containers that have probes started.
+    /// Start times of the containers with probes.
     pub(super) started: BTreeMap<u32, Time>,
-    pub(super) probes: BTreeMap<(u32, Probed), ProbeState>,
-    /// The message of its eviction, if it is being evicted.
+    pub(super) probes: BTreeMap<(u32, ProbeKind), ProbeState>,
+    /// Message of the eviction in progress, if any.
     pub(super) evicted: Option<Str>,
 }
 
@@ -118,132 +118,80 @@ pub(super) struct Course {
 pub struct Kubelets {
     pub(super) timing: Timing,
     pub(super) pods: Tree<Uid, Rc<Running>>,
-    /// The last address given out on each node that has a kubelet.
+    /// Last address assigned on each node that has a kubelet.
     pub(super) next_ip: BTreeMap<Str, u32>,
     pub(super) silent: Vec<Silent>,
-    /// When kubelets that were down came back.
+    /// Return times of kubelets that were down.
     pub(super) back: BTreeMap<Str, Time>,
     pub(super) pressed: Vec<Pressure>,
-    /// What Pods use, as faults have set it.
+    /// Usage of Pods, as set by faults.
     pub loads: Vec<Load>,
-    /// How often a kubelet renews its Lease.
+    /// Interval of Lease renewals, in microseconds.
     pub(super) heartbeat: u64,
-    /// Number of nodes ever registered: each gets its own network.
+    /// Number of nodes ever registered: each gets a network of its own.
     pub(super) registered: usize,
 }
 
 pub(super) type Jobs = Vec<(Time, PodJob)>;
 
-/// One step for one Pod.
+/// Step for one Pod.
 pub(super) struct PodPass<'p, 'o> {
     pub(super) kubelets: &'p mut Kubelets,
     pub(super) object: Rc<Object>,
     pub(super) job: &'p PodJob,
     pub(super) now: Time,
     pub(super) cache: &'p Cache,
-    pub(super) out: &'p mut Out<'o>,
+    pub(super) out: &'p mut LoopClient<'o>,
     pub(super) wrote: Option<EntryId>,
 }
 
-/// Which of a container's probes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[allow(missing_docs)]
-pub enum Probed {
-    Startup,
-    Readiness,
-    Liveness,
-}
-
-impl Probed {
-    /// Parses `liveness`.
-    pub fn named(word: &str) -> Option<Probed> {
-        [Probed::Startup, Probed::Readiness, Probed::Liveness]
-            .into_iter()
-            .find(|kind| kind.word() == word)
-    }
-
-    /// `liveness`
-    pub fn word(self) -> &'static str {
-        match self {
-            Probed::Startup => "startup",
-            Probed::Readiness => "readiness",
-            Probed::Liveness => "liveness",
-        }
-    }
-
-    /// Whether a container has such a probe.
-    pub fn is_of(self, container: &Container) -> bool {
-        match self {
-            Probed::Startup => container.startup_probe.is_some(),
-            Probed::Readiness => container.readiness_probe.is_some(),
-            Probed::Liveness => container.liveness_probe.is_some(),
-        }
-    }
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Probed::Startup => "Startup",
-            Probed::Readiness => "Readiness",
-            Probed::Liveness => "Liveness",
-        }
-    }
-
-    pub fn field(self) -> &'static str {
-        match self {
-            Probed::Startup => "startupProbe",
-            Probed::Readiness => "readinessProbe",
-            Probed::Liveness => "livenessProbe",
-        }
-    }
-}
-
-/// How a container ends.
+/// Way in which a container ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ending {
-    /// By itself.
+    /// Exit of its own.
     Own,
-    /// Stopped by its kubelet.
+    /// Stop by the kubelet.
     Stopped,
-    /// Killed by the kernel: it used more memory than its limit.
+    /// Kill by the kernel for exceeding the memory limit.
     OutOfMemory,
 }
 
 /// State of a container's probe.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProbeState {
-    /// Forced to fail by a fault; `true`: by timeout.
+    /// Failure forced by a fault; `true`: by timeout.
     pub(super) forced: Option<bool>,
-    /// When it runs next, if scheduled.
+    /// Time of the next run, if scheduled.
     pub(super) due: Option<Time>,
     /// Consecutive failures, or consecutive successes as a negative number.
     pub(super) row: i32,
 }
 
-/// Failed tries to pull a Pod's images.
+/// Failed attempts to pull a Pod's images.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tries {
     pub(super) count: i32,
-    /// End of the back-off after the last one; steps planned after an earlier one are void.
+    /// End of the back-off after the last attempt; steps planned after an earlier one are void.
     pub(super) until: Time,
 }
 
-/// A kubelet that is down.
+/// Kubelet that is down.
 #[derive(Clone, Debug)]
 pub(super) struct Silent {
     pub(super) node: Str,
-    /// Its last heartbeat.
+    /// Time of the last heartbeat.
     pub(super) since: Time,
-    /// Jobs that fell due while it was down.
+    /// Jobs that became due while the kubelet was down.
     pub(super) parked: Vec<PodJob>,
 }
 
-/// A node that has too little memory.
+/// Node under memory pressure.
 #[derive(Clone, Debug)]
 pub(super) struct Pressure {
     pub(super) node: Str,
     /// Bytes still to be reclaimed from Pods.
     pub(super) missing: i64,
-    /// When it had enough again.
+    /// Time at which the pressure ended.
     pub(super) relieved: Option<Time>,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a Pod's status that a kubelet writes.
+//! Parts of a Pod's status that a kubelet writes.
 //!
 //! Models `pkg/kubelet/status/generate.go`.
 
@@ -12,7 +12,7 @@ use smol_str::format_smolstr;
 
 const NOT_READY: &str = "ContainersNotReady";
 
-/// A waiting state with a reason and a message.
+/// Returns a waiting state with a reason and a message.
 pub(super) fn waiting_for(reason: &'static str, message: &str) -> ContainerState {
     ContainerState {
         waiting: Some(Box::new(Waiting {
@@ -23,12 +23,12 @@ pub(super) fn waiting_for(reason: &'static str, message: &str) -> ContainerState
     }
 }
 
-/// The order of the statuses of ephemeral containers: by name, whatever the order in the spec (`SortedContainerStatuses`).
+/// Sorts the statuses of ephemeral containers by name, regardless of the order in the spec (`SortedContainerStatuses`).
 pub(super) fn sort(statuses: &mut [ContainerStatus]) {
     k8s_model::sort::sort_by_key(statuses, |status| status.name.clone());
 }
 
-/// All containers wait: for their sandbox, or for the init containers.
+/// Sets all containers to waiting: for their sandbox, or for the init containers.
 pub(super) fn waiting(pod: &mut Pod) {
     let reason = if pod.spec.init_containers.is_empty() {
         "ContainerCreating"
@@ -54,7 +54,7 @@ pub(super) fn set_ip(pod: &mut Pod, ip: Str) {
     pod.status.pod_ip = ip;
 }
 
-/// The container exists.
+/// Sets container id, image and image id of a created container.
 fn identify(status: &mut ContainerStatus, image: &str, id: Str) {
     let (repository, _) = image_parts(image);
     let host = if repository.contains('/') {
@@ -67,7 +67,7 @@ fn identify(status: &mut ContainerStatus, image: &str, id: Str) {
     status.image_id = format_smolstr!("{host}{repository}@sha256:{:064}", 0).into();
 }
 
-/// The container runs.
+/// Sets a container to running.
 pub(super) fn run(status: &mut ContainerStatus, image: &str, id: Str, now: Timestamp, ready: bool) {
     identify(status, image, id);
     status.state = ContainerState {
@@ -80,7 +80,7 @@ pub(super) fn run(status: &mut ContainerStatus, image: &str, id: Str, now: Times
     status.ready = ready;
 }
 
-/// The container has ended.
+/// Sets a container to terminated.
 pub(super) fn terminate(status: &mut ContainerStatus, code: i32, now: Timestamp) {
     let started_at = status.state.running.as_ref().and_then(|r| r.started_at);
     let reason = if code == 0 { "Completed" } else { "Error" };
@@ -101,7 +101,7 @@ pub(super) fn terminate(status: &mut ContainerStatus, code: i32, now: Timestamp)
     status.started = status.started.map(|_| false);
 }
 
-/// Moves the last termination of a container to `lastState`; `ended`: it terminates just now, with this exit code.
+/// Moves the last termination of a container to `lastState`; `ended` is the exit code if it terminates just now.
 pub(super) fn keep_end(status: &mut ContainerStatus, ended: Option<i32>, now: Timestamp) {
     if let Some(code) = ended {
         terminate(status, code, now);
@@ -193,7 +193,7 @@ pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
     };
 }
 
-/// Writes the status of stopped containers; those that never ran have `ContainerStatusUnknown`.
+/// Writes the status of stopped containers; containers that never ran have `ContainerStatusUnknown`.
 pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
     let mut failed = false;
     let ended = pod.is_terminal();
@@ -326,7 +326,7 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
     ];
     let old = std::mem::take(&mut pod.status.conditions);
     let is_ours = |kind: &str| order.iter().any(|(ours, _)| *ours == kind);
-    // Conditions of others, such as DisruptionTarget, stay.
+    // Conditions of other components, such as DisruptionTarget, are kept.
     let others = old.iter().filter(|c| !is_ours(&c.kind)).cloned();
     // PodScheduled is set by the scheduler; a Pod created with a node name does not have it.
     let scheduled = old.iter().any(|c| c.kind == "PodScheduled");
@@ -355,7 +355,7 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
     pod.status.share_conditions();
 }
 
-/// Init containers count in both: sidecars must be started and ready, the others must have completed.
+/// Adds init containers to both lists: sidecars must be started and ready, others must have completed.
 fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mut Vec<&'p str>) {
     let statuses = pod
         .spec

@@ -1,5 +1,5 @@
-//! Plays a whole lesson natively: its solutions and alternatives must do the tasks, its wrong answers must not, each question must have
-//! one right answer, and what the captions claim must hold.
+//! Native check of a whole lesson: its solutions and alternatives must complete the tasks, its wrong answers must not, each question must
+//! have one right answer, and the claims of the captions must hold.
 
 use super::expr::Expressions;
 use super::format::{Answers, Lesson, LessonStep, LessonTask, Text, Tongue};
@@ -8,39 +8,39 @@ use super::script::Play;
 use cluster::Sim;
 use std::rc::Rc;
 
-/// What is wrong with a lesson that can be read.
+/// Flaw found in a lesson that parses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LessonFinding {
-    /// The step, from 1.
+    /// Number of the step, from 1.
     pub step: usize,
-    /// What is wrong.
+    /// Flaw.
     pub what: Flaw,
 }
 
-/// A flaw of a step.
+/// Flaw of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// An action failed, with what kubectl said.
+    /// An action failed, with kubectl's message.
     Failed(String),
-    /// No answer of the question is right, or several are; the places of those that are.
+    /// No answer of the question is right, or several are; the indexes of the right ones.
     Answers(Vec<usize>),
-    /// The number asked for is none.
+    /// The expression of a numeric answer does not evaluate to a number.
     NoNumber,
-    /// A claim of `expect` does not hold, by its place.
+    /// A claim of `expect` does not hold; its index.
     Claim(usize),
-    /// A value in a caption is not there.
+    /// An expression in a caption has no value.
     NoValue,
-    /// The task is done before anything is done.
+    /// The task is complete from the start.
     DoneAlready,
-    /// The solution does not do the task.
+    /// The solution does not complete the task.
     NoSolution,
-    /// The alternative does not do the task.
+    /// The alternative does not complete the task.
     NoAlternative,
-    /// The wrong answer does the task.
+    /// The wrong answer completes the task.
     WrongIsRight,
-    /// The object to look at does not exist.
+    /// The object to show does not exist.
     NoObject(String),
-    /// There is no Chinese text.
+    /// The Chinese text is missing.
     Untranslated,
 }
 
@@ -68,7 +68,7 @@ impl std::fmt::Display for LessonFinding {
     }
 }
 
-/// Plays a lesson to its end and tells what is wrong with it.
+/// Plays a lesson to its end and returns its flaws.
 pub fn check(lesson: &Lesson) -> Vec<LessonFinding> {
     let mut player = Player {
         sim: Sim::new(lesson.cluster.clone(), lesson.seed),
@@ -105,7 +105,7 @@ impl Player {
         Play::new(self.sim.clone(), self.history.clone(), actions.clone()).finish()
     }
 
-    /// Goes on from where something was played to; a flaw if an action failed.
+    /// Continues from the end of a play; records a flaw if an action failed.
     fn keep(&mut self, play: Play) {
         if let Some(said) = play.failure {
             self.note(Flaw::Failed(said));
@@ -153,7 +153,7 @@ impl Player {
         }
     }
 
-    /// Whether what was played does the task, at its end or at any instant before.
+    /// Returns true if a play completes the task, at its end or at any instant before.
     fn does(play: &mut Play) -> bool {
         play.history.is_reached(&play.sim)
     }
@@ -200,7 +200,7 @@ impl Player {
             if !text.is_translated() {
                 self.note(Flaw::Untranslated);
             }
-            // Most are said before the step is over, and some after: a value must be there at its end.
+            // Most captions are shown during the step, some after it: values must exist at its end.
             if text
                 .holes()
                 .any(|hole| self.history.value(&self.sim, hole) == Value::Nothing)

@@ -1,4 +1,4 @@
-//! The expressions of a lesson: what is asked of the cluster now, and of its history since the step began.
+//! Expression language of lessons, evaluated on the cluster and on its history since the step began.
 //!
 //! ```text
 //! ready(web) == 3 and never ready(web) < 2
@@ -11,25 +11,25 @@ use crate::functions;
 use std::fmt;
 use std::rc::Rc;
 
-/// Expressions within each other: deeper ones are refused.
+/// Maximum nesting of expressions.
 const MAX_DEPTH: usize = 32;
-/// Words and signs of one expression.
+/// Maximum number of tokens of an expression.
 const MAX_TOKENS: usize = 400;
-/// Values over time of one step: each is read at every instant.
+/// Maximum number of aggregations in a step: each is evaluated at every instant.
 const MAX_OVER: usize = 32;
 
-/// How a value over time becomes one value.
+/// Aggregation of a value over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregation {
-    /// The largest.
+    /// Largest value.
     Max,
-    /// The smallest.
+    /// Smallest value.
     Min,
-    /// Whether it was ever true.
+    /// True if the value was ever true.
     Ever,
-    /// Whether it was always true.
+    /// True if the value was always true.
     Always,
-    /// Whether it was never true.
+    /// True if the value was never true.
     Never,
 }
 
@@ -41,7 +41,7 @@ const OVERS: [(&str, Aggregation); 5] = [
     ("never", Aggregation::Never),
 ];
 
-/// How two values are compared or joined.
+/// Binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     #[allow(missing_docs)]
@@ -66,7 +66,7 @@ pub enum Operator {
     Minus,
 }
 
-/// Each operator with its sign and how tightly it binds.
+/// Operators with their token and precedence.
 const OPERATORS: [(&str, Operator, u8); 10] = [
     ("or", Operator::Or, 1),
     ("and", Operator::And, 2),
@@ -80,46 +80,46 @@ const OPERATORS: [(&str, Operator, u8); 10] = [
     ("-", Operator::Minus, 4),
 ];
 
-/// An expression.
+/// Expression.
 #[derive(Clone, Debug)]
 pub enum Expr {
-    /// A number.
+    /// Number.
     Number(i64),
-    /// A text in quotes.
+    /// Quoted text.
     Text(Rc<str>),
-    /// The opposite.
+    /// Negation.
     Not(Box<Expr>),
-    /// Two values and what is done with them.
+    /// Binary operation.
     Binary(Operator, Box<Expr>, Box<Expr>),
-    /// A function and its arguments.
+    /// Call of a function.
     Call(&'static Function, Rc<[Rc<str>]>),
-    /// A value over time: its place in [`Expressions::over`].
+    /// Aggregation over time: its index in [`Expressions::over`].
     Over(usize),
 }
 
-/// The values over time that the expressions of one step ask for.
+/// Aggregations over time in the expressions of one step.
 #[derive(Clone, Debug, Default)]
 pub struct Expressions {
-    /// Each with how it becomes one value.
+    /// Aggregations with their inner expressions.
     pub over: Vec<(Aggregation, Expr)>,
 }
 
-/// What is wrong with an expression.
+/// Error of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExprError {
-    /// A word or sign that does not belong here; empty at the end.
+    /// Unexpected token; empty at the end.
     Unexpected(String),
-    /// There is no function of this name; the nearest one.
+    /// Unknown function, with the nearest name.
     NoFunction(String, Option<&'static str>),
-    /// A function takes another number of arguments.
+    /// Wrong number of arguments.
     Arguments(&'static str, &'static str),
-    /// A function that knows only the present stands in a value over time.
+    /// Function of the present state in an aggregation over time.
     OnlyNow(&'static str),
-    /// One value over time stands in another.
+    /// Nested aggregation over time.
     Nested,
-    /// Too deep.
+    /// Nesting too deep.
     TooDeep,
-    /// Too long, or too many values over time in one step.
+    /// Too many tokens, or too many aggregations in one step.
     TooLong,
 }
 
@@ -144,7 +144,7 @@ impl fmt::Display for Token {
 
 const SIGNS: [&str; 11] = ["==", "!=", "<=", ">=", "<", ">", "+", "-", "(", ")", ","];
 
-/// Names of objects are words: they contain hyphens, dots, slashes and colons.
+/// Splits an expression into tokens. Names of objects are words: they contain hyphens, dots, slashes and colons.
 fn tokens(text: &str) -> Result<Vec<Token>, ExprError> {
     let mut all = Vec::new();
     let mut rest = text.trim_start();
@@ -186,19 +186,19 @@ struct Reader<'t> {
 }
 
 impl Expressions {
-    /// Reads an expression whose value over time is asked for; its place.
+    /// Parses an expression to aggregate over time; returns its index.
     pub fn read_over(&mut self, over: Aggregation, text: &str) -> Result<usize, ExprError> {
         let expr = self.whole(text, true)?;
         self.over.push((over, expr));
         Ok(self.over.len() - 1)
     }
 
-    /// Reads an expression.
+    /// Parses an expression.
     pub fn read(&mut self, text: &str) -> Result<Expr, ExprError> {
         self.whole(text, false)
     }
 
-    /// Reads a text to its end; `within`: its own value is asked for over time.
+    /// Parses a whole text; `within` is set if its own value is aggregated over time.
     fn whole(&mut self, text: &str, within: bool) -> Result<Expr, ExprError> {
         let tokens = tokens(text)?;
         if tokens.len() > MAX_TOKENS || !within && self.over.len() > MAX_OVER {
@@ -265,7 +265,7 @@ impl Reader<'_> {
         Ok(left)
     }
 
-    /// `not` and values over time take what binds at least as tightly as a comparison.
+    /// Parses `not` and aggregations, whose operand binds at least as tightly as a comparison.
     fn unary(&mut self) -> Result<Expr, ExprError> {
         let Some(token) = self.tokens.get(self.at) else {
             return Err(self.unexpected());
@@ -297,7 +297,7 @@ impl Reader<'_> {
                 return Err(ExprError::Nested);
             }
             self.at += 1;
-            // `max(pods(web)) == 4` compares the largest; `never ready(web) < 2` looks for what is never so.
+            // `max(pods(web)) == 4` compares the maximum; `never ready(web) < 2` aggregates the comparison.
             let largest = matches!(over, Aggregation::Max | Aggregation::Min);
             let inner = if largest {
                 self.unary()?

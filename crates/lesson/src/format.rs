@@ -1,4 +1,4 @@
-//! What a lesson is made of.
+//! Data model of a lesson.
 
 use super::expr::{Expr, Expressions};
 use super::history::{ObservedHistory, Value};
@@ -7,24 +7,24 @@ use controller_runtime::cluster::ClusterConfig;
 use std::rc::Rc;
 use views::view::View;
 
-/// A language that lessons are written in; what has no Chinese text is shown in English.
+/// Language of lessons; missing Chinese texts are shown in English.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tongue {
-    /// `en`
+    /// Language `en`.
     English,
-    /// `zh`
+    /// Language `zh`.
     Chinese,
 }
 
-/// A part of a text.
+/// Part of a text.
 #[derive(Clone, Debug)]
 pub(super) enum CaptionPiece {
     Plain(Rc<str>),
-    /// `{{ expression }}`
+    /// Placeholder, `{{ expression }}`.
     Hole(Expr),
 }
 
-/// A text in both languages, with values to be filled in.
+/// Text in both languages, with placeholders.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
     pub(super) en: Vec<CaptionPiece>,
@@ -32,12 +32,12 @@ pub struct Text {
 }
 
 impl Text {
-    /// Whether nothing is said.
+    /// Returns true if the text is empty.
     pub fn is_empty(&self) -> bool {
         self.en.is_empty()
     }
 
-    /// The text with its values filled in.
+    /// Returns the text with its placeholders filled in.
     pub fn say(&self, tongue: Tongue, history: &ObservedHistory, sim: &Sim) -> String {
         let pieces = if tongue == Tongue::Chinese && !self.zh.is_empty() {
             &self.zh
@@ -51,7 +51,7 @@ impl Text {
         pieces.collect()
     }
 
-    /// The text where it has no values to be filled in, as titles.
+    /// Returns a text without placeholders, such as a title.
     pub fn plain(&self, tongue: Tongue) -> String {
         let pieces = if tongue == Tongue::Chinese && !self.zh.is_empty() {
             &self.zh
@@ -70,7 +70,7 @@ impl Text {
             .collect()
     }
 
-    /// The expressions that are filled in.
+    /// Returns the expressions of the placeholders.
     pub fn holes(&self) -> impl Iterator<Item = &Expr> {
         self.en.iter().chain(&self.zh).filter_map(|piece| {
             if let CaptionPiece::Hole(expr) = piece {
@@ -81,102 +81,102 @@ impl Text {
         })
     }
 
-    /// Whether it has a Chinese text.
+    /// Returns true if the text is empty or has a Chinese version.
     pub fn is_translated(&self) -> bool {
         self.en.is_empty() || !self.zh.is_empty()
     }
 }
 
-/// A lesson.
+/// Parsed lesson.
 #[derive(Clone, Debug)]
 pub struct Lesson {
     /// Its name.
     pub title: Text,
-    /// One sentence.
+    /// Summary in one sentence.
     pub summary: Text,
-    /// The cluster before the first step.
+    /// Cluster before the first step.
     pub cluster: ClusterConfig,
-    /// Draws names and uids.
+    /// Seed of names and uids.
     pub seed: u64,
-    /// The steps.
+    /// Steps.
     pub steps: Vec<LessonStep>,
 }
 
-/// One step: what is said, played, asked and to be done.
+/// Step of a lesson.
 #[derive(Clone, Debug)]
 pub struct LessonStep {
-    /// What is said.
+    /// Caption.
     pub say: Text,
-    /// The object to look at.
+    /// Object to select.
     pub look: Option<Rc<str>>,
-    /// The diagram to look at.
+    /// Diagram to show.
     pub view: Option<&'static View>,
-    /// The control loop whose code is pointed to.
+    /// Controller whose pseudo-code is highlighted.
     pub control_loop: Option<&'static str>,
-    /// What is played.
+    /// Actions to play.
     pub actions: Rc<[scenario::ScenarioStep]>,
-    /// What is to be predicted before it is played.
+    /// Question to answer before the actions are played.
     pub predict: Option<Predict>,
-    /// What is to be done after it was played.
+    /// Task to complete after the actions were played.
     pub task: Option<LessonTask>,
-    /// What only the presenter reads.
+    /// Notes for the presenter.
     pub notes: Text,
-    /// What its captions claim, and is checked when the lesson is.
+    /// Claims of the captions, verified by the check.
     pub expect: Vec<Expr>,
-    /// Values over time that its expressions ask for.
+    /// Aggregations over time of the step's expressions.
     pub over: Rc<Expressions>,
 }
 
-/// A question about what the step will do.
+/// Question about the outcome of the step.
 #[derive(Clone, Debug)]
 pub struct Predict {
-    /// The question.
+    /// Question text.
     pub ask: Text,
-    /// How it is answered.
+    /// Possible answers.
     pub answer: Answers,
-    /// What is said after it was played.
+    /// Explanation shown afterwards.
     pub because: Text,
 }
 
-/// How a question is answered.
+/// Answers to a question.
 #[derive(Clone, Debug)]
 pub enum Answers {
-    /// By one of these; the right one is whose condition holds after the step.
+    /// Choices; the right one is the one whose condition holds after the step.
     Choices(Vec<Choice>),
-    /// By a number, which the expression comes to after the step.
+    /// Number, the value of the expression after the step.
     Number(Expr),
 }
 
-/// One of the answers to choose from.
+/// Choice among the answers.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The answer.
+    /// Text of the answer.
     pub say: Text,
-    /// When it is right.
+    /// Condition under which the answer is right.
     pub when: Expr,
 }
 
-/// Something to do.
+/// Task of a step.
 #[derive(Clone, Debug)]
 pub struct LessonTask {
-    /// What is to be reached.
+    /// Goal text.
     pub goal: Text,
-    /// When it is reached.
+    /// Condition of completion.
     pub check: Rc<Expr>,
-    /// What helps, one after the other.
+    /// Hints, shown one after the other.
     pub hints: Vec<Text>,
-    /// The object whose Why helps.
+    /// Object whose Why panel helps.
     pub about: Option<Rc<str>>,
-    /// A way to do it.
+    /// Solution.
     pub solution: Rc<[scenario::ScenarioStep]>,
-    /// Another way.
+    /// Alternative solution.
     pub alternative: Rc<[scenario::ScenarioStep]>,
-    /// What does not do it.
+    /// Actions that do not complete the task.
     pub wrong: Rc<[scenario::ScenarioStep]>,
 }
 
 impl Predict {
-    /// The right answer once the step was played: the place of a choice, or a number.
+    /// Returns the right answer after the step was played: the index of a choice, or a number.
     pub fn right(&self, history: &ObservedHistory, sim: &Sim) -> Option<i64> {
         match &self.answer {
             Answers::Choices(choices) => choices

@@ -1,4 +1,4 @@
-//! What a lesson can ask about a cluster: one entry each. The document of the format lists them.
+//! Functions of the expression language, one entry each. The format's document lists them.
 
 use super::history::{ObservedHistory, Value};
 use apiserver::journal::Record;
@@ -16,9 +16,9 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-/// The namespace of names without one.
+/// Namespace of names without one.
 const NAMESPACE: &str = "default";
-/// The kinds that a name without a kind may mean, in this order.
+/// Kinds that a name without a kind may refer to, in this order.
 const NAMED: [Kind; 10] = [
     Kind::Deployment,
     Kind::StatefulSet,
@@ -32,21 +32,21 @@ const NAMED: [Kind; 10] = [
     Kind::Node,
 ];
 
-/// A function of the expressions.
+/// Function of the expression language.
 pub struct Function {
     /// Its name.
     pub name: &'static str,
-    /// How it is written.
+    /// Signature.
     pub usage: &'static str,
-    /// What it gives.
+    /// Description of the result.
     pub about: &'static str,
-    /// It asks what the journal does not tell: it cannot stand in a value over time.
+    /// True if the function needs the present state rather than the journal: it cannot be aggregated over time.
     pub only_now: bool,
-    /// What it comes to; the simulation is there if it is asked about the present.
+    /// Implementation; the simulation is given when the present is evaluated.
     pub run: Run,
 }
 
-/// Computes a function from the history and its arguments; the simulation is given where the present is asked about.
+/// Evaluates a function on the history and its arguments; the simulation is given when the present is evaluated.
 type Run = fn(&ObservedHistory, Option<&Sim>, &[Rc<str>]) -> Value;
 
 impl fmt::Debug for Function {
@@ -56,7 +56,7 @@ impl fmt::Debug for Function {
 }
 
 impl Function {
-    /// How many arguments it takes: those in brackets can be left out.
+    /// Returns the number of arguments: those in brackets are optional.
     pub fn arguments(&self) -> RangeInclusive<usize> {
         let inner = self
             .usage
@@ -72,12 +72,12 @@ impl Function {
     }
 }
 
-/// A function by its name.
+/// Returns the function of a name.
 pub fn find(name: &str) -> Option<&'static Function> {
     ALL.iter().find(|function| function.name == name)
 }
 
-/// The function whose name is nearest to a word.
+/// Returns the function whose name is nearest to a word, within two edits.
 pub fn nearest(word: &str) -> Option<&'static str> {
     let near = ALL
         .iter()
@@ -108,7 +108,7 @@ const fn now(name: &'static str, usage: &'static str, about: &'static str, run: 
     }
 }
 
-/// All of them.
+/// All functions.
 pub const ALL: &[Function] = &[
     function(
         "replicas",
@@ -423,13 +423,13 @@ pub const ALL: &[Function] = &[
     ),
 ];
 
-/// The words of a command line, without its signs.
+/// Returns the words of a command line, without punctuation.
 fn words_of(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && !"-_./:=".contains(c))
         .filter(|word| !word.is_empty())
 }
 
-/// `a.b.0` and `a[b.c/d]` as keys and places.
+/// Splits `a.b.0` and `a[b.c/d]` into keys and indexes.
 fn field_steps(path: &str) -> Vec<&str> {
     let mut steps = Vec::new();
     for (at, part) in path.split('[').enumerate() {
@@ -444,7 +444,7 @@ fn field_steps(path: &str) -> Vec<&str> {
     steps
 }
 
-/// Whether a line describes an object: `describe pod web-0`, `describe pod/web-0`.
+/// Returns true if a line describes an object: `describe pod web-0`, `describe pod/web-0`.
 fn describes(line: &str, object: &Object) -> bool {
     let mut words = words_of(line)
         .skip_while(|word| *word != "describe")
@@ -461,12 +461,12 @@ fn describes(line: &str, object: &Object) -> bool {
 }
 
 impl ObservedHistory {
-    /// What a person entered, in the console or otherwise.
+    /// Returns the person's command lines, from the console and elsewhere.
     fn lines(&self) -> impl Iterator<Item = &Str> {
         self.commands.iter().chain(&self.entered)
     }
 
-    /// The object that a word means: `web`, `pod/web-0`, `deploy/web`.
+    /// Returns the object that a word refers to: `web`, `pod/web-0`, `deploy/web`.
     pub fn find(&self, word: &str) -> Option<&Rc<Object>> {
         match word.split_once('/') {
             Some((kind, name)) => {
@@ -494,7 +494,7 @@ impl ObservedHistory {
         }
     }
 
-    /// The object of a kind that a word means where nothing else can be meant.
+    /// Returns the object of a fixed kind that a word refers to.
     fn named(&self, kind: Kind, word: &str) -> Option<&Rc<Object>> {
         match word.contains('/') {
             true => self.find(word).filter(|object| object.kind == kind),
@@ -513,7 +513,7 @@ impl ObservedHistory {
             .map(|(_, object)| object)
     }
 
-    /// The uids that own the Pods of an object: its own, and those of its ReplicaSets.
+    /// Returns the uids that own the Pods of an object: its own, and those of its ReplicaSets and Jobs.
     fn owners(&self, object: &Object) -> Vec<Uid> {
         let sets = self
             .of_kind(Kind::ReplicaSet)
@@ -576,7 +576,7 @@ impl ObservedHistory {
             _ => None,
         };
         let value = object.to_value();
-        // What was changed is not seen yet by the loop: nothing is updated to it.
+        // The controller has not observed the change yet, so no Pod is updated.
         let observed = value
             .pointer("/status/observedGeneration")
             .and_then(Json::as_i64);
@@ -645,7 +645,7 @@ impl ObservedHistory {
         slices.map(ready).sum::<usize>() as i64
     }
 
-    /// How many of the objects are of a kind, of a workload, or have a name.
+    /// Counts the objects of a kind, of a workload, or with a name.
     fn changed(&self, objects: &[Rc<Object>], word: &str) -> Value {
         let number = |count: usize| Value::Number(count as i64);
         if let Some((kind, name)) = word.split_once('/') {

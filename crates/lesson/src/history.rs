@@ -1,7 +1,7 @@
-//! What the cluster is like and what has happened to it since a step of a lesson began, read from the journal.
+//! State of the cluster and its history since a step of a lesson began, read from the journal.
 //!
-//! Every instant of the journal is read once, whole and in order, however the clock was sliced: values over time do not depend on when
-//! they are asked for.
+//! Every instant of the journal is processed once, completely and in order, however the clock was sliced: aggregations over time do not
+//! depend on when they are evaluated.
 
 use super::expr::{Aggregation, Expr, Expressions, Operator};
 use apiserver::Actor;
@@ -11,27 +11,27 @@ use k8s_model::{Kind, Object, ObjectRef, Str, Time};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What an expression comes to.
+/// Value of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// What is asked about does not exist.
+    /// Missing value: the object does not exist.
     Nothing,
-    /// A number.
+    /// Number.
     Number(i64),
-    /// A text.
+    /// Text.
     Text(Str),
-    /// Whether something is so.
+    /// Boolean.
     Truth(bool),
 }
 
 impl Value {
-    /// Whether it is the truth value true.
+    /// Returns true for the boolean true.
     pub fn is_true(&self) -> bool {
         *self == Value::Truth(true)
     }
 }
 
-/// As it is written into a caption; truth values and what does not exist are not.
+/// Formats a value for a caption; booleans and missing values are never shown.
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -43,59 +43,59 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// What came of a value over time so far.
+/// Intermediate result of an aggregation.
 #[derive(Clone, Debug)]
 struct Slot {
     value: Value,
-    /// When it became that.
+    /// Time of the last change.
     at: Time,
 }
 
-/// The cluster as the journal has it, and what has happened since a step began.
+/// State of the cluster from the journal, and its history since a step began.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedHistory {
     /// Objects by key, without Events.
     pub objects: BTreeMap<ObjectRef, Rc<Object>>,
-    /// Objects that were created since the step began.
+    /// Objects created since the step began.
     pub created: Vec<Rc<Object>>,
-    /// Objects that are gone since the step began, as they were last.
+    /// Objects deleted since the step began, in their last version.
     pub deleted: Vec<Rc<Object>>,
-    /// The commands that the journal has of a person since the step began, or since its task did.
+    /// Person's commands in the journal since the step, or its task, began.
     pub commands: Vec<Str>,
-    /// What a person entered in the console meanwhile, also what only looks.
+    /// Console input since then, including commands that only read.
     pub entered: Vec<Str>,
-    /// What a person looked at since the step began.
+    /// Objects selected by the person since the step began.
     pub looked: Vec<ObjectRef>,
-    /// When the step began.
+    /// Start time of the step.
     pub began: Time,
-    /// The instant up to which the journal has been read.
+    /// Instant up to which the journal has been processed.
     pub now: Time,
-    /// Entries read.
+    /// Number of journal entries processed.
     read: usize,
-    /// Entries there were when the step began.
+    /// Number of journal entries at the start of the step.
     first: usize,
     slots: Vec<Slot>,
     over: Rc<Expressions>,
     goal: Option<Goal>,
 }
 
-/// What a task is to reach, looked at after every instant.
+/// Goal of a task, evaluated after every instant.
 #[derive(Clone, Debug)]
 struct Goal {
     check: Rc<Expr>,
-    /// When the task began, and how many entries there were.
+    /// Start time of the task, and number of entries then.
     since: Time,
     first: usize,
     reached: bool,
 }
 
 impl ObservedHistory {
-    /// Entries of the journal there were when the step began.
+    /// Returns the number of journal entries at the start of the step.
     pub fn first(&self) -> usize {
         self.first
     }
 
-    /// A step begins now.
+    /// Begins a step.
     pub fn begin(&mut self, sim: &Sim, over: Rc<Expressions>) {
         self.fold(sim.journal(), sim.now(), true);
         self.first = self.read;
@@ -111,7 +111,7 @@ impl ObservedHistory {
         self.take();
     }
 
-    /// A task begins now: what was entered before was the script's, or does not count.
+    /// Begins a task: earlier input belongs to the script, or does not count.
     pub fn ask(&mut self, sim: &Sim, check: Rc<Expr>) {
         (self.commands, self.entered) = Default::default();
         self.goal = Some(Goal {
@@ -123,7 +123,7 @@ impl ObservedHistory {
         self.look_at_goal(Some(sim));
     }
 
-    /// Whether the task that began was ever done since; what only the present tells is asked now.
+    /// Returns true if the task was completed at any time since it began; functions of the present are evaluated now.
     pub fn is_reached(&mut self, sim: &Sim) -> bool {
         self.look_at_goal(Some(sim));
         self.goal.as_ref().is_some_and(|goal| goal.reached)
@@ -143,12 +143,12 @@ impl ObservedHistory {
         }
     }
 
-    /// A value over time so far, and when it became that.
+    /// Returns the result of an aggregation so far, and the time of its last change.
     pub fn over(&self, at: usize) -> Option<(&Value, Time)> {
         self.slots.get(at).map(|slot| (&slot.value, slot.at))
     }
 
-    /// The history as it was after so many entries, of which `began.1` were there at its beginning.
+    /// Builds the history up to `to` for a step that began at `began.0`, with `began.1` entries in the journal.
     pub fn of(
         journal: Journal<'_>,
         began: (Time, usize),
@@ -165,17 +165,17 @@ impl ObservedHistory {
         history
     }
 
-    /// Reads on to another end of the same journal.
+    /// Processes the same journal further, up to another end.
     pub fn read_on(&mut self, journal: Journal<'_>, to: Time) {
         self.fold(journal, to, true);
     }
 
-    /// What an expression comes to, where it does not ask what only the present tells.
+    /// Evaluates an expression without functions of the present.
     pub fn value_then(&self, expr: &Expr) -> Value {
         self.eval(expr, None)
     }
 
-    /// Reads the journal again from its beginning: it is another one, up to an instant.
+    /// Processes a journal again from its beginning, since it is another one, up to an instant.
     pub fn reread(&mut self, sim: &Sim) {
         let journal = sim.journal();
         let first = self.first.min(journal.len());
@@ -201,12 +201,12 @@ impl ObservedHistory {
         self.advance(sim, false);
     }
 
-    /// Whether the journal is shorter than what has been read of it.
+    /// Returns true if the journal is shorter than the processed part.
     pub fn is_ahead_of(&self, sim: &Sim) -> bool {
         self.read > sim.journal().len()
     }
 
-    /// Reads what has happened. An instant that may not be over yet is read with `through`, at the end of a step.
+    /// Processes new journal entries. An instant that may not be over yet is included only with `through`, at the end of a step.
     pub fn advance(&mut self, sim: &Sim, through: bool) {
         self.fold(sim.journal(), sim.now(), through);
     }
@@ -235,12 +235,12 @@ impl ObservedHistory {
                         _ => drop(self.objects.insert(object.key(), object.clone())),
                     }
                 }
-                // The commands of the script come before the task.
-                Record::Command(line)
-                    if entry.actor == Actor::USER
-                        && self.goal.as_ref().is_none_or(|goal| self.read > goal.first) =>
+                // The commands of the script precede the task.
+                _ if entry.is_command()
+                    && entry.actor == Actor::USER
+                    && self.goal.as_ref().is_none_or(|goal| self.read > goal.first) =>
                 {
-                    self.commands.push(line.clone());
+                    self.commands.extend(entry.command_line().map(Str::from));
                 }
                 _ => {}
             }
@@ -251,7 +251,7 @@ impl ObservedHistory {
         self.now = self.now.max(to);
     }
 
-    /// Reads the values over time at the instant that has been read.
+    /// Updates the aggregations at the instant just processed.
     fn take(&mut self) {
         let over = self.over.clone();
         for (at, (over, expr)) in over.over.iter().enumerate() {
@@ -291,12 +291,12 @@ impl ObservedHistory {
         self.look_at_goal(None);
     }
 
-    /// What an expression comes to, now and over what has been read.
+    /// Evaluates an expression, on the present and on the processed history.
     pub fn value(&self, sim: &Sim, expr: &Expr) -> Value {
         self.eval(expr, Some(sim))
     }
 
-    /// Whether an expression holds.
+    /// Returns true if an expression holds.
     pub fn holds(&self, sim: &Sim, expr: &Expr) -> bool {
         self.value(sim, expr).is_true()
     }
@@ -322,7 +322,7 @@ impl ObservedHistory {
         }
     }
 
-    /// Whether an expression can still come to hold: a value that must always have been so, and was not once, never will.
+    /// Returns true if an expression can still hold in the future: an `always` that failed once never will.
     pub fn can_hold(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Binary(Operator::And, left, right) => self.can_hold(left) && self.can_hold(right),
@@ -338,7 +338,7 @@ impl ObservedHistory {
         }
     }
 
-    /// When the first value over time within an expression became what it is.
+    /// Returns the time of the last change of the first aggregation within an expression.
     pub fn since(&self, expr: &Expr) -> Option<Time> {
         match expr {
             Expr::Over(at) => self.slots.get(*at).map(|slot| slot.at),
@@ -360,7 +360,7 @@ fn join(operator: Operator, left: Value, right: Value) -> Value {
         }
         (Plus | Minus, ..) => return Value::Nothing,
         (And | Or, _, right) => right.is_true(),
-        // What does not exist equals nothing, and differs from everything.
+        // A missing value equals nothing, and differs from everything.
         (Equal, Value::Nothing, _) | (Equal, _, Value::Nothing) => false,
         (Equal, left, right) => left == right,
         (Unequal, left, right) => left != right || *left == Value::Nothing,

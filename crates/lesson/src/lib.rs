@@ -1,12 +1,12 @@
 //! Lessons: a scenario told step by step, with predictions that the engine answers and tasks that check themselves.
 //!
-//! `read` makes a lesson (`format`) of a file, `expr` and `functions` of what it asks about the cluster, `history` answers that from the journal, `script` plays
-//! the actions of a step, and `check` plays a whole lesson natively. The format is described in `docs/lesson-format.md`.
+//! `read` parses a lesson (`format`), `expr` and `functions` are its expression language, `history` evaluates that on the journal,
+//! `script` plays the actions of a step, and `check` plays a whole lesson natively. The format is described in `docs/lesson-format.md`.
 //!
 //! # Adding a lesson
 //!
 //! (its own file and a line in `src/library.rs`): `static/lessons/<name>.yaml`, as `docs/lesson-format.md` describes; its title is also a
-//! message. A new question that lessons may ask is an entry in `src/functions.rs` and a row in the document.
+//! message. A new function for lessons is an entry in `src/functions.rs` and a row in the document.
 
 pub mod check;
 pub mod expr;
@@ -23,7 +23,7 @@ pub use read::{is_lesson, parse};
 
 use std::collections::BTreeSet;
 
-/// A manifest with another one put to it, which takes the place of the objects that both name.
+/// Appends a manifest to another, replacing the objects that are in both.
 pub fn merge(text: &str, other: &str) -> String {
     let names = |text: &[u8]| -> BTreeSet<String> {
         let name = |value: &serde_json::Value| {

@@ -1,24 +1,24 @@
-//! The lessons of the page, in the order in which they are taken. Each is a file of `static/lessons`, loaded when it is opened.
+//! Lessons of the page, in their order. Each is a file of `static/lessons`, loaded on demand.
 
 use i18n::{Constant, msg};
 
-/// A lesson of the page.
+/// Lesson of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct LibraryEntry {
-    /// The name of its file, and of links to it.
+    /// Name of its file, used in links.
     pub name: &'static str,
-    /// Its title, as the file has it.
+    /// Title, as in the file.
     pub title: Constant,
 }
 
-/// The same entry, by its name.
+/// Compares entries by name.
 impl PartialEq for LibraryEntry {
     fn eq(&self, other: &LibraryEntry) -> bool {
         self.name == other.name
     }
 }
 
-/// All of them.
+/// All lessons.
 pub const ALL: &[LibraryEntry] = &[
     LibraryEntry {
         name: "control-loop",
@@ -86,12 +86,12 @@ pub const ALL: &[LibraryEntry] = &[
     },
 ];
 
-/// The lesson that is taken after one of a name; none after the last.
+/// Returns the lesson after one of a name; `None` after the last.
 pub fn after(name: &str) -> Option<&'static LibraryEntry> {
     ALL.iter().skip_while(|entry| entry.name != name).nth(1)
 }
 
-/// The lesson of a name.
+/// Returns the lesson of a name.
 pub fn named(name: &str) -> Option<&'static LibraryEntry> {
     ALL.iter().find(|entry| entry.name == name)
 }

@@ -1,4 +1,4 @@
-//! The text of a lesson to a lesson, or to what is wrong with it and on which line.
+//! Parser of lessons, which reports errors with their lines.
 
 use super::expr::{Expr, ExprError, Expressions};
 use super::format::{Answers, CaptionPiece, Choice, Lesson, LessonStep, LessonTask, Predict, Text};
@@ -10,57 +10,57 @@ use kubectl::distance;
 use serde_json::{Map, Value as Json};
 use std::rc::Rc;
 
-/// The version of the format.
+/// Version of the format.
 pub const VERSION: i64 = 1;
-/// Steps of one lesson.
+/// Maximum number of steps of a lesson.
 const MAX_STEPS: usize = 200;
 
-/// What is wrong with a lesson.
+/// Error in a lesson.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// It is not YAML, or not a scenario's cluster or action: in their words.
+    /// Error of the YAML parser, or of a scenario's cluster or action, in its words.
     Text(String),
-    /// A field is missing.
+    /// Missing field.
     Missing(&'static str),
-    /// There is no such field here; the nearest one.
+    /// Unknown field, with the nearest name.
     Unknown(String, Option<&'static str>),
-    /// Another type is expected: `text`, `list`, `number`.
+    /// Wrong type; the expected one: `text`, `list`, `number`.
     Type(&'static str),
-    /// The version of the format is another one.
+    /// Unsupported version of the format.
     Version,
-    /// There is no such diagram.
+    /// Unknown diagram.
     NoView(String),
-    /// There is no such control loop.
+    /// Unknown controller.
     NoLoop(String),
-    /// A question needs two answers or more, or a number.
+    /// Question with fewer than two choices and no number.
     NoAnswers,
     /// Too many steps.
     TooLong,
-    /// A field stands twice in one mapping.
+    /// Duplicate field of a mapping.
     Repeated(String),
-    /// A second document follows.
+    /// Second document.
     Second,
-    /// A value in a text has no end.
+    /// Unterminated placeholder.
     OpenHole,
-    /// What a step plays lasts too long.
+    /// Actions that take too long.
     Lasts,
-    /// An expression is wrong.
+    /// Invalid expression.
     Expression(ExprError),
 }
 
-/// What is wrong, and where.
+/// Error with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LessonError {
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// The field.
+    /// Path of the field.
     pub path: String,
-    /// What is wrong with it.
+    /// Error.
     pub problem: Problem,
 }
 
 impl LessonError {
-    /// In words.
+    /// Returns the error as a message.
     pub fn message(&self) -> Message {
         let what = match &self.problem {
             Problem::Text(text) => Message::state(text),
@@ -98,7 +98,7 @@ impl LessonError {
     }
 }
 
-/// What is wrong with an expression, in words.
+/// Returns the error of an expression as a message.
 pub fn of_expression(error: &ExprError) -> Message {
     match error {
         ExprError::Unexpected(token) if token.is_empty() => msg::lesson_expression_ends(),
@@ -113,7 +113,7 @@ pub fn of_expression(error: &ExprError) -> Message {
     }
 }
 
-/// Whether a text is a lesson: its first field says so.
+/// Returns true if a text is a lesson, by its first field.
 pub fn is_lesson(text: &str) -> bool {
     let mut lines = text
         .trim_start_matches('\u{feff}')
@@ -123,7 +123,7 @@ pub fn is_lesson(text: &str) -> bool {
     lines.next().is_some_and(|line| line.starts_with("lesson:"))
 }
 
-/// Reads a lesson; all that is wrong with it otherwise.
+/// Parses a lesson; returns all errors if there are any.
 pub fn parse(text: &str) -> Result<Lesson, Vec<LessonError>> {
     let read = manifest::parse(text.as_bytes());
     if let Some(fault) = read.diagnostics.first() {
@@ -149,7 +149,7 @@ pub fn parse(text: &str) -> Result<Lesson, Vec<LessonError>> {
             problem,
         })
         .collect();
-    // In a manifest the last of equal fields counts; here it would be a step of which half is lost.
+    // In a manifest the last of duplicate fields counts; here half of a step would be lost.
     faults.extend(
         manifest::repeated(text.as_bytes()).map(|(line, key)| LessonError {
             line,
@@ -169,25 +169,25 @@ pub fn parse(text: &str) -> Result<Lesson, Vec<LessonError>> {
     }
 }
 
-/// Reads values and notes what is wrong with them.
+/// Reader of values that collects errors.
 #[derive(Default)]
 struct Reader {
     faults: Vec<(String, Problem)>,
-    /// The expressions of the step that is read.
+    /// Expressions of the current step.
     over: Expressions,
 }
 
-/// The fields of a lesson. `static/lesson.schema.json` has these and those below (`tests/lesson_schema.rs`).
+/// Fields of a lesson. `static/lesson.schema.json` has these and those below (`tests/command/lesson_schema.rs`).
 pub const LESSON: &[&str] = &["lesson", "title", "summary", "cluster", "seed", "steps"];
-/// Of a step.
+/// Fields of a step.
 pub const STEP: &[&str] = &[
     "say", "look", "view", "loop", "do", "predict", "task", "notes", "expect",
 ];
-/// Of a question.
+/// Fields of a question.
 pub const PREDICT: &[&str] = &["ask", "choices", "number", "because"];
-/// Of an answer to choose.
+/// Fields of a choice.
 pub const CHOICE: &[&str] = &["say", "if"];
-/// Of a task.
+/// Fields of a task.
 pub const TASK: &[&str] = &[
     "goal",
     "check",
@@ -197,7 +197,7 @@ pub const TASK: &[&str] = &[
     "alternative",
     "wrong",
 ];
-/// Of a text.
+/// Fields of a text.
 pub const TEXT: &[&str] = &["en", "zh"];
 
 impl Reader {
@@ -205,7 +205,7 @@ impl Reader {
         self.faults.push((path.to_owned(), problem));
     }
 
-    /// The fields of a mapping, of which no others are known than these.
+    /// Returns a mapping, after checking that it has only known fields.
     fn fields<'v>(
         &mut self,
         value: &'v Json,
@@ -478,7 +478,7 @@ impl Reader {
             .unwrap_or_default()
     }
 
-    /// A text, or one for each language.
+    /// Reads a text, or one per language.
     fn read_text(&mut self, value: &Json, path: &str) -> Text {
         if let Some(text) = value.as_str() {
             return Text {

@@ -1,18 +1,18 @@
-//! The actions of a step, played on the clock: in the page's run, and on a copy that knows the answers.
+//! Playback of a step's actions: in the page's run, and on a copy that determines the answers.
 
 use super::expr::Expressions;
 use super::history::ObservedHistory;
-use actions::{Command, WaitingCommands};
+use actions::{Action, WaitingCommands};
 use cluster::Sim;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
 use scenario::{ScenarioStep, Wait, quiet_until, resolve};
 use std::rc::Rc;
 
-/// What a step plays lasts at most so long.
+/// Maximum duration of a step's actions.
 pub const LONGEST: Time = Time(1_800 * SECOND);
 
-/// How far the actions have been played.
+/// Position of the playback in the actions.
 #[derive(Clone, Copy, Debug)]
 pub struct LessonCursor {
     next: usize,
@@ -20,7 +20,7 @@ pub struct LessonCursor {
 }
 
 impl LessonCursor {
-    /// At the first action, at an instant.
+    /// Creates a cursor at the first action.
     pub fn new(now: Time) -> LessonCursor {
         LessonCursor {
             next: 0,
@@ -28,12 +28,12 @@ impl LessonCursor {
         }
     }
 
-    /// Whether all of them have been played.
+    /// Returns true if all actions have been played.
     pub fn ended(&self, actions: &[ScenarioStep]) -> bool {
         self.next >= actions.len()
     }
 
-    /// When the next action is due, as far as is known by now; none after the last.
+    /// Returns the time of the next action, as far as it is known; `None` after the last.
     pub fn due(&self, actions: &[ScenarioStep], sim: &Sim) -> Option<Time> {
         match actions.get(self.next)? {
             ScenarioStep::Wait(Wait::For(span)) => Some(self.began.after(*span)),
@@ -42,12 +42,12 @@ impl LessonCursor {
         }
     }
 
-    /// Goes on to the next action, and says what the one that was due does; a wait does nothing.
-    pub fn take(&mut self, actions: &[ScenarioStep], sim: &Sim) -> Option<Command> {
+    /// Advances to the next action, and returns the one that was due; `None` for a wait.
+    pub fn take(&mut self, actions: &[ScenarioStep], sim: &Sim) -> Option<Action> {
         let action = actions.get(self.next)?;
         (self.next, self.began) = (self.next + 1, sim.now());
         match action {
-            ScenarioStep::Apply(text) => Some(Command::Apply(text.as_str().into())),
+            ScenarioStep::Apply(text) => Some(Action::Apply(text.as_str().into())),
             ScenarioStep::Kubectl { line, .. } => {
                 let line = resolve(line, sim);
                 let line = if line.starts_with("kubectl ") {
@@ -55,22 +55,23 @@ impl LessonCursor {
                 } else {
                     format!("kubectl {line}")
                 };
-                Some(Command::Kubectl(line.into()))
+                Some(Action::Kubectl(line.into()))
             }
-            ScenarioStep::Fault(line) => Some(Command::Fault(resolve(line, sim).into())),
+            // The line was validated when the lesson was parsed.
+            ScenarioStep::Fault(line) => resolve(line, sim).parse().ok().map(Action::Fault),
             ScenarioStep::Wait(_) => None,
         }
     }
 }
 
-/// Actions that are played on a copy of a simulation.
+/// Playback of actions on a copy of a simulation.
 #[derive(Clone, Debug)]
 pub struct Play {
-    /// The copy.
+    /// Copy of the simulation.
     pub sim: Sim,
-    /// What has happened on it.
+    /// History of the copy.
     pub history: ObservedHistory,
-    /// What a command that failed said.
+    /// Message of the first failed command, if any.
     pub failure: Option<String>,
     actions: Rc<[ScenarioStep]>,
     cursor: LessonCursor,
@@ -79,7 +80,7 @@ pub struct Play {
 }
 
 impl Play {
-    /// Begins to play actions on a copy, with the history that a step has so far.
+    /// Begins to play actions on a copy, with the history of a step so far.
     pub fn new(sim: Sim, history: ObservedHistory, actions: Rc<[ScenarioStep]>) -> Play {
         let (cursor, limit) = (LessonCursor::new(sim.now()), sim.now().after(LONGEST.0));
         Play {
@@ -93,7 +94,7 @@ impl Play {
         }
     }
 
-    /// The same from the beginning of a step.
+    /// Begins to play actions on a copy, from the beginning of a step.
     pub fn of_step(
         sim: Sim,
         mut history: ObservedHistory,
@@ -104,7 +105,7 @@ impl Play {
         Play::new(sim, history, actions)
     }
 
-    /// Plays on with a budget of tasks; true at the end.
+    /// Plays on with a budget of tasks; returns true at the end.
     pub fn advance(&mut self, mut budget: usize) -> bool {
         while let Some(due) = self.cursor.due(&self.actions, &self.sim) {
             if self.sim.now() > self.limit {
@@ -122,8 +123,8 @@ impl Play {
                 self.history.advance(&self.sim, false);
                 return false;
             }
-            // Whether it has settled is seen after each instant.
-            // A command that waits looks again when it would, as on the page.
+            // Whether the cluster has settled is checked after each instant.
+            // A waiting command polls at its own times, as on the page.
             let looks = self.waiting.deadline_after(self.sim.now());
             let to = self
                 .sim
@@ -135,14 +136,14 @@ impl Play {
             let went = self.sim.advance(to.min(self.limit.after(1)), budget);
             budget = budget.saturating_sub(went.ran.max(1));
             if went.done && !self.waiting.terminal.is_empty() {
-                self.run(&Command::Poll);
+                self.run(&Action::Poll);
             }
         }
         self.history.advance(&self.sim, true);
         true
     }
 
-    fn run(&mut self, command: &Command) {
+    fn run(&mut self, command: &Action) {
         let answer = actions::run(&mut self.sim, &mut self.waiting, command);
         if answer.failed && self.failure.is_none() {
             self.failure = answer
@@ -151,7 +152,7 @@ impl Play {
             self.failure.get_or_insert_default();
         }
         while self.waiting.goes_on() {
-            actions::run(&mut self.sim, &mut self.waiting, &Command::Poll);
+            actions::run(&mut self.sim, &mut self.waiting, &Action::Poll);
         }
     }
 

@@ -19,7 +19,7 @@ spec:
     spec: {containers: [{name: nginx, image: \"nginx:1.26\"}]}
 ";
 
-/// A lesson of one step, with these lines in it.
+/// Builds a lesson of one step with these lines.
 fn lesson(step: &str) -> String {
     let manifest = DEPLOYMENT.replace('\n', "\n      ");
     format!(
@@ -27,7 +27,7 @@ fn lesson(step: &str) -> String {
     )
 }
 
-/// The same, with one more action at the end of what the step plays.
+/// Builds a lesson of one step with another action at its end.
 fn lesson_after(action: &str, step: &str) -> String {
     lesson(step).replacen(
         "  - wait: settled\n",
@@ -47,7 +47,7 @@ fn flaws(step: &str) -> Vec<Flaw> {
     flaws_of(&lesson(step))
 }
 
-/// What expressions come to after the first step and a rolling update, however it is sliced.
+/// Evaluates expressions after the first step and a rolling update, however it is sliced.
 fn after_update(expressions: &[&str], budget: usize) -> Vec<Value> {
     let text = lesson(&format!(
         "- say: {{en: a, zh: b}}\n  do: [{{kubectl: set image deployment/web nginx=nginx:1.27}}, {{wait: settled}}]\n  expect: {expressions:?}"
@@ -159,7 +159,7 @@ fn the_journal_read_is_the_cluster() {
         }));
         play = Play::of_step(play.sim, play.history, step.actions.clone(), Rc::default());
     }
-    // Read again from its beginning, it says the same about the step.
+    // Reading it again from its beginning gives the same result for the step.
     let mut play = play.finish();
     let (before, created) = (play.history.objects.len(), play.history.deleted.len());
     play.history.reread(&play.sim);
@@ -351,7 +351,7 @@ fn what_a_step_plays_has_an_end() {
 
 #[test]
 fn a_task_is_done_when_it_was_done_at_any_instant() {
-    // During the update there are four Pods for a while, and three again at its end.
+    // During the update there are temporarily four Pods, and three again at its end.
     let passing = "  task:\n    goal: {en: a, zh: b}\n    check: pods(web) == 4\n    solution: [{kubectl: rollout restart deployment/web}, {wait: settled}]";
     assert_eq!(flaws(passing), []);
     let wrong = format!(

@@ -1,7 +1,7 @@
-//! One document's text to JSON values, as `sigs.k8s.io/yaml` makes them.
+//! Conversion of a document's text to JSON values, as in `sigs.k8s.io/yaml`.
 //!
-//! The YAML crate reads YAML 1.2; Kubernetes reads 1.1, where `yes` is a boolean and `0644` is octal.
-//! So plain scalars are looked at again here. Expansion of aliases is bounded by a budget.
+//! The YAML crate implements YAML 1.2; Kubernetes reads 1.1, where `yes` is a boolean and `0644` is octal. So plain scalars are converted
+//! again here. Expansion of aliases is bounded by a budget.
 
 use super::words::TextFault;
 use crate::words;
@@ -12,10 +12,10 @@ use serde_json::{Map, Number, Value};
 use std::cell::Cell;
 use std::fmt;
 
-/// A document that is not read, with the place in its text.
+/// Parse error of a document, with its position in the text.
 #[derive(Debug)]
 pub struct ParseFault {
-    /// What it is.
+    /// Error.
     pub fault: TextFault,
     /// Line in the document, from 1; 0 if unknown.
     pub line: usize,
@@ -23,14 +23,14 @@ pub struct ParseFault {
     pub column: usize,
 }
 
-/// Deepest nesting that is read.
+/// Maximum nesting.
 const DEPTH: usize = 128;
-/// Unclosed brackets that are let through to the scanner, whose work grows with them.
+/// Maximum number of unclosed brackets passed to the scanner, whose cost grows with them.
 const BRACKETS: usize = 512;
 const BAD_KEY: &str = "invalid map key: ";
 const EXCESSIVE: &str = "document contains excessive aliasing";
 
-/// The values of a document: one, or several where JSON objects follow each other.
+/// Returns the values of a document: one, or several for consecutive JSON objects.
 pub fn documents(text: &str) -> Result<Vec<Value>, ParseFault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if open_brackets(text) > BRACKETS {
@@ -68,7 +68,7 @@ fn yaml(text: &str) -> Result<Value, ParseFault> {
     let Some(document) = serde_yaml::Deserializer::from_str(text).next() else {
         return Ok(Value::Null);
     };
-    // Without aliases no document has more nodes or letters than its text.
+    // Without aliases no document has more nodes or characters than its text.
     let budget = Cell::new(text.len() + 200_000);
     Node {
         text,
@@ -78,7 +78,7 @@ fn yaml(text: &str) -> Result<Value, ParseFault> {
     .map_err(|error| fault(&error))
 }
 
-/// Turns an error of the YAML crate into Go's words: the same problem, but lines counted as Go counts them.
+/// Converts an error of the YAML crate to Go's words: the same problem, but with lines counted as in Go.
 fn fault(error: &serde_yaml::Error) -> ParseFault {
     let (line, column) = error.location().map_or((0, 0), |l| (l.line(), l.column()));
     let shown = error.to_string();
@@ -97,7 +97,7 @@ fn fault(error: &serde_yaml::Error) -> ParseFault {
     } else if problem.contains("repetition limit exceeded") || problem.contains(EXCESSIVE) {
         problem = EXCESSIVE.to_owned();
     } else if let Some(at) = shown.find(BAD_KEY) {
-        // What follows may hold any words; Go names no line here.
+        // The rest may contain any words; Go names no line here.
         let end = shown
             .rfind(" at line ")
             .filter(|end| *end > at)
@@ -133,7 +133,7 @@ fn fault(error: &serde_yaml::Error) -> ParseFault {
     }
 }
 
-/// Reads one node into JSON.
+/// Deserializer of one node into JSON.
 #[derive(Clone, Copy)]
 struct Node<'t> {
     text: &'t str,
@@ -151,7 +151,7 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// Whether a piece of the text stands in it without quotes.
+    /// Returns true if a piece of the text is unquoted.
     fn is_plain(&self, piece: &str) -> bool {
         let offset = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         let before = offset
@@ -268,13 +268,13 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Value, A::Error> {
-        // An application tag says nothing in JSON.
+        // An application tag has no meaning in JSON.
         let (_, variant): (serde::de::IgnoredAny, _) = data.variant()?;
         variant.newtype_variant_seed(self)
     }
 }
 
-/// A float as Go prints it in JSON: whole numbers without a point.
+/// Converts a float as Go prints it in JSON: whole numbers without a point.
 fn float(value: f64) -> Option<Value> {
     if value.fract() == 0.0 && value.abs() < 9.0e15 {
         return Some(Value::from(value as i64));
@@ -282,7 +282,7 @@ fn float(value: f64) -> Option<Value> {
     Number::from_f64(value).map(Value::Number)
 }
 
-/// What YAML 1.1 makes of a plain scalar that is only text in YAML 1.2.
+/// Returns the YAML 1.1 value of a plain scalar that is only text in YAML 1.2.
 fn old_scalar(text: &str) -> Option<Value> {
     match text {
         "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Some(Value::Bool(true)),
@@ -312,7 +312,7 @@ fn old_scalar(text: &str) -> Option<Value> {
     None
 }
 
-/// A key as JSON has it.
+/// Returns a key in the form that JSON allows.
 fn key_text(key: &Value) -> Option<String> {
     match key {
         Value::String(text) => Some(text.clone()),
@@ -322,7 +322,7 @@ fn key_text(key: &Value) -> Option<String> {
     }
 }
 
-/// A value as Go writes it with its types: `{{name}}` in a template is a map with a map as its key.
+/// Formats a value as Go prints it with its types: `{{name}}` in a template is a map with a map as its key.
 fn go(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".to_owned(),
@@ -344,7 +344,7 @@ fn go(value: &Value) -> String {
     }
 }
 
-/// `<<: *base`: keys of the base that are not set here.
+/// Merges `<<: *base`: keys of the base that are not set here.
 fn merge(map: &mut Map<String, Value>, value: Value) -> Result<(), &'static str> {
     match value {
         Value::Object(base) => {

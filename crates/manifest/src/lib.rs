@@ -1,8 +1,8 @@
-//! YAML or JSON text to documents and diagnostics; never fails, never panics, always ends soon.
+//! Parser of YAML or JSON text into documents and diagnostics; never fails, never panics, always terminates quickly.
 //!
-//! What kubectl's reader does to text happens here: documents are split at `---` lines, YAML becomes
-//! JSON as `sigs.k8s.io/yaml` makes it, lists are flattened, and what is wrong is told in kubectl's words.
-//! This is the only module that names the YAML crate.
+//! Follows kubectl's reader: documents are split at `---` lines, YAML is converted to JSON as in `sigs.k8s.io/yaml`, lists are flattened,
+//! and errors are reported in kubectl's words.
+//! This is the only module that uses the YAML crate.
 
 mod convert;
 mod locate;
@@ -15,43 +15,43 @@ pub use locate::{locate, repeated};
 pub use split::chunks;
 pub use words::{STDIN, TextFault};
 
-/// The API server takes no larger request.
+/// Maximum size of a document in bytes: the API server accepts no larger request.
 const DOCUMENT_LIMIT: usize = 3 * 1024 * 1024;
-/// Room for a large course's worth of text.
+/// Maximum size of a text in bytes: enough for a large course.
 const TEXT_LIMIT: usize = 16 * 1024 * 1024;
 const DOCUMENT_COUNT_LIMIT: usize = 10_000;
 const DIAGNOSTIC_LIMIT: usize = 100;
 
-/// How bad a diagnostic is.
+/// Severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The document is not used.
+    /// The document is ignored.
     Error,
     /// The document is used, but part of it has no effect.
     Warning,
 }
 
-/// Something to tell about the text.
+/// Problem found in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// What it is.
+    /// Error.
     pub fault: TextFault,
     /// Line in the whole text, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Which document, from 0.
+    /// Index of the document, from 0.
     pub document: usize,
 }
 
-/// One object of the text.
+/// Object of the text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// Which document of the text, from 0; items of one list share it.
+    /// Index of the document in the text, from 0; items of one list share it.
     pub index: usize,
-    /// The object as JSON.
+    /// Object as JSON.
     pub value: Value,
     /// First line of the document in the whole text, from 1.
     pub line: usize,
@@ -59,16 +59,16 @@ pub struct Document {
     pub prefix: String,
 }
 
-/// All that was found in a text.
+/// Result of parsing a text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parsed {
-    /// The objects in order.
+    /// Objects in order.
     pub documents: Vec<Document>,
-    /// What is wrong with the rest.
+    /// Problems in the rest of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads every document of a text. A document with a fault gives a diagnostic and the others are still read.
+/// Parses every document of a text. A faulty document yields a diagnostic and the others are still parsed.
 pub fn parse(text: &[u8]) -> Parsed {
     let (mut reader, mut parsed) = (Reader::default(), Parsed::default());
     while let Some(mut part) = reader.next(text) {
@@ -78,13 +78,13 @@ pub fn parse(text: &[u8]) -> Parsed {
     parsed
 }
 
-/// The first value of a text that is no API object; what is wrong with it otherwise.
+/// Parses the first value of a text that is not an API object; the error is the parser's.
 pub fn value(text: &str) -> Result<Value, String> {
     let values = convert::documents(text).map_err(|parsed| parsed.fault.to_string())?;
     Ok(values.into_iter().next().unwrap_or(Value::Null))
 }
 
-/// Reads a file that no API server gets, such as a scenario: a document of it may be as long as a text.
+/// Parses a file that is not sent to an API server, such as a scenario: a single document may be as long as a text.
 pub fn parse_file(text: &[u8]) -> Parsed {
     let mut parsed = Parsed::default();
     if text.len() > TEXT_LIMIT {
@@ -97,7 +97,7 @@ pub fn parse_file(text: &[u8]) -> Parsed {
     parsed
 }
 
-/// Reads a text one document at a time: no anchor of YAML reaches from one to another, so that each is read for itself.
+/// Incremental parser, one document at a time: YAML anchors do not reach across documents, so each is parsed separately.
 #[derive(Clone, Debug, Default)]
 pub struct Reader {
     cursor: split::Cursor,
@@ -107,7 +107,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// What the next document of the text holds, which must be the same text every time; several objects if it is a list.
+    /// Parses the next document of the text, which must be the same text every time; several objects if it is a list.
     pub fn next(&mut self, text: &[u8]) -> Option<Parsed> {
         if self.over {
             return None;
@@ -177,7 +177,7 @@ fn add_document(parsed: &mut Parsed, index: usize, line: usize, value: Value) {
     }
 }
 
-/// kubectl applies the items of a list one by one.
+/// Flattens a list: kubectl applies its items one by one.
 fn flatten(
     documents: &mut Vec<Document>,
     index: usize,
@@ -215,7 +215,7 @@ fn flatten(
     }
 }
 
-/// The older of two versions of an API, as the one in which it is stored.
+/// Converts the older of two versions of an API to the stored one.
 fn to_stored_version(value: &mut Value) {
     if value["apiVersion"] != "autoscaling/v1" || value["kind"] != "HorizontalPodAutoscaler" {
         return;
@@ -245,7 +245,7 @@ impl Parsed {
     }
 }
 
-/// What is wrong with an object without `kind` or `apiVersion`.
+/// Returns the error of an object without `kind` or `apiVersion`.
 pub fn header_fault(value: &Value) -> Option<TextFault> {
     let missing = |name: &str| {
         value

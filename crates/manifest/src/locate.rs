@@ -1,7 +1,7 @@
-//! Where a field of a document stands in the text.
+//! Position of a field of a document in the text.
 //!
-//! The text is read once more, and a seed that follows the path raises an error at the wanted key: the
-//! YAML crate attaches the place to it. Nothing else is kept of that reading.
+//! The text is parsed once more, and a seed that follows the path raises an error at the wanted key: the YAML crate attaches the position
+//! to it. Other results of that parse are discarded.
 
 use super::split;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -10,14 +10,14 @@ use std::fmt;
 
 const FOUND: &str = "\u{1}found";
 
-/// Line, column (from 1, in characters) and length of the key of a field, such as
-/// `spec.template.spec.containers[0].image`; of the innermost enclosing key that exists if it does not.
+/// Returns line, column (from 1, in characters) and length of the key of a field, such as `spec.template.spec.containers[0].image`; if it
+/// does not exist, of the innermost enclosing key that does.
 pub fn locate(text: &[u8], document: usize, path: &str) -> Option<(usize, usize, usize)> {
     let chunk = split::chunks(text).nth(document)?;
     let body = std::str::from_utf8(chunk.bytes).ok()?;
     let body = body.strip_prefix('\u{feff}').unwrap_or(body);
     let mut steps = steps(path);
-    // The API server names the labels of a template without the metadata that they stand in.
+    // The API server names the labels of a template without the enclosing `metadata`.
     if let [.., "template", "labels" | "annotations"] = steps[..] {
         steps.insert(steps.len() - 1, "metadata");
     }
@@ -31,7 +31,7 @@ pub fn locate(text: &[u8], document: usize, path: &str) -> Option<(usize, usize,
     None
 }
 
-/// `a.b[0].c` and `a[key]` as a list of keys and indices.
+/// Splits `a.b[0].c` and `a[key]` into a list of keys and indices.
 fn steps(path: &str) -> Vec<&str> {
     let mut steps = Vec::new();
     for part in path.split('.') {
@@ -52,7 +52,7 @@ fn find(text: &str, steps: &[&str]) -> Option<(usize, usize)> {
     Some((place.line(), place.column()))
 }
 
-/// The first field of a text's first document that stands twice in one mapping, with the line of the second.
+/// Returns the first duplicate field of a mapping in a text's first document, with the line of the second occurrence.
 pub fn repeated(text: &[u8]) -> Option<(usize, String)> {
     let chunk = split::chunks(text).next()?;
     let document =
@@ -64,7 +64,7 @@ pub fn repeated(text: &[u8]) -> Option<(usize, String)> {
         .map(|(key, place)| (chunk.line + place.line() - 1, key))
 }
 
-/// Looks for a key that stands twice, and raises an error there.
+/// Visitor that searches for a duplicate key, and raises an error there.
 struct Repeated<'a> {
     found: &'a mut Option<String>,
 }
@@ -119,7 +119,7 @@ impl<'de> Visitor<'de> for Repeated<'_> {
     }
 }
 
-/// A key that is not among those before it.
+/// Seed for a key that must differ from those before it.
 struct Unique<'a> {
     keys: &'a mut BTreeSet<String>,
     found: &'a mut Option<String>,
@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for Unique<'_> {
     }
 }
 
-/// Follows the rest of a path into a value.
+/// Visitor that follows the rest of a path into a value.
 #[derive(Clone, Copy)]
 struct Follow<'a> {
     steps: &'a [&'a str],
@@ -160,7 +160,7 @@ impl<'de> DeserializeSeed<'de> for Follow<'_> {
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         if self.steps.is_empty() {
-            // Only an element of a list is reached without its key.
+            // Only an element of a list is reached without a key.
             return deserializer.deserialize_any(Raise);
         }
         deserializer.deserialize_any(self)
@@ -206,7 +206,7 @@ impl<'de> Visitor<'de> for Follow<'_> {
     }
 }
 
-/// Raises the error that carries the place.
+/// Visitor that raises the error with the position.
 struct Raise;
 
 macro_rules! raise {
@@ -239,7 +239,7 @@ impl<'de> Visitor<'de> for Raise {
     }
 }
 
-/// Compares a key with the wanted one.
+/// Seed that compares a key with the wanted one.
 struct Key<'a> {
     wanted: &'a str,
     raise: bool,
@@ -249,7 +249,7 @@ impl<'de> DeserializeSeed<'de> for Key<'_> {
     type Value = bool;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        // As text, whatever it looks like: the key `8080` is a key, not a number.
+        // Keys are read as text: the key `8080` is not a number.
         deserializer.deserialize_str(self)
     }
 }

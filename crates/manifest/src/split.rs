@@ -1,18 +1,18 @@
-//! Splits a text into documents at `---` lines, as kubectl does before any YAML is read.
+//! Splitting of a text into documents at `---` lines, as in kubectl before any YAML is parsed.
 //!
 //! Models `apimachinery/pkg/util/yaml` (`YAMLReader`).
 
-/// One document's text and where it starts.
+/// Text of one document with its position.
 pub struct Chunk<'a> {
-    /// The bytes between two separators.
+    /// Bytes between two separators.
     pub bytes: &'a [u8],
-    /// Where they begin in the whole text.
+    /// Offset in the whole text.
     pub at: usize,
     /// Line of the first byte in the whole text, from 1.
     pub line: usize,
 }
 
-/// How far a text has been split.
+/// Position up to which a text has been split.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     at: usize,
@@ -26,12 +26,12 @@ impl Default for Cursor {
 }
 
 impl Cursor {
-    /// The next document of the text that is not empty.
+    /// Returns the next document of the text that is not empty.
     pub fn next<'a>(&mut self, text: &'a [u8]) -> Option<Chunk<'a>> {
         while self.at < text.len() {
             let (start, first) = (self.at, self.line);
             let mut end = start;
-            // A separator ends a document; as its very first line it belongs to it.
+            // A separator ends a document; as the very first line of a document it belongs to it.
             while end < text.len() {
                 let next = line_end(text, end);
                 if end > start && is_separator(&text[end..next]) {
@@ -58,7 +58,7 @@ impl Cursor {
     }
 }
 
-/// Where the line that begins here ends, with its line break.
+/// Returns the end of the line that begins here, including its line break.
 fn line_end(text: &[u8], from: usize) -> usize {
     text[from..]
         .iter()
@@ -66,7 +66,7 @@ fn line_end(text: &[u8], from: usize) -> usize {
         .map_or(text.len(), |i| from + i + 1)
 }
 
-/// The documents of a text, without those that are empty.
+/// Returns the documents of a text, without empty ones.
 pub fn chunks(text: &[u8]) -> impl Iterator<Item = Chunk<'_>> {
     let mut cursor = Cursor::default();
     std::iter::from_fn(move || cursor.next(text))

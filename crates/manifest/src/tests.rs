@@ -173,7 +173,7 @@ fn hostile_text_ends_soon_with_a_diagnostic() {
     }
 }
 
-/// Time since the process began, by the one means that stays allowed in tests.
+/// Returns the time since 1970, by the one clock that is allowed in tests.
 #[allow(clippy::disallowed_methods)]
 fn clock() -> Duration {
     std::time::SystemTime::now()
@@ -197,7 +197,7 @@ fn a_field_is_found_in_the_text() {
         locate(text, 1, "spec.template.spec.containers[1]"),
         Some((12, 9, 1))
     );
-    // A field that is not there: the innermost key around it.
+    // A missing field resolves to the innermost enclosing key.
     assert_eq!(
         locate(text, 1, "spec.template.metadata.labels"),
         Some((7, 3, 8))

@@ -1,22 +1,22 @@
-//! What kubectl says about text that it cannot read.
+//! Error messages of kubectl for text that it cannot parse.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::Utf8Error;
 
-/// What kubectl calls a text that was written to it.
+/// Name that kubectl uses for standard input.
 pub const STDIN: &str = "STDIN";
 
-/// What is wrong with a text.
+/// Error in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextFault {
-    /// It cannot be read.
+    /// The text does not parse.
     Parsing(String),
-    /// It can be read, and is no object.
+    /// The text parses, but is not an object.
     Validating(String),
 }
 
 impl TextFault {
-    /// kubectl's words for a text of that name, without the leading `error: `.
+    /// Formats kubectl's message for a text of that name, without the leading `error: `.
     pub fn of(&self, source: &str) -> String {
         match self {
             TextFault::Parsing(detail) => format!("error parsing {source}: {detail}"),
@@ -34,17 +34,17 @@ impl Display for TextFault {
     }
 }
 
-/// A fault of YAML, at a line of its document.
+/// Builds a YAML error.
 pub fn yaml(detail: &str) -> TextFault {
     TextFault::Parsing(format!("error converting YAML to JSON: yaml: {detail}"))
 }
 
-/// More text than is read.
+/// Builds the error for a text beyond the limit.
 pub fn too_large(limit: usize) -> TextFault {
     TextFault::Parsing(format!("Request entity too large: limit is {limit}"))
 }
 
-/// Bytes that are no UTF-8.
+/// Builds the error for bytes that are not UTF-8.
 pub fn not_utf8(bytes: &[u8], error: Utf8Error) -> TextFault {
     let lead = bytes.get(error.valid_up_to()).copied().unwrap_or(0);
     yaml(match error.error_len() {

@@ -1,7 +1,7 @@
 //! Pods of one owner, in the order of the diagram.
 //!
-//! Guarantees: a copy costs little, and changing one of many Pods copies only its neighbours: a picture that shows a
-//! hundred thousand of them may be kept while the next is made.
+//! Guarantees: a copy is cheap, and changing one of many Pods copies only its chunk, so that a picture of a hundred thousand of them may be
+//! kept while the next is made.
 
 use crate::model::{Pod, PodState};
 use i18n::Message;
@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// Maximum number of Pods per chunk; a larger chunk is split.
 const MAX_CHUNK_PODS: usize = 128;
 
-/// Up to this many Pods are compared one by one.
+/// Number of Pods up to which they are compared one by one.
 const MAX_COMPARED_PODS: usize = 200;
 
 /// Pods in order with their counts, shared between pictures.
@@ -24,24 +24,24 @@ struct Members {
     chunks: Vec<Rc<Chunk>>,
     pods: usize,
     counts: [usize; PodState::ALL.len()],
-    /// How many of them mount claims.
+    /// Number of Pods that mount claims.
     mounting: usize,
-    /// How many of them no node takes.
+    /// Number of unscheduled Pods.
     unscheduled: usize,
-    /// How many of them have ended.
+    /// Number of Pods that have ended.
     ended: usize,
-    /// How many of them are active: neither ended nor terminating.
+    /// Number of active Pods: neither ended nor terminating.
     active: usize,
-    /// How many of them have succeeded and failed without being deleted.
+    /// Numbers of Pods that have succeeded and failed without being deleted.
     outcomes: [usize; 2],
-    /// The reasons of failing Pods, with their counts.
+    /// Reasons of failing Pods, with their counts.
     reasons: Vec<(Message, usize)>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Chunk {
     pods: Vec<Rc<Pod>>,
-    /// Their states, stored contiguously for painting.
+    /// States of the Pods, stored contiguously for painting.
     states: Vec<PodState>,
 }
 
@@ -75,7 +75,7 @@ impl Members {
         }
     }
 
-    /// The chunk of a position, and the position within it. The end belongs to the last chunk.
+    /// Returns the chunk of a position, and the position within it. The end belongs to the last chunk.
     fn chunk(&self, at: usize) -> (usize, usize) {
         let mut from = 0;
         for (i, chunk) in self.chunks.iter().enumerate() {
@@ -90,38 +90,38 @@ impl Members {
 }
 
 impl PodBlock {
-    /// How many there are.
+    /// Number of Pods.
     pub fn len(&self) -> usize {
         self.0.pods
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no Pods.
     pub fn is_empty(&self) -> bool {
         self.0.pods == 0
     }
 
-    /// How many of them no node takes.
+    /// Number of unscheduled Pods.
     pub fn unscheduled(&self) -> usize {
         self.0.unscheduled
     }
 
-    /// All of them.
+    /// Iterates over the Pods, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Rc<Pod>> {
         self.0.chunks.iter().flat_map(|chunk| &chunk.pods)
     }
 
-    /// The one at a place.
+    /// Returns the Pod at a position.
     pub fn get(&self, at: usize) -> Option<&Rc<Pod>> {
         let (chunk, at) = self.0.chunk(at);
         self.0.chunks.get(chunk)?.pods.get(at)
     }
 
-    /// The first.
+    /// Returns the first Pod.
     pub fn first(&self) -> Option<&Rc<Pod>> {
         self.0.chunks.first()?.pods.first()
     }
 
-    /// The state of each.
+    /// Iterates over the states of the Pods.
     pub fn states(&self) -> impl Iterator<Item = PodState> {
         self.0
             .chunks
@@ -129,7 +129,7 @@ impl PodBlock {
             .flat_map(|chunk| chunk.states.iter().copied())
     }
 
-    /// The states of those at some places.
+    /// Iterates over the states of the Pods at a range of positions.
     pub fn states_of(&self, places: Range<usize>) -> impl Iterator<Item = PodState> {
         let (chunk, at) = self.0.chunk(places.start);
         let from = self.0.chunks.get(chunk..).unwrap_or_default().iter();
@@ -138,7 +138,7 @@ impl PodBlock {
             .take(places.len())
     }
 
-    /// How many there are in each state that occurs.
+    /// Number of Pods in each state that occurs.
     pub fn counts(&self) -> Vec<(PodState, usize)> {
         PodState::ALL
             .into_iter()
@@ -147,17 +147,17 @@ impl PodBlock {
             .collect()
     }
 
-    /// Whether it is the other: of one and the same Pods.
+    /// Returns true if both are the same block, by pointer.
     pub fn is_same(&self, other: &PodBlock) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether one is in this state.
+    /// Returns true if a Pod is in this state.
     pub fn has(&self, state: PodState) -> bool {
         self.0.counts[state as usize] > 0
     }
 
-    /// The label of a state's count: the reason of the failures, if it is the same for all.
+    /// Label of a state's count: the reason of the failures, if all have the same.
     pub fn word(&self, state: PodState) -> Message {
         match &self.0.reasons[..] {
             [(reason, _)] if state == PodState::Failed => reason.clone(),
@@ -166,21 +166,21 @@ impl PodBlock {
         }
     }
 
-    /// Whether all of them that fail have ended.
+    /// Returns true if all failing Pods have ended.
     pub fn failed(&self) -> bool {
         self.0.outcomes[1] == self.0.counts[PodState::Failed as usize]
     }
 
-    /// How many have ended.
+    /// Number of Pods that have ended.
     pub fn ended(&self) -> usize {
         self.0.ended
     }
 
-    /// Their totals, as the loops count them.
+    /// Totals of the Pods, as controllers count them.
     pub fn totals(&self) -> crate::totals::PodTotals {
         let [ready, leaving] =
             [PodState::Ready, PodState::Terminating].map(|state| self.0.counts[state as usize]);
-        // Not computed for very many: their totals are counted as they are written.
+        // Not computed for very many Pods: their totals are counted as they are written.
         let looks = leaving > 0 && self.len() <= MAX_COMPARED_PODS;
         let ended = |pod: &&Rc<Pod>| pod.state == PodState::Terminating && pod.ended;
         let stopped = if looks {
@@ -200,12 +200,12 @@ impl PodBlock {
         }
     }
 
-    /// Whether one mounts a claim.
+    /// Returns true if a Pod mounts a claim.
     pub fn mounts(&self) -> bool {
         self.0.mounting > 0
     }
 
-    /// Position of the Pod that compares equal, or where to insert it; the Pods must be in that order.
+    /// Position of the Pod that compares equal, or where to insert it; the Pods must be sorted in that order.
     pub fn search(&self, compare: impl Fn(&Pod) -> Ordering) -> Result<usize, usize> {
         let Some((chunk, from)) = self.chunk_for(&compare) else {
             return Err(0);
@@ -216,7 +216,7 @@ impl PodBlock {
         found.map(|at| from + at).map_err(|at| from + at)
     }
 
-    /// Position of this very Pod. Among few neighbours comparing pointers is faster than comparing names.
+    /// Position of this very Pod. Comparing pointers in a chunk is faster than comparing names.
     pub fn place_of(&self, pod: &Rc<Pod>) -> Option<usize> {
         let (chunk, from) = self.chunk_for(|other| other.order(pod))?;
         self.0.chunks[chunk]
@@ -226,7 +226,7 @@ impl PodBlock {
             .map(|at| from + at)
     }
 
-    /// The chunk where a Pod is that compares as equal, or should be, and the place where it begins.
+    /// Chunk that contains a Pod comparing equal, or into which it would be inserted, and the position of the chunk's first Pod.
     fn chunk_for(&self, compare: impl Fn(&Pod) -> Ordering) -> Option<(usize, usize)> {
         let chunks = &self.0.chunks;
         let after = chunks.partition_point(|chunk| {
@@ -242,7 +242,7 @@ impl PodBlock {
         ))
     }
 
-    /// Puts a Pod at a place.
+    /// Inserts a Pod at a position.
     pub fn insert(&mut self, at: usize, pod: Rc<Pod>) {
         let own = Rc::make_mut(&mut self.0);
         own.count(&pod, 1);
@@ -254,7 +254,7 @@ impl PodBlock {
         here.states.insert(at, pod.state);
         here.pods.insert(at, pod);
         if here.pods.len() > MAX_CHUNK_PODS {
-            // Pods mostly come at the end: the first of the two stays full, and is left alone from then on.
+            // Most Pods are appended: the first of the two chunks stays full, and is not changed from then on.
             let keep = if chunk + 1 == own.chunks.len() {
                 MAX_CHUNK_PODS
             } else {
@@ -282,7 +282,7 @@ impl PodBlock {
         own.count(&pod, -1);
     }
 
-    /// Puts another Pod in the place of one.
+    /// Replaces the Pod at a position.
     pub fn replace(&mut self, at: usize, pod: Rc<Pod>) {
         let own = Rc::make_mut(&mut self.0);
         own.count(&pod, 1);
@@ -293,12 +293,12 @@ impl PodBlock {
         own.count(&old, -1);
     }
 
-    /// Whether both are the same block, by pointer.
+    /// Returns true if both are the same block, by pointer.
     pub fn is(&self, other: &PodBlock) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The ranges where this may differ from another block: all except shared chunks.
+    /// Returns the ranges in which this may differ from another block: all except shared chunks.
     pub fn changed_since(&self, other: &PodBlock) -> Vec<Range<usize>> {
         let places = |block: &PodBlock| {
             let mut at = 0;
@@ -340,7 +340,7 @@ impl Index<usize> for PodBlock {
 
 impl PartialEq for PodBlock {
     fn eq(&self, other: &PodBlock) -> bool {
-        // Most differences are in the state, which can be compared without reading the Pods.
+        // Most differences are in the state, which is compared without reading the Pods.
         let same = |(a, b): (&Rc<Pod>, &Rc<Pod>)| Rc::ptr_eq(a, b) || a == b;
         let alike = || {
             self.changed_since(other)
@@ -407,7 +407,7 @@ mod tests {
             (PodBlock::default(), Vec::<Rc<Pod>>::new(), Rng::new(5));
         let (mut kept, mut was) = (block.clone(), list.clone());
         for step in 0..20_000u64 {
-            // It grows, and shrinks to nothing.
+            // The block alternately grows and shrinks to nothing.
             let grows = if step / 4_000 % 2 == 0 { 7 } else { 2 };
             let new = pod(rng.below(2_000), PodState::ALL[rng.below(7) as usize]);
             let found = block.search(|pod| pod.created.cmp(&new.created));
@@ -515,7 +515,7 @@ mod tests {
         assert_eq!(block.word(PodState::Failed), "ImagePullBackOff");
         block.remove(1);
         assert_eq!(block.word(PodState::Failed), "Failing");
-        // Of those that have ended it is a phase.
+        // If the failing Pods have ended, the reason is a phase.
         let ended = |at: u64, reason: &str| {
             Rc::new(Pod {
                 ended: true,

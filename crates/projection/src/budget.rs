@@ -6,45 +6,45 @@ use i18n::format::count;
 use i18n::{Message, msg};
 use k8s_model::Str;
 
-/// Equal Pods of the rollout.
+/// Equal Pods of a rollout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Their class.
+    /// State.
     pub state: PodState,
-    /// Their image.
+    /// Image.
     pub image: Str,
-    /// Of the newest revision.
+    /// True if they are of the newest revision.
     pub new: bool,
-    /// How many they are.
+    /// Number of Pods.
     pub pods: usize,
 }
 
-/// The strip over the ownership diagram.
+/// Budget strip over the ownership diagram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Budget {
-    /// The Deployment's uid.
+    /// Uid of the Deployment.
     pub uid: String,
-    /// The Deployment's name.
+    /// Name of the Deployment.
     pub name: String,
-    /// Whether others have one too.
+    /// True if other Deployments have a budget too.
     pub several: bool,
-    /// As written: `25%`.
+    /// `maxSurge` as written: `25%`.
     pub surge: String,
-    /// As written: `25%`.
+    /// `maxUnavailable` as written: `25%`.
     pub unavailable: String,
     /// `desired − maxUnavailable`, resolved.
     pub at_least: usize,
     /// `desired + maxSurge`, resolved.
     pub at_most: usize,
-    /// Old revision first, then new and ready, then new and not ready. Leaving Pods do not count.
+    /// Pods of the old revision first, then new and ready, then new and not ready. Terminating Pods do not count.
     pub cells: Vec<Cell>,
-    /// What the controller is doing.
+    /// Current action of the controller.
     pub head: Message,
-    /// What it waits for.
+    /// Condition for which it waits.
     pub text: Message,
 }
 
-/// The sizes that the Deployment controller uses: spec and status of its ReplicaSets, not the Pods themselves.
+/// Sizes used by the Deployment controller: spec and status of its ReplicaSets, not the Pods themselves.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sizes {
     /// Desired Pods.
@@ -55,46 +55,46 @@ pub struct Sizes {
     pub new: usize,
     /// Available replicas in its status.
     pub available: usize,
-    /// Whether the rollout is paused.
+    /// True if the rollout is paused.
     pub paused: bool,
-    /// Whether an older revision is being replaced; its last Pods may already be terminating.
+    /// True while an older revision is being replaced; its last Pods may already be terminating.
     pub rolling: bool,
-    /// The generation of the spec, if the controller has not observed it yet: what it has done so far is for an older one.
+    /// Generation of the spec, if the controller has not observed it yet: its actions so far are for an older one.
     pub unobserved: Option<i64>,
 }
 
-/// A bar of the Pods that count: each a piece, or of many those that are equal.
+/// Bar of the counted Pods: one piece per Pod, or per group of equal Pods if they are many.
 pub struct Bar<'a> {
-    /// From one Pod to the next, and how much of that is left empty.
+    /// Distance from one Pod to the next, and the gap within it.
     pub pitch: f64,
     pub gap: f64,
-    /// Where each begins, and how long it is.
+    /// Pieces with their start and length.
     pub pieces: Vec<(&'a Cell, f64, f64)>,
 }
 
 impl Bar<'_> {
-    /// Between the Pods that a limit counts and the others.
+    /// Position between the Pods counted by a limit and the others.
     pub fn limit(&self, pods: usize) -> f64 {
         pods as f64 * self.pitch - self.gap / 2.0
     }
 }
 
 impl Sizes {
-    /// How many Pods the newest ReplicaSet may be asked for on top. Models `NewRSNewReplicas`.
+    /// Number of Pods by which the newest ReplicaSet may be scaled up. Models `NewRSNewReplicas`.
     fn room(self, at_most: usize) -> usize {
         at_most
             .saturating_sub(self.old + self.new)
             .min(self.desired.saturating_sub(self.new))
     }
 
-    /// Replicas that count as available: unavailable replicas of the newest ReplicaSet are subtracted.
+    /// Number of replicas that count as available: unavailable replicas of the newest ReplicaSet are subtracted.
     fn steady(self) -> usize {
         self.old + self.available.min(self.new)
     }
 }
 
 impl Budget {
-    /// Counts Pods that are alike, unless they have ended or are leaving.
+    /// Adds equal Pods, unless they have ended or are terminating.
     pub fn add(&mut self, state: PodState, image: &Str, new: bool, pods: usize) {
         if pods == 0 || matches!(state, PodState::Terminating | PodState::Succeeded) {
             return;
@@ -115,12 +115,12 @@ impl Budget {
         }
     }
 
-    /// Pods that count.
+    /// Number of counted Pods.
     pub fn pods(&self) -> usize {
         self.cells.iter().map(|cell| cell.pods).sum()
     }
 
-    /// All of them within a length, a Pod no longer than `most`.
+    /// Computes the bar of a length, with at most `most` per Pod.
     pub fn bar(&self, length: f64, most: f64) -> Bar<'_> {
         let pitch = (length / self.at_most.max(self.pods()).max(1) as f64).min(most);
         let gap = if pitch >= 8.0 { 3.0 } else { 0.0 };
@@ -141,20 +141,20 @@ impl Budget {
         Bar { pitch, gap, pieces }
     }
 
-    /// What tells the image of some Pods from those of the others, in so many letters.
+    /// Returns a label of at most `room` characters that distinguishes the image of some Pods from the others.
     pub fn label_of(&self, cell: &Cell, room: usize) -> String {
         let shown: Vec<&str> = self.cells.iter().map(|cell| cell.image.as_str()).collect();
         images::label(&cell.image, &shown, room)
     }
 
-    /// Whether new Pods fail.
+    /// Returns true if new Pods fail.
     pub fn fails(&self) -> bool {
         self.cells
             .iter()
             .any(|cell| cell.new && cell.state == PodState::Failed)
     }
 
-    /// Pods that are ready.
+    /// Number of ready Pods.
     pub fn ready(&self) -> usize {
         self.cells
             .iter()
@@ -163,8 +163,7 @@ impl Budget {
             .sum()
     }
 
-    /// Puts the cells into order and says what the controller waits for. `waits` is a Pod of the new revision
-    /// that is not ready.
+    /// Sorts the cells and sets the controller's current action. `waits` is a Pod of the new revision that is not ready.
     pub fn settle(mut self, sizes: Sizes, waits: Option<&str>) -> Budget {
         k8s_model::sort::sort_by_key(&mut self.cells, |cell| {
             (cell.new, cell.state != PodState::Ready, cell.state)
@@ -203,7 +202,7 @@ impl Budget {
                 msg::budget_new_ready(fresh, sizes.desired),
             )
         } else if old + sizes.old == 0 {
-            // Its first Pods, or ones that take the places of others: no revision is replaced.
+            // First Pods, or replacements: no revision is being replaced.
             let head = match failing {
                 0 if fresh < sizes.desired => msg::budget_starting(),
                 0 => msg::budget_no_rollout(),
@@ -224,12 +223,12 @@ impl Budget {
                     msg::budget_upper(),
                     msg::budget_can_remove(go, format!("{steady} − {least} = {}", count(go))),
                 ),
-                // Fewer are left than might go.
+                // Fewer are left than could be removed.
                 _ => (msg::budget_upper(), msg::budget_can_remove_last(go)),
             }
         } else {
             let ready = self.ready();
-            // Where the new revision is at its size, there may be room above.
+            // If the new revision has reached its size, there may be room below the upper limit.
             let limits = || {
                 if sizes.old + sizes.new < self.at_most {
                     msg::budget_lower()
@@ -237,7 +236,7 @@ impl Budget {
                     msg::budget_both()
                 }
             };
-            // What is asked for, and not yet done.
+            // Requested and not yet done.
             let (asked, have) = (sizes.old + sizes.new, fresh + waiting);
             let left = match (
                 old.saturating_sub(sizes.old),
@@ -258,7 +257,7 @@ impl Budget {
                     )),
                     left,
                 ),
-                // It goes by what its sets say of themselves, which Pods may have overtaken.
+                // The controller uses the status of its ReplicaSets, which may lag behind the Pods.
                 (None, _) if ready > self.at_least && ready > sizes.steady() => {
                     (limits(), msg::budget_status_lags(sizes.steady()))
                 }
@@ -273,7 +272,7 @@ impl Budget {
         self
     }
 
-    /// The strip in a sentence.
+    /// Describes the strip in a sentence.
     pub fn label(&self) -> Message {
         msg::budget_label(
             self.pods(),
@@ -331,7 +330,7 @@ mod tests {
         assert_eq!(budget.text, "Waiting for …-d9kfm to become Ready");
     }
 
-    /// What is said where a Deployment of 8, between 6 and 10, has so many old and new Pods, ready or not.
+    /// Returns the text for a Deployment of 8, between 6 and 10, with old and new Pods, ready or not.
     fn said(old: usize, ready: usize, creating: usize, sizes: [usize; 3]) -> String {
         let mut budget = Budget {
             at_least: 6,
@@ -410,12 +409,12 @@ mod tests {
             said(0, 8, 0, [0, 8, 8]),
             "All Pods run the current revision: Up to date"
         );
-        // Nothing is replaced when Pods come up for the first time.
+        // No revision is replaced when Pods are created for the first time.
         assert_eq!(
             said(0, 0, 3, [0, 8, 0]),
             "Waiting for Pods to become Ready: 0 of 8 Pods are ready"
         );
-        // The Pods that the ReplicaSets are asked for count, before they are made.
+        // The requested replicas of the ReplicaSets count before the Pods are created.
         assert_eq!(
             said(6, 0, 1, [6, 4, 0]),
             "6 + 4 = 10 Pods requested: 3 to be created by replicaset-controller"

@@ -1,5 +1,5 @@
-//! What differs between two states of objects, field by field: what applying a manifest would change, and what
-//! happened between two instants.
+//! Differences between two states of objects, field by field: the changes that applying a manifest would make, and those between two
+//! instants.
 
 use apiserver::{Journal, Op};
 use i18n::format::middle;
@@ -10,35 +10,35 @@ use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// A field that differs.
+/// Changed field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedField {
-    /// `spec.template.spec.containers[nginx].image`
+    /// Path, such as `spec.template.spec.containers[nginx].image`.
     pub path: String,
-    /// What it was; nothing if it was not set.
+    /// Old value; `None` if it was not set.
     pub from: Option<String>,
-    /// What it is; nothing if it is not set.
+    /// New value; `None` if it is not set.
     pub to: Option<String>,
 }
 
 impl ChangedField {
-    /// Whether it says that the object is being deleted.
+    /// Returns true if the change marks the object as being deleted.
     pub fn is_deletion(&self) -> bool {
         self.path == "metadata.deletionTimestamp" && self.to.is_some()
     }
 
-    /// Whether the field is shown first; status counters and fields written by the system are only shown on request.
+    /// Returns true if the field is shown first; status counters and fields written by the system are only shown on request.
     pub fn is_key(&self, kind: Kind) -> bool {
         let told = |of: &[&str]| of.iter().any(|end| self.path.ends_with(end));
         match kind {
             _ if self.is_technical() => false,
-            // What a person has put there has another name, and what labels and selectors say is theirs.
+            // Annotations of a person have other names, while labels and selectors are a person's.
             _ if self.path.starts_with("metadata.annotations.")
                 && self.path.contains("kubernetes.io/") =>
             {
                 false
             }
-            // They follow from the Pods.
+            // Derived from the Pods.
             Kind::EndpointSlice | Kind::Endpoints => false,
             _ if !self.path.starts_with("status.") => true,
             Kind::Pod => told(&[
@@ -49,7 +49,7 @@ impl ChangedField {
             ]),
             Kind::Node => told(&["conditions[Ready].status"]),
             Kind::PersistentVolumeClaim | Kind::PersistentVolume => told(&["status.phase"]),
-            // What a set counts follows from its Pods, which are there themselves.
+            // A ReplicaSet's counters follow from its Pods, which are listed themselves.
             Kind::ReplicaSet => false,
             Kind::DaemonSet => told(&["status.numberReady"]),
             Kind::Job => told(&["status.succeeded", "status.failed"]),
@@ -62,7 +62,7 @@ impl ChangedField {
         }
     }
 
-    /// Whether the field is internal bookkeeping: identity, write counters, times.
+    /// Returns true if the field is internal bookkeeping: identity, write counters, times.
     pub fn is_technical(&self) -> bool {
         let last = self.path.rsplit('.').next().unwrap_or("");
         if self.is_deletion() {
@@ -82,20 +82,20 @@ impl ChangedField {
     }
 }
 
-/// An object that differs.
+/// Changed object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Which.
+    /// Key of the object.
     pub key: ObjectRef,
-    /// Came, went, or changed.
+    /// Added, deleted, or modified.
     pub op: Op,
-    /// What is different in it, if it changed.
+    /// Changed fields of a modified object.
     pub fields: Vec<ChangedField>,
 }
 
 impl Change {
-    /// Whether a person probably made it, judging by kind and fields: people also label objects and cordon nodes that controllers mostly
-    /// write. Labels of Kubernetes' own are the system's.
+    /// Returns true if a person probably made the change, judging by kind and fields: people also label objects and cordon nodes, which are
+    /// mostly written by controllers. Kubernetes' own labels are the system's.
     pub fn is_by_person(&self) -> bool {
         let label =
             |path: &str| path.starts_with("metadata.labels") && !path.contains("kubernetes.io/");
@@ -106,10 +106,10 @@ impl Change {
 
 /// Maximum number of fields listed per object.
 const MAX_FIELDS: usize = 40;
-/// Longer values are cut: two of them to where they differ, one in its middle.
+/// Maximum length of a value: of a changed one, cut to where the two differ, and of a single one, cut in the middle.
 pub const MAX_VALUE_CHARS: usize = 60;
 const MAX_LONE_VALUE_CHARS: usize = 160;
-/// What two long values have in common before they differ, of which so much is shown.
+/// Length of the common beginning shown before two long values differ.
 const MAX_COMMON_CHARS: usize = 12;
 /// Fields that every write changes, and kubectl's own bookkeeping.
 const IGNORED_FIELDS: [&str; 3] = [
@@ -123,7 +123,7 @@ fn is_dull(path: &str) -> bool {
         || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
 }
 
-/// The fields in which two objects differ.
+/// Returns the fields in which two objects differ.
 pub fn fields(before: &Object, after: &Object) -> Vec<ChangedField> {
     let mut out = Vec::new();
     compare(
@@ -208,7 +208,7 @@ fn within(
     path.truncate(length);
 }
 
-/// The keys of a list's elements: their names, types or other identifying fields, or else their indexes.
+/// Returns the keys of a list's elements: their names, types or other identifying fields, or else their indexes.
 fn names(list: &[Value]) -> Vec<String> {
     let name = |element: &Value| {
         let found = ["/name", "/type", "/targetRef/name"]
@@ -226,7 +226,7 @@ fn text(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_string)
 }
 
-/// Two values as they are shown: of long ones what they begin with in common is left out.
+/// Shortens two values for display: the common beginning of long ones is left out.
 fn differing(from: &str, to: &str) -> (String, String) {
     let common = from
         .chars()
@@ -253,10 +253,11 @@ fn differing(from: &str, to: &str) -> (String, String) {
     (shown(from), shown(to))
 }
 
-/// Fields that are named where there is no room for all.
+/// Maximum number of fields named in a summary.
 const MAX_NAMED_FIELDS: usize = 4;
 
-/// The fields that a person would change on purpose, of what is changed: each with its own name, and with its object where there are several,
+/// Returns the changed fields that a person would change on purpose: each by its own name, with its object if there are several, or others
+/// beside it (`among_others`).
 /// or others beside it (`among_others`).
 pub fn brief(changes: &[Change], among_others: bool) -> Vec<Message> {
     let wanted = |field: &&ChangedField| {
@@ -298,9 +299,9 @@ pub fn brief(changes: &[Change], among_others: bool) -> Vec<Message> {
     told
 }
 
-/// The net effect of journal entries: each object once, compared before the first and after the last entry.
+/// Returns the net effect of journal entries: each object once, compared before the first and after the last entry.
 pub fn written(entries: Journal<'_>) -> Vec<Change> {
-    // Before, and after.
+    // Object before and after.
     type Pair = (Option<Rc<Object>>, Option<Rc<Object>>);
     let mut found: Vec<Pair> = Vec::new();
     for entry in entries.iter() {
@@ -327,7 +328,7 @@ pub fn written(entries: Journal<'_>) -> Vec<Change> {
         .collect()
 }
 
-/// What differs between two instants: what is new, what is gone, what changed. Fields are read for the first `detail`.
+/// Returns the differences between two instants: added, deleted and modified objects. Fields are compared for the first `detail`.
 pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Vec<Change> {
     let sorted = |objects: &[Rc<Object>]| {
         let mut all: Vec<Rc<Object>> = objects.to_vec();
@@ -355,7 +356,7 @@ pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Ve
     out
 }
 
-/// Sort rank: kinds that users write first, then those created from them, then Pods, then kinds that mostly controllers write.
+/// Sort rank of a kind: kinds that users write first, then those created from them, then Pods, then kinds mostly written by controllers.
 fn rank(kind: Kind) -> u8 {
     match kind {
         Kind::ReplicaSet | Kind::Job => 1,
@@ -371,7 +372,7 @@ fn rank(kind: Kind) -> u8 {
     }
 }
 
-/// How all that differ are sorted; one that came under the name of another stands beside it.
+/// Compares changes for sorting; an object that was replaced by one of the same name stands beside it.
 fn place(kind: Kind, namespace: &str, name: &str, than: (Kind, &str, &str)) -> std::cmp::Ordering {
     (rank(kind), kind, namespace, name).cmp(&(rank(than.0), than.0, than.1, than.2))
 }
@@ -386,7 +387,7 @@ fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
     .then_with(|| a.meta.uid.cmp(&b.meta.uid))
 }
 
-/// What happened to the object with a name, in the result of [`between`]; one replaced under the same name counts as modified.
+/// Returns the change of the object with a name, in the result of [`between`]; one replaced under the same name counts as modified.
 pub fn fate(all: &[Change], (kind, namespace, name): (Kind, &str, &str)) -> Option<Op> {
     let order = |change: &Change| {
         place(
@@ -412,7 +413,7 @@ pub fn fate(all: &[Change], (kind, namespace, name): (Kind, &str, &str)) -> Opti
 /// Groups changes shown together: a single one, two with the same name, or many similar ones that are only counted.
 pub fn together(all: &[Change]) -> Vec<&[Change]> {
     let named = |a: &Change, b: &Change| a.key == b.key;
-    // What one owner has made is called alike but for its end.
+    // Names of objects created by one owner differ in their suffix only.
     let family = |change: &Change| change.key.name.rfind('-').map_or(0, |at| at + 1);
     let alike = |a: &Change, b: &Change| {
         let same = (a.key.kind, &a.key.namespace, a.op) == (b.key.kind, &b.key.namespace, b.op);
@@ -428,7 +429,7 @@ pub fn together(all: &[Change]) -> Vec<&[Change]> {
             .take_while(|pair| alike(&pair[0], &pair[1]) && !named(&pair[0], &pair[1]))
             .count()
             + 1;
-        // The last of them may be one half of what was replaced.
+        // The last of them may be one half of a replacement.
         let run = run - usize::from(run < left.len() && named(&left[run - 1], &left[run]));
         let pair = left.get(1).is_some_and(|next| named(first, next));
         let many = if pair {
@@ -445,7 +446,7 @@ pub fn together(all: &[Change]) -> Vec<&[Change]> {
     out
 }
 
-/// More added or removed objects of a kind than this are shown in one line.
+/// Number of added or deleted objects of a kind above which they are shown in one line.
 const MAX_LISTED_ALIKE: usize = 3;
 
 fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Option<Change> {
@@ -486,7 +487,7 @@ mod tests {
             (from.as_str(), to.as_str()),
             ("…rd a word 80", "…rd a word 8080 and more")
         );
-        // Without anything in common both are cut in their middle.
+        // Without a common beginning both are cut in the middle.
         let (from, to) = differing(&"x".repeat(100), "y");
         assert_eq!((from.chars().count(), to.as_str()), (MAX_VALUE_CHARS, "y"));
     }

@@ -1,14 +1,14 @@
-//! How images are told apart in little room.
+//! Short names of images that distinguish them.
 
 use i18n::format;
 use k8s_model::pod::image_parts;
 
-/// The end of a repository: `web` of `registry.example.com/shop/web`.
+/// Returns the last part of a repository: `web` of `registry.example.com/shop/web`.
 fn last(repository: &str) -> &str {
     repository.rsplit('/').next().unwrap_or(repository)
 }
 
-/// An image by the last part of its repository and its tag, `web:1.27`. In full where another that is shown has the same last part.
+/// Returns an image by the last part of its repository and its tag, `web:1.27`; in full if another image shown has the same last part.
 pub fn name<'a>(image: &'a str, shown: &[&str]) -> &'a str {
     let repository = image_parts(image).0;
     let is_like = |other: &&str| {
@@ -21,8 +21,8 @@ pub fn name<'a>(image: &'a str, shown: &[&str]) -> &'a str {
     }
 }
 
-/// What tells an image from the others that are shown, in so many letters: its tag if they differ in nothing else. Otherwise the image
-/// if it has room, or its name, or its tag where another has that name too.
+/// Returns a label of at most `room` characters that distinguishes an image from the others shown: its tag if they differ only in that.
+/// Otherwise the image if it fits, or its name, or its tag if another image has the same name.
 pub fn label(image: &str, shown: &[&str], room: usize) -> String {
     let parts = |image| image_parts(name(image, shown));
     let (own, tag) = parts(image);
@@ -41,7 +41,7 @@ pub fn label(image: &str, shown: &[&str], room: usize) -> String {
     {
         return format::middle(tag, room);
     }
-    // Names that begin and end alike differ in between.
+    // Names with the same beginning and end differ in between.
     let cuts: [fn(&str, usize) -> String; 2] = [format::middle, format::front];
     let tells = |cut: &fn(&str, usize) -> String| {
         names
@@ -65,7 +65,7 @@ mod tests {
         };
         assert_eq!(of(&["nginx:1.7.9", "nginx:1.27"], 6), ["1.7.9", "1.27"]);
         assert_eq!(of(&["nginx", "nginx:1.27"], 6), ["nginx", "1.27"]);
-        // A misspelled name is not taken for another tag.
+        // A misspelled name is not mistaken for another tag.
         assert_eq!(of(&["nginx:1.7.9", "ngnix:1.27"], 6), ["nginx", "ngnix"]);
         assert_eq!(
             of(&["nginx:1.7.9", "ngnix:1.27"], 11),

@@ -1,4 +1,4 @@
-//! Objects into view models, read incrementally from the journal. No geometry.
+//! View models of objects, read incrementally from the journal. No geometry.
 
 pub mod adapt;
 pub mod block;

@@ -1,8 +1,8 @@
-//! What the timeline marks: one mark for each write, refusal and command, in the lane of the component that made it.
+//! Marks of the timeline: one for each write, refusal and command, in the lane of the component that made it.
 
 use std::rc::Rc;
 
-/// The lanes, top down.
+/// Lanes, from the top.
 pub const LANES: [&str; 13] = [
     "user",
     "deployment",
@@ -18,33 +18,33 @@ pub const LANES: [&str; 13] = [
     "node",
     "others",
 ];
-/// The last lane: loops without one of their own.
+/// Last lane: loops without one of their own.
 pub const OTHERS: u8 = LANES.len() as u8 - 1;
-/// Something to mark.
+/// Mark on the timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
-    /// Milliseconds.
+    /// Time in milliseconds.
     pub at: u64,
     /// Index into [`LANES`].
     pub lane: u8,
-    /// A failure or refusal.
+    /// True for a failure or refusal.
     pub bad: bool,
-    /// A fault that a person has asked for.
+    /// True for a fault injected by a person.
     pub fault: bool,
-    /// How many entries it stands for.
+    /// Number of entries that it represents.
     pub count: u32,
 }
 
-/// Maximum number of marks: with more, neighbours are merged.
+/// Maximum number of marks: above it, neighbours are merged.
 const MAX_MARKS: usize = 20_000;
 
-/// The marks of a history, in order of time.
+/// Marks of a history, in order of time.
 #[derive(Debug)]
 pub struct Marks {
     all: Rc<Vec<Mark>>,
-    /// Entries of a lane within this many milliseconds share one mark.
+    /// Interval in milliseconds within which entries of a lane share one mark.
     grain: u64,
-    /// With more marks than this they are thinned out.
+    /// Number of marks above which they are thinned out.
     most: usize,
     last: [Option<usize>; LANES.len()],
 }
@@ -61,18 +61,18 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// All of them.
+    /// Returns all marks.
     pub fn all(&self) -> Rc<Vec<Mark>> {
         self.all.clone()
     }
 
-    /// Adds the newest.
+    /// Adds the newest mark.
     pub fn push(&mut self, mark: Mark) {
         let all = Rc::make_mut(&mut self.all);
         let Some(last) = self.last.get_mut(usize::from(mark.lane)) else {
             return;
         };
-        // What a person has done has always a mark of its own.
+        // Each action of a person has a mark of its own.
         let near = last
             .and_then(|at| all.get_mut(at))
             .filter(|old| mark.lane != 0 && old.at / self.grain == mark.at / self.grain);
@@ -88,7 +88,7 @@ impl Marks {
     }
 
     fn thin(&mut self) {
-        // Marks of users are never merged, so there may be many of them.
+        // Marks of users are never merged, so that there may be many of them.
         while self.all.len() > MAX_MARKS / 2 && self.grain < 1 << 32 {
             let finer = std::mem::take(&mut self.all);
             *self = Marks {

@@ -1,4 +1,4 @@
-//! The history of a workload's Pods by revision, read out of the journal as it grows.
+//! History of a workload's Pods by revision, read from the journal as it grows.
 
 use crate::adapt;
 use crate::model::{Id, PodState};
@@ -9,100 +9,100 @@ use k8s_model::pod::Pod;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
 use std::collections::BTreeMap;
 
-/// How many Pods of a revision there are.
+/// Number of Pods of a revision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Ready.
     pub ready: u32,
-    /// Neither ready nor failing nor leaving.
+    /// Neither ready nor failing nor terminating.
     pub unready: u32,
-    /// Of the class that the page shows as failing: an image that cannot be pulled, a container that ends again and again.
+    /// Shown as failing: for example an image that cannot be pulled, or a crash loop.
     pub failing: u32,
-    /// Terminating: they exist, and the controllers do not count them any more.
+    /// Terminating: they exist, but controllers do not count them any more.
     pub leaving: u32,
 }
 
 impl Count {
-    /// Those that the controllers count.
+    /// Number of Pods that the controllers count.
     pub fn all(self) -> u32 {
         self.ready + self.unready + self.failing
     }
 }
 
-/// One instant at which something changed.
+/// Instant at which something changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
     /// Milliseconds.
     pub at: u64,
-    /// By revision.
+    /// Counts by revision.
     pub counts: Vec<Count>,
-    /// Pods that must stay available, and Pods allowed.
+    /// Minimum number of available Pods, and maximum number of Pods.
     pub limits: (u32, u32),
-    /// Pods wanted.
+    /// Desired number of Pods.
     pub desired: u32,
 }
 
 impl Point {
-    /// Pods that are ready.
+    /// Number of ready Pods.
     pub fn ready(&self) -> u32 {
         self.counts.iter().map(|count| count.ready).sum()
     }
 
-    /// Whether there are Pods of two revisions: only a rollout is bound by the limits, a scaling is not.
+    /// Returns true if there are Pods of two revisions: the limits bind a rollout, not a scaling.
     pub fn is_mixed(&self) -> bool {
         self.counts.iter().filter(|count| count.all() > 0).count() > 1
     }
 
-    /// All Pods that the controllers count.
+    /// Number of Pods that the controllers count.
     pub fn all(&self) -> u32 {
         self.counts.iter().map(|count| count.all()).sum()
     }
 
-    /// All Pods that exist, also those that terminate.
+    /// Number of existing Pods, including terminating ones.
     pub fn existing(&self) -> u32 {
         self.all() + self.counts.iter().map(|count| count.leaving).sum::<u32>()
     }
 }
 
-/// What tells a revision apart.
+/// Revision of a workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
-    /// The image of the first container.
+    /// Image of the first container.
     pub image: String,
-    /// The end of the hash of its template.
+    /// Suffix of the hash of its template.
     pub hash: String,
-    /// Its number in the history of the workload, 0 if that has none.
+    /// Revision number in the history of the workload, 0 if it has none.
     pub number: i64,
-    /// If the workload was rolled back to it: from which number.
+    /// Previous number of the revision, if the workload was rolled back to it.
     pub rolled_back_from: Option<i64>,
 }
 
-/// The history of one workload's Pods.
+/// History of one workload's Pods.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Track {
-    /// Which workload.
+    /// Workload.
     pub id: Id,
-    /// The revisions, in the order in which they first had Pods.
+    /// Revisions, in the order of their first Pods.
     pub revisions: Vec<Revision>,
-    /// The number of the current revision, which may have no Pods yet.
+    /// Number of the current revision, which may have no Pods yet.
     pub current: i64,
-    /// In order of time.
+    /// Points in order of time.
     pub points: Vec<Point>,
-    /// The last deletions of Pods: when, the first Pod deleted at that instant by one actor, how many, and by whom.
+    /// Last deletions of Pods: time, first Pod deleted at that instant by one actor, number of Pods, and actor.
     pub left: Vec<(u64, String, u32, Message)>,
-    /// The instant shown.
+    /// Instant shown.
     pub now: u64,
 }
 
 impl Track {
-    /// The revisions by their numbers, the current one last: a revision that was rolled back to has a new number.
+    /// Returns the revisions by number, the current one last: a revision that was rolled back to has a new number.
     pub fn by_number(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.revisions.len()).collect();
         k8s_model::sort::sort_by_key(&mut order, |i| (self.revisions[*i].number, *i));
         order
     }
 
-    /// The images of all revisions.
+    /// Returns the images of all revisions.
     pub fn images(&self) -> Vec<&str> {
         self.revisions
             .iter()
@@ -111,23 +111,23 @@ impl Track {
     }
 }
 
-/// What the axes of a chart have to hold. Charts side by side share one.
+/// Extent of a chart's axes. Charts side by side share one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extent {
-    /// When there was the first Pod.
+    /// Time of the first Pod.
     pub first: Option<u64>,
-    /// When the current or the last update began.
+    /// Start of the current or the last update.
     pub began: Option<u64>,
-    /// When something changed, and the most Pods that there were or might be then.
+    /// Times of changes, with the maximum number of existing, allowed or desired Pods.
     pub changes: Vec<(u64, u32)>,
-    /// The largest limits.
+    /// Largest limits.
     pub limits: (u32, u32),
-    /// How many revisions there are.
+    /// Number of revisions.
     pub revisions: usize,
 }
 
 impl Extent {
-    /// Of one chart.
+    /// Computes the extent of one chart.
     pub fn of(track: &Track) -> Extent {
         let most = |point: &Point| point.existing().max(point.limits.1).max(point.desired);
         let limits = track.points.iter().fold(
@@ -150,7 +150,7 @@ impl Extent {
         }
     }
 
-    /// Of two charts.
+    /// Merges it with the extent of another chart.
     pub fn with(mut self, other: &Extent) -> Extent {
         let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
         self.changes.extend_from_slice(&other.changes);
@@ -168,8 +168,8 @@ impl Extent {
     }
 }
 
-/// Selects the points that represent each stretch: the one furthest below its lower limit, the one
-/// with the most Pods, and the last, so that no violation of a limit is lost. The very first point is kept.
+/// Selects the points that represent each stretch: the one furthest below its lower limit, the one with the most Pods, and the last, so
+/// that no violation of a limit is lost. The very first point is kept.
 pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Vec<usize> {
     let missing = |i: usize| {
         (
@@ -199,7 +199,7 @@ pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Ve
     out
 }
 
-/// When the current or the last update began: from then on there were Pods of two revisions.
+/// Start of the current or the last update: from then on there were Pods of two revisions.
 pub fn began(track: &Track) -> Option<u64> {
     let mixed = track.points.iter().rposition(Point::is_mixed)?;
     let after = track.points[..mixed]
@@ -209,14 +209,14 @@ pub fn began(track: &Track) -> Option<u64> {
     track.points.get(after).map(|point| point.at)
 }
 
-/// A Pod as the track counts it.
+/// Pod as counted by the track.
 #[derive(Clone, Copy, PartialEq)]
 struct Seen {
     revision: usize,
     standing: Standing,
 }
 
-/// Which of the counts a Pod is in.
+/// Count to which a Pod belongs.
 #[derive(Clone, Copy, PartialEq)]
 enum Standing {
     Ready,
@@ -240,19 +240,19 @@ impl Standing {
     }
 }
 
-/// Reads a track, entry by entry.
+/// Reader of a track, entry by entry.
 #[derive(Default)]
 pub struct Tracker {
     subject: Option<Uid>,
     sets: Vec<Uid>,
     hashes: Vec<Str>,
-    /// The numbers of the revisions by the end of their hash, and from which the workload was rolled back to them.
+    /// Numbers of the revisions by the suffix of their hash, and the previous number if the workload was rolled back.
     numbers: BTreeMap<Str, (i64, Option<i64>)>,
     pods: BTreeMap<Uid, Seen>,
-    /// Totals by revision.
+    /// Counts by revision.
     counts: Vec<Count>,
     scanned: usize,
-    /// Whether there is more to read.
+    /// True if there is more to read.
     pub lags: bool,
     epoch: u64,
     pub track: Track,
@@ -264,7 +264,7 @@ pub const MAX_POINTS: usize = 10_000;
 const MAX_DEPARTURES: usize = 64;
 
 impl Tracker {
-    /// The track of a workload at the instant shown, after reading up to `most` more entries.
+    /// Returns the track of a workload at the instant shown, after reading up to `most` more entries.
     pub fn read(
         &mut self,
         object: &Object,
@@ -290,7 +290,7 @@ impl Tracker {
         }
         self.scanned = to;
         self.lags = to < journal.len();
-        // Until then it is read: what comes later is not as the last of it was.
+        // While entries are left to read, the track ends at the last one read.
         let read = journal
             .get(to.saturating_sub(1))
             .filter(|_| self.lags)
@@ -299,7 +299,7 @@ impl Tracker {
         &self.track
     }
 
-    /// Whose track it is.
+    /// Uid of the workload.
     pub fn subject(&self) -> Option<Uid> {
         self.subject
     }
@@ -353,7 +353,7 @@ impl Tracker {
             self.left(at, &object.meta.name, entry.actor.name);
         }
         let gone = op == Op::Deleted || (pod.is_terminal() && !leaves);
-        // One that had ended before is not counted again.
+        // A Pod that had ended before is not counted again.
         if known.map_or(gone || leaves, |seen| !gone && seen.standing == standing) {
             return;
         }
@@ -380,7 +380,7 @@ impl Tracker {
         } else {
             Message::name(by)
         };
-        // In one instant several may have had Pods go.
+        // Several actors may have deleted Pods in one instant.
         match self
             .track
             .left
@@ -397,7 +397,7 @@ impl Tracker {
         }
     }
 
-    /// Which of the revisions a Pod is of; it may be the first of a new one.
+    /// Returns the index of a Pod's revision, adding it if it is new.
     fn revision(&mut self, object: &Object, pod: &Pod) -> usize {
         let hash = ["pod-template-hash", "controller-revision-hash"]
             .into_iter()
@@ -428,7 +428,7 @@ impl Tracker {
             })
     }
 
-    /// Takes over the number of a revision. One that gets a higher number than it had is rolled back to.
+    /// Updates the number of a revision. A revision whose number increases was rolled back to.
     fn number(&mut self, object: &Object) {
         let number = adapt::revision(object);
         let hash = Str::from(object.meta.name.rsplit('-').next().unwrap_or_default());
@@ -491,12 +491,12 @@ impl Tracker {
     }
 }
 
-/// Thins out the points without a visible difference on an axis of all of them, or of the current update: a thinned stretch
-/// is a pixel or two wide there, and the same past is always drawn the same. Idle time does not count, since an axis folds it.
+/// Thins out the points without a visible difference on an axis of all of them, or of the current update: a thinned stretch is a pixel or
+/// two wide there, and the same past is always drawn the same. Idle time does not count, since an axis folds it.
 fn thin(track: &mut Track) {
     /// Number of stretches on the axis.
     const AXIS_STRETCHES: u64 = 620;
-    /// Idle time that counts.
+    /// Maximum idle time that counts between two points.
     const COUNTED_IDLE_MS: u64 = 2_000;
     let began = began(track).unwrap_or(u64::MAX);
     let points = &mut track.points;
@@ -509,7 +509,7 @@ fn thin(track: &mut Track) {
                 .map(|two| (two[1].at - two[0].at).min(COUNTED_IDLE_MS))
                 .sum()
         };
-        // A power of two: what was one stretch stays one.
+        // A power of two, so that stretches stay aligned when the grain grows.
         let grain = |span: u64| 1 << (span / wide).max(1).ilog2();
         let [all, update] = [0, began].map(|after| grain(busy(after)));
         let kept = fewer(points, |i| {
@@ -524,7 +524,7 @@ fn thin(track: &mut Track) {
     }
 }
 
-/// Pods that must stay and Pods allowed, and Pods wanted.
+/// Returns the minimum and maximum number of Pods, and the desired number.
 fn limits(object: &Object) -> ((u32, u32), u32) {
     let whole = |n: i64| n.max(0) as u32;
     match &object.body {
@@ -539,7 +539,7 @@ fn limits(object: &Object) -> ((u32, u32), u32) {
                 whole(desired),
             )
         }
-        // Its limits bind an update alone.
+        // The limits only bind an update.
         Body::StatefulSet(body)
             if body.status.current_revision == body.status.update_revision
                 || body.spec.update_strategy.kind == "OnDelete" =>
@@ -564,13 +564,13 @@ fn limits(object: &Object) -> ((u32, u32), u32) {
     }
 }
 
-/// The workload that an object belongs to, if its rollout can be followed.
+/// Returns the workload to which an object belongs, if its rollout can be followed.
 pub fn subject(
     key: &ObjectRef,
     get: &dyn Fn(&ObjectRef) -> Option<std::rc::Rc<Object>>,
 ) -> Option<std::rc::Rc<Object>> {
     let mut object = get(key)?;
-    // A Pod leads to its ReplicaSet, that to its Deployment.
+    // From a Pod to its ReplicaSet, and from that to its Deployment.
     for _ in 0..3 {
         let Some(owner) = object.meta.controller() else {
             break;
@@ -608,7 +608,7 @@ mod tests {
             limits: (9, 12),
             desired: 10,
         };
-        // Of a hundred thousand instants each stands between two others, and two are out of the limits.
+        // A hundred thousand instants, each between two others, two of them outside the limits.
         for at in 0..100_000 {
             let last = match at {
                 1_234 => point(at, 2, 3),
@@ -677,7 +677,7 @@ mod tests {
                 thin(track);
             }
         };
-        // Five thousand Pods become ready one by one; a minute later all are replaced, again and again.
+        // Five thousand Pods become ready one by one; a minute later all are replaced, repeatedly.
         (0..5_000).for_each(|i| push(&mut track, 1_000 + i, i as u32, 0));
         for update in 1..40 {
             let began = update * 60_000;
@@ -687,7 +687,7 @@ mod tests {
                     [usize::from(!old)]
                 .ready
             };
-            // All of it on an axis of 1,240 pixels, with the idle time between folded: five seconds, and one of rest on either side.
+            // On an axis of 1,240 pixels, with the idle time between folded: five seconds, and one of rest on either side.
             let pixel = (update + 1) * 7_000 / 1_240;
             for time in (0..5_000).step_by(100) {
                 let off = |at: u64| u64::from(ready(at + time, at == 1_000).abs_diff(time as u32));

@@ -1,4 +1,4 @@
-//! Counters of a status that its Pods have overtaken.
+//! Counters of a status that lag behind the Pods.
 
 use crate::adapt::{Pods, Scope};
 use crate::model::Model;
@@ -8,14 +8,13 @@ use k8s_model::batch::Job;
 use k8s_model::{Kind, Object, ObjectRef, Uid};
 use std::rc::Rc;
 
-/// Marks the counters that differ from the Pods. With a filter nothing is marked: a filtered tree does not match its
-/// status.
+/// Marks the counters that differ from the Pods. With a filter none is marked: a filtered tree does not match its status.
 pub fn mark(model: &mut Model, sim: &Sim, pods: &Pods, scope: &Scope, all_read: bool) {
     if !scope.filter.trim().is_empty() {
         return;
     }
     totals::mark_stale_counters(&mut model.roots, &|id| {
-        // The loops may hear of it late: what is drawn is there.
+        // The caches of the loops may lag: the Pods drawn are used.
         if all_read {
             let mut totals = pods.totals(Uid::parse(&id.uid)?);
             if id.kind == "Job" {
@@ -40,7 +39,7 @@ fn as_its_job_counts(sim: &Sim, object: &Object, pods: &mut PodTotals) {
     let Some(job) = object.get::<Job>() else {
         return;
     };
-    // Where a policy may let a failure pass, not every one of them is to be counted.
+    // A policy may ignore failures, so that not every one counts.
     if job.spec.pod_failure_policy.is_some() {
         pods.failed = 0;
     }
@@ -48,7 +47,7 @@ fn as_its_job_counts(sim: &Sim, object: &Object, pods: &mut PodTotals) {
     if job.spec.completion_mode != "Indexed" || pods.succeeded <= counted {
         return;
     }
-    // Of very many not each is looked at.
+    // Very many Pods are not visited one by one.
     pods.succeeded = if pods.all > 2_000 {
         counted
     } else {

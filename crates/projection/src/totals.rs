@@ -1,7 +1,7 @@
-//! Marks the counters of a card that its Pods have overtaken.
+//! Marks the counters of a card that lag behind its Pods.
 //!
-//! The numbers of a card are those of the status, which its loop writes with some delay; the Pods beside it are the current
-//! ones. Where both differ the counter keeps the value of the status and is marked.
+//! The numbers of a card are those of the status, which its controller writes with some delay; the Pods beside it are current. If both
+//! differ the counter keeps the value of the status and is marked.
 
 use crate::model::Metric;
 use crate::model::{ControllerCard, Id, Root, Tone};
@@ -9,10 +9,10 @@ use i18n::format::{count, short_count};
 use i18n::msg;
 use std::rc::Rc;
 
-/// Totals of one owner's Pods, as the loops count them.
+/// Totals of one owner's Pods, as controllers count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PodTotals {
-    /// All of them.
+    /// All Pods.
     pub all: usize,
     /// Neither ended nor terminating.
     pub active: usize,
@@ -42,7 +42,7 @@ impl std::iter::Sum for PodTotals {
     }
 }
 
-/// How many indexes of an Indexed Job the indexes of its Pods come to: those it has, each once.
+/// Number of distinct valid indexes of an Indexed Job's Pods.
 pub fn indexes(of_pods: impl Iterator<Item = i64>, completions: i64) -> usize {
     let mut all: Vec<i64> = of_pods
         .filter(|index| (0..completions).contains(index))
@@ -72,7 +72,7 @@ pub fn mark_stale_counters(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<PodT
             continue;
         };
         match of.id.kind.as_str() {
-            // It adds up what the statuses of its ReplicaSets say.
+            // The controller adds up the statuses of its ReplicaSets.
             "Deployment" => check(of, sum),
             "ReplicaSet" | "StatefulSet" | "Job" => {
                 let own = pods(&of.id);
@@ -88,11 +88,11 @@ fn check(of: &mut Rc<ControllerCard>, pods: Option<PodTotals>) {
     let (whole, job) = (of.id.kind == "StatefulSet", of.id.kind == "Job");
     for at in 0..of.counters.len() {
         let counter = &of.counters[at];
-        // A StatefulSet counts its Pods until they are gone, a ReplicaSet until they leave. Whether one that leaves is ready still
-        // is not counted: a StatefulSet may be right within that.
+        // A StatefulSet counts its Pods until they are gone, a ReplicaSet until they terminate. Whether a terminating Pod is still ready is
+        // not known: a StatefulSet's counter may be right within that range.
         let said = counter.value.split('/').next().unwrap_or_default();
         let (least, most) = match counter.metric {
-            // A Job has counted also Pods that are gone by now.
+            // A Job has also counted Pods that no longer exist.
             Metric::Done | Metric::Failed if job => {
                 let pods = if counter.metric == Metric::Done {
                     pods.succeeded
@@ -250,7 +250,7 @@ mod tests {
             own
         };
         assert_eq!(marked(&of("3/9", 2, 1)), "||");
-        // It has counted Pods that have been deleted since.
+        // The Job has counted Pods that have been deleted since.
         assert_eq!(marked(&of("5", 2, 4)), "||");
         assert_eq!(
             marked(&of("2/9", 4, 0)),
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn what_differs_by_definition_is_not_marked() {
-        // A Pod that leaves counts for a StatefulSet, and is ready as long as it is; for a ReplicaSet it does not count.
+        // A terminating Pod counts for a StatefulSet, and is ready as long as it responds; for a ReplicaSet it does not count.
         for (kind, current, ready, marked) in [
             ("StatefulSet", 3, 3, false),
             ("StatefulSet", 3, 2, false),
@@ -295,7 +295,7 @@ mod tests {
                 "{kind} {current} {ready}"
             );
         }
-        // Once its containers have ended it is ready no more.
+        // Once its containers have ended it is not ready any more.
         let mut roots = [Root {
             controller: Some(of("StatefulSet", "web", 3, 3)),
             groups: vec![Group::default()],

@@ -1,19 +1,17 @@
-//! Faults in watches and loops at random instants of a run, by its seed: what a control loop must survive.
+//! Faults in watches and loops at random instants of a run, by its seed: failures that a control loop must survive.
 
 use cluster::Sim;
+use fault::{Fault, FaultTarget};
 use k8s_model::time::{MS, SECOND};
-use k8s_model::{Kind, Time};
+use k8s_model::{Kind, Str, Time};
 use sim_core::rng::Rng;
 
-/// What ends the faults that last.
-pub const ENDS: &[&str] = &[
-    "slow kube-controller-manager none",
-    "slow kube-scheduler none",
-];
+/// Components whose slowdown ends with the disturbance.
+pub const SLOWED: [&str; 2] = ["kube-controller-manager", "kube-scheduler"];
 const NEVER: Time = Time(u64::MAX);
-/// The disturbance ends after so many faults.
+/// Number of faults after which the disturbance ends.
 const MOST: u32 = 1_000;
-/// Half of the gaps between two faults are shorter than this, by the run.
+/// Median gap between two faults, chosen per run.
 const GAPS: [u64; 4] = [500 * MS, 2 * SECOND, 8 * SECOND, 30 * SECOND];
 const COMPONENTS: [&str; 3] = ["kube-controller-manager", "kube-scheduler", "kubelet"];
 const KINDS: [Kind; 10] = [
@@ -28,25 +26,25 @@ const KINDS: [Kind; 10] = [
     Kind::Node,
     Kind::EndpointSlice,
 ];
-const DELAYS: [&str; 5] = ["50ms", "500ms", "2s", "5s", "20s"];
-const SLOW: [&str; 4] = ["20ms", "100ms", "500ms", "2s"];
+const DELAYS_US: [u64; 5] = [50 * MS, 500 * MS, 2 * SECOND, 5 * SECOND, 20 * SECOND];
+const SLOW_US: [u64; 4] = [20 * MS, 100 * MS, 500 * MS, 2 * SECOND];
 
-/// Faults still to come.
+/// Faults still to be injected.
 #[derive(Clone, Debug)]
 pub struct Disturbance {
     rng: Rng,
     gap: u64,
     left: u32,
-    /// A loop that is slow, until the fault after this one.
-    slow: Option<String>,
-    /// The faults, if they are known, the last first.
-    given: Option<Vec<(Time, String)>>,
-    /// When the next fault is injected.
+    /// Loop that is slowed until the fault after this one.
+    slow: Option<Str>,
+    /// Given faults, in reverse order; `None` if they are random.
+    given: Option<Vec<(Time, Fault)>>,
+    /// Time of the next fault.
     pub next: Time,
 }
 
 impl Disturbance {
-    /// By a seed; names are drawn from another sequence of it.
+    /// Creates random faults from a seed; names are drawn from another sequence of it.
     pub fn new(seed: u64) -> Disturbance {
         let mut rng = Rng::new(!seed);
         let gap = GAPS[rng.below(GAPS.len() as u64) as usize];
@@ -61,9 +59,9 @@ impl Disturbance {
         }
     }
 
-    /// Of faults that are known, in their order.
-    pub fn of(faults: &[(Time, String)]) -> Disturbance {
-        let given: Vec<(Time, String)> = faults.iter().rev().cloned().collect();
+    /// Creates a disturbance of given faults, in order.
+    pub fn of(faults: &[(Time, Fault)]) -> Disturbance {
+        let given: Vec<(Time, Fault)> = faults.iter().rev().cloned().collect();
         let next = given.last().map_or(NEVER, |(at, _)| *at);
         Disturbance {
             given: Some(given),
@@ -72,21 +70,21 @@ impl Disturbance {
         }
     }
 
-    fn pick(&mut self, of: &[&'static str]) -> &'static str {
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.rng.below(of.len() as u64) as usize]
     }
 
-    /// The fault of this instant, in the words of a scenario.
-    pub fn draw(&mut self, sim: &Sim) -> Option<String> {
+    /// Returns the next fault.
+    pub fn draw(&mut self, sim: &Sim) -> Option<Fault> {
         let Some(given) = &mut self.given else {
             return Some(self.random(sim));
         };
-        let (_, line) = given.pop()?;
+        let (_, fault) = given.pop()?;
         self.next = given.last().map_or(NEVER, |(at, _)| *at);
-        Some(line)
+        Some(fault)
     }
 
-    fn random(&mut self, sim: &Sim) -> String {
+    fn random(&mut self, sim: &Sim) -> Fault {
         self.left = self.left.saturating_sub(1);
         let gap = 1 + self.rng.below(2 * self.gap);
         self.next = if self.left == 0 {
@@ -95,36 +93,50 @@ impl Disturbance {
             sim.now().after(gap)
         };
         if let Some(slow) = self.slow.take().filter(|_| self.rng.below(2) == 0) {
-            return format!("slow {slow} none");
+            return Fault::Slow {
+                name: slow,
+                pass: None,
+            };
         }
-        let present: Vec<&'static str> = KINDS
+        let present: Vec<Kind> = KINDS
             .iter()
-            .filter(|kind| sim.list(**kind).next().is_some())
-            .map(|kind| kind.info().plural)
+            .copied()
+            .filter(|kind| sim.list(*kind).next().is_some())
             .collect();
-        let (kind, component) = (
-            self.pick(if present.is_empty() {
-                &["pods"]
-            } else {
-                &present
-            }),
-            self.pick(&COMPONENTS),
-        );
+        let kind = self.pick(if present.is_empty() {
+            &[Kind::Pod]
+        } else {
+            &present
+        });
+        let (target, component) = (FaultTarget::every(kind), Str::from(self.pick(&COMPONENTS)));
         match self.rng.below(10) {
-            0..=2 => format!("lose {kind} {component}"),
-            3..=5 => format!("delay {kind} {} {component}", self.pick(&DELAYS)),
+            0..=2 => Fault::Lose {
+                target,
+                component: Some(component),
+            },
+            3..=5 => {
+                let delay = Some(self.pick(&DELAYS_US));
+                Fault::Delay {
+                    target,
+                    delay,
+                    component: Some(component),
+                }
+            }
             6 | 7 => {
                 let loops: Vec<&'static str> = sim
                     .queues()
                     .map(|(name, _)| name)
                     .chain(["kube-scheduler", "kube-controller-manager"])
                     .collect();
-                let slow = self.pick(&loops);
-                self.slow = Some(slow.to_owned());
-                format!("slow {slow} {}", self.pick(&SLOW))
+                let name = Str::from(self.pick(&loops));
+                self.slow = Some(name.clone());
+                Fault::Slow {
+                    name,
+                    pass: Some(self.pick(&SLOW_US)),
+                }
             }
-            8 => format!("restart {component}"),
-            _ => format!("conflict {kind}"),
+            8 => Fault::Restart { component },
+            _ => Fault::Conflict(target),
         }
     }
 }
@@ -143,9 +155,9 @@ mod tests {
             );
             let one = |_| {
                 sim.advance(disturbance.next, usize::MAX);
-                let line = disturbance.draw(&sim).unwrap();
-                assert_eq!(sim.fault(&line), Ok(()), "{line}");
-                format!("{} {line}", sim.now().0)
+                let fault = disturbance.draw(&sim).unwrap();
+                assert_eq!(sim.inject(&fault), Ok(()), "{fault}");
+                format!("{} {fault}", sim.now().0)
             };
             (0..200).map(one).collect()
         };

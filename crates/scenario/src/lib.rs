@@ -1,6 +1,6 @@
-//! Scenario files: a cluster, and what is done to it step by step.
+//! Scenario files: a cluster, and the steps run on it.
 //!
-//! One format serves lessons, tests and the command: see docs/native.md for its fields.
+//! Lessons, tests and the command use the same format: see docs/native.md for its fields.
 
 mod disturb;
 mod names;
@@ -11,5 +11,7 @@ mod trace;
 pub use disturb::Disturbance;
 pub use names::resolve;
 pub use parse::{Expected, How, Scenario, ScenarioStep, Wait, cluster, parse, step};
-pub use runner::{Act, Finished, Observer, finish, quiet_until, run, run_disturbed, settle};
+pub use runner::{
+    ActionSource, Finished, Observer, finish, quiet_until, run, run_disturbed, settle,
+};
 pub use trace::Trace;

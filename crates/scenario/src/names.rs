@@ -1,16 +1,16 @@
-//! Placeholders in command lines: `{{pod:PREFIX:N}}` and its like.
+//! Placeholders in command lines, such as `{{pod:PREFIX:N}}`.
 
 use cluster::Sim;
 use k8s_model::pod::Pod;
 use k8s_model::{Kind, Object};
 use std::rc::Rc;
 
-/// Puts names of living objects in place of every placeholder; an unknown one stays as it is.
+/// Replaces each placeholder by the name of a live object; an unknown one stays as it is.
 pub fn resolve(line: &str, sim: &Sim) -> String {
     with_placeholders(line, |inner| name(inner, sim))
 }
 
-/// Replaces each placeholder by what `name` gives for the text within its braces; one for which it gives nothing stays.
+/// Replaces each placeholder by the result of `name` for the text within its braces; if that is `None` it stays.
 pub(super) fn with_placeholders(line: &str, name: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = line;
@@ -48,14 +48,14 @@ fn name(placeholder: &str, sim: &Sim) -> Option<String> {
     }
 }
 
-/// The N-th object, by creation, whose name begins with the prefix and that is not being deleted; negative from the end.
+/// Returns the N-th object, by creation, whose name begins with the prefix and that is not being deleted; negative counts from the end.
 fn nth(sim: &Sim, kind: Kind, prefix: &str, n: &str) -> Option<Rc<Object>> {
     let mut found: Vec<_> = sim
         .list(kind)
         .filter(|o| o.meta.name.starts_with(prefix) && !o.meta.is_deleting())
         .cloned()
         .collect();
-    // Within one second the order of creation is the order of first writes.
+    // Within one second the order of creation is that of the first writes.
     k8s_model::sort::sort_by_key(&mut found, |o| created_at(sim, o));
     let n: i64 = n.parse().ok()?;
     let index = if n < 0 { found.len() as i64 + n } else { n };

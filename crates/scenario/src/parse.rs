@@ -1,10 +1,10 @@
-//! Scenario text to a scenario.
+//! Parsing of scenarios.
 
 use super::names::with_placeholders;
 use super::runner::Finished;
 use apiserver::validation;
-use cluster::fault::Fault;
 use controller_runtime::cluster::{ClusterConfig, NodeConfig, Timing};
+use fault::Fault;
 use k8s_model::Timestamp;
 use k8s_model::quantity::Quantity;
 use k8s_model::time::SECOND;
@@ -16,20 +16,20 @@ use std::collections::BTreeSet;
 /// Maximum number of nodes of a scenario's cluster; more are left out.
 const MAX_NODES: usize = 10_000;
 
-/// A cluster and the steps that are done to it.
+/// Cluster and the steps run on it.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Its short name.
+    /// Short name.
     pub name: String,
-    /// One sentence.
+    /// Description in one sentence.
     pub description: String,
-    /// The cluster before the first step.
+    /// Cluster before the first step.
     pub cluster: ClusterConfig,
-    /// What `cluster` is in the file.
+    /// Value of `cluster` in the file.
     pub written: Value,
-    /// The steps, in order.
+    /// Steps, in order.
     pub steps: Vec<ScenarioStep>,
-    /// What is expected of the history.
+    /// Expectations about the history.
     pub expected: Vec<Expected>,
     /// Place of each step in the file: `steps[3]`.
     places: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// How long a step may take, if that is expected of it.
+    /// Longest `finishes` expectation of a step, in microseconds; 0 without one.
     pub fn patience(&self, step: usize) -> u64 {
         let spans = self
             .expected
@@ -64,7 +64,7 @@ impl Scenario {
         )
     }
 
-    /// Message for a step that is wrong in the file itself: a fault whose target does not exist.
+    /// Returns the message for a step that is wrong in the file itself: a fault whose target does not exist.
     pub fn mistake(&self, step: &Finished) -> Option<String> {
         step.mistake()
             .map(|error| format!("{}: fault: {error}", self.locate_step(step.step)))
@@ -76,35 +76,35 @@ impl Scenario {
     }
 }
 
-/// `line 12: steps[3]`
+/// Formats line and place: `line 12: steps[3]`.
 fn located(source: &str, place: &str) -> String {
     let line = manifest::locate(source.as_bytes(), 0, place).map_or(1, |(line, ..)| line);
     format!("line {line}: {place}")
 }
 
-/// Something that is expected.
+/// Expectation about the history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expected {
-    /// Where it stands in the file: `steps[3]`.
+    /// Place in the file: `steps[3]`.
     pub place: String,
-    /// Steps before it; of a command that finishes: its own.
+    /// Number of steps before it; for a command that finishes, the index of its own.
     pub step: usize,
-    /// How often or how soon.
+    /// Quantifier or time limit.
     pub how: How,
-    /// An expression, or the line of a command.
+    /// Expression, or line of a command.
     pub text: String,
 }
 
-/// How something is expected.
+/// Quantifier or time limit of an expectation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum How {
-    /// At every instant from its place in the steps to the end.
+    /// True at every instant from its place in the steps to the end.
     Always,
-    /// At no instant from there.
+    /// True at no instant from its place on.
     Never,
-    /// At an instant from there.
+    /// True at some instant from its place on.
     Eventually,
-    /// The command ends with exit code 0 within so many microseconds.
+    /// The command ends with exit code 0 within this many microseconds.
     Finishes(u64),
 }
 
@@ -115,7 +115,7 @@ const HOWS: [(&str, How); 3] = [
 ];
 
 impl How {
-    /// Its word in a file.
+    /// Keyword in a file.
     pub fn word(self) -> &'static str {
         HOWS.iter()
             .find(|(_, how)| *how == self)
@@ -123,35 +123,35 @@ impl How {
     }
 }
 
-/// How long a step waits.
+/// Duration of a wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
     /// Until nothing but Events has changed for 3 s; at most 90 s.
     Settled,
-    /// So many microseconds.
+    /// For this many microseconds.
     For(u64),
 }
 
-/// One step.
+/// Step of a scenario.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ScenarioStep {
-    /// `kubectl apply -f -` of a manifest.
+    /// Runs `kubectl apply -f -` with a manifest.
     Apply(String),
-    /// A kubectl command line.
+    /// Runs a kubectl command line.
     Kubectl {
-        /// Without the word kubectl.
+        /// Line without the word kubectl.
         line: String,
-        /// Whether it goes on beside the next steps.
+        /// True if it continues beside the next steps.
         background: bool,
     },
-    /// Time passes.
+    /// Lets time pass.
     Wait(Wait),
-    /// Something breaks.
+    /// Injects a fault.
     Fault(String),
 }
 
 impl ScenarioStep {
-    /// The word a trace uses for this kind of step.
+    /// Name of this kind of step in a trace.
     pub fn action(&self) -> &'static str {
         match self {
             ScenarioStep::Apply(_) => "apply",
@@ -162,7 +162,7 @@ impl ScenarioStep {
     }
 }
 
-/// Reads a scenario; the message says where it is wrong.
+/// Parses a scenario; the error gives line and place.
 pub fn parse(text: &str) -> Result<Scenario, String> {
     let mut read = manifest::parse_file(text.as_bytes());
     if let Some(fault) = read.diagnostics.first() {
@@ -242,7 +242,7 @@ fn word(value: &Value, key: &str) -> String {
         .to_string()
 }
 
-/// Reads what a scenario says about its cluster.
+/// Parses the cluster section of a scenario.
 pub fn cluster(value: &Value) -> Result<ClusterConfig, String> {
     let mut config = match value.get("nodes") {
         None => ClusterConfig::default(),
@@ -350,7 +350,7 @@ fn nodes(list: &[Value]) -> Result<Vec<NodeConfig>, String> {
     list.iter().take(MAX_NODES).enumerate().map(node).collect()
 }
 
-/// Reads one step.
+/// Parses one step.
 pub fn step(value: &Value) -> Result<ScenarioStep, String> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(String::from);
     if let Some(manifest) = text("apply") {
@@ -367,7 +367,7 @@ pub fn step(value: &Value) -> Result<ScenarioStep, String> {
         return Ok(ScenarioStep::Kubectl { line, background });
     }
     if let Some(fault) = text("fault") {
-        // Names in place of the placeholders come when the step begins.
+        // Names replace the placeholders when the step begins.
         with_placeholders(&fault, |_| Some("name".into()))
             .parse::<Fault>()
             .map_err(|error| format!("fault: {error}"))?;
@@ -382,7 +382,7 @@ pub fn step(value: &Value) -> Result<ScenarioStep, String> {
     }
 }
 
-/// `1s`, `500ms`, `2m`, or a number of seconds.
+/// Parses a duration: `1s`, `500ms`, `2m`, or a number of seconds.
 fn duration(value: &Value) -> Option<u64> {
     if let Some(seconds) = value.as_f64() {
         return in_micros(seconds, 1.0);

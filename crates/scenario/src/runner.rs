@@ -4,45 +4,46 @@ use super::disturb::Disturbance;
 use super::names::resolve;
 use super::parse::{Scenario, ScenarioStep, Wait};
 use crate::disturb;
+use actions::Action;
 use cluster::Sim;
-use cluster::fault::FaultError;
+use fault::{Fault, FaultError};
 use k8s_model::Time;
 use k8s_model::time::{MS, SECOND};
 use kubectl::parse::split;
 use kubectl::{Beside, BesideAct, Progress, Session};
 
-/// What a command line takes before it reaches the API server, and until the prompt is back.
+/// Start-up time of a command line, until it reaches the API server.
 const COMMAND: u64 = 100 * MS;
-/// How long it takes until a fault is there.
+/// Time that injecting a fault takes.
 const FAULT: u64 = 5 * MS;
 const QUIET: u64 = 3 * SECOND;
 const AT_MOST: u64 = 90 * SECOND;
-/// A command that waits for something that never comes ends here.
+/// Time after which a command that still waits is given up.
 const PATIENCE: u64 = 600 * SECOND;
 
-/// A step that has ended.
+/// Step that has ended.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// Its place in the scenario.
+    /// Index in the scenario.
     pub step: usize,
-    /// `apply`, `kubectl`, `wait` or `fault`.
+    /// Kind of step: `apply`, `kubectl`, `wait` or `fault`.
     pub action: &'static str,
-    /// When it began.
+    /// Start time.
     pub began: Time,
-    /// When it ended.
+    /// End time.
     pub ended: Time,
-    /// What kubectl printed.
+    /// kubectl's standard output.
     pub stdout: String,
-    /// What kubectl printed as errors.
+    /// kubectl's standard error.
     pub stderr: String,
     /// kubectl's exit code.
     pub exit: i32,
-    /// Why a fault was not injected.
+    /// Error if a fault was not injected.
     pub fault_error: Option<FaultError>,
 }
 
 impl Finished {
-    /// A step that prints nothing but why a fault was not injected.
+    /// Creates a step without output, except the error of a fault.
     fn quietly(
         step: usize,
         action: &'static str,
@@ -67,7 +68,8 @@ impl Finished {
         }
     }
 
-    /// Why the step is wrong in the scenario itself, not only refused in the cluster's state: its fault names something that does not exist.
+    /// Returns the error of a step that is wrong in the scenario itself, not only refused in the cluster's state: its fault names a missing
+    /// object.
     pub fn mistake(&self) -> Option<&FaultError> {
         self.fault_error
             .as_ref()
@@ -75,30 +77,28 @@ impl Finished {
     }
 }
 
-/// What was done to the cluster.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Act {
-    /// To the command of this step.
-    Command(u32, BesideAct),
-    /// A fault of a step.
-    Fault(String),
-    /// A fault of the disturbance.
-    Disturbed(String),
+/// Source of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionSource {
+    /// A step of the scenario.
+    Step,
+    /// Random faults beside the scenario.
+    Disturbance,
 }
 
-/// Who watches a run.
+/// Observer of a run.
 pub trait Observer {
-    /// The cluster has new entries in its journal.
+    /// Called when the journal has new entries.
     fn advanced(&mut self, sim: &Sim);
-    /// A step has ended.
+    /// Called when a step has ended.
     fn finished(&mut self, sim: &Sim, step: &Finished);
-    /// A step is about to begin; after the last: as many as there are.
+    /// Called when a step is about to begin; after the last, with the number of steps.
     fn begins(&mut self, _sim: &Sim, _step: usize) {}
-    /// Something was done, after so many tasks of the engine.
-    fn did(&mut self, _tasks: u64, _at: Time, _act: Act) {}
+    /// An action was carried out, after so many tasks of the engine.
+    fn acted(&mut self, _tasks: u64, _at: Time, _action: Action, _source: ActionSource) {}
 }
 
-/// A command beside the others, which starts up first.
+/// Command beside the others, which starts up first.
 #[derive(Clone, Copy)]
 struct Background {
     step: usize,
@@ -118,13 +118,13 @@ struct Run<'r> {
     tasks: u64,
 }
 
-/// Runs all steps; gives the cluster at the end. `slice` is how many tasks are run in one go.
+/// Runs all steps, and returns the cluster at the end. `slice` is the number of tasks run in one go.
 pub fn run(scenario: &Scenario, seed: u64, slice: usize, observer: &mut dyn Observer) -> Sim {
     let sim = Sim::new(scenario.cluster.clone(), seed);
     finish_run(Run::new(scenario, sim, slice, None, observer))
 }
 
-/// The same with faults in watches and loops; the run goes on after its last step until what came of them is repaired.
+/// Runs all steps with faults in watches and loops; the run continues after its last step until their consequences are repaired.
 pub fn run_disturbed(
     scenario: &Scenario,
     seed: u64,
@@ -159,7 +159,7 @@ fn finish_run(mut run: Run<'_>) -> Sim {
     run.sim
 }
 
-/// When a waiting command looks again: at the next task, or a tenth of a second later.
+/// Time at which a waiting command polls again: at the next task, or a tenth of a second later.
 fn next_look(sim: &Sim, limit: Time) -> Time {
     let next = sim
         .next_task()
@@ -167,7 +167,7 @@ fn next_look(sim: &Sim, limit: Time) -> Time {
     next.max(Time(sim.now().0 + 1))
 }
 
-/// Until when nothing but Events must stay as it is for the cluster to count as settled since `began`.
+/// Time until which nothing but Events may change for the cluster to count as settled since `began`.
 pub fn quiet_until(sim: &Sim, began: Time) -> Time {
     sim.last_change()
         .max(began)
@@ -175,7 +175,7 @@ pub fn quiet_until(sim: &Sim, began: Time) -> Time {
         .min(began.after(AT_MOST))
 }
 
-/// Runs a command to its end, letting time pass while it waits; what takes longer than `patience` is given up.
+/// Runs a command to its end, letting time pass while it waits; after `patience` it is given up.
 pub fn finish(sim: &mut Sim, args: &[String], stdin: &str, patience: u64) -> Session {
     let mut session = Session::start(sim, args, stdin);
     let limit = sim.now().after(patience);
@@ -189,7 +189,7 @@ pub fn finish(sim: &mut Sim, args: &[String], stdin: &str, patience: u64) -> Ses
     session
 }
 
-/// Lets time pass until the cluster has settled.
+/// Advances time until the cluster has settled.
 pub fn settle(sim: &mut Sim) {
     let began = sim.now();
     while sim.now() < quiet_until(sim, began) {
@@ -241,13 +241,16 @@ impl<'r> Run<'r> {
             ScenarioStep::Fault(line) => {
                 let line = resolve(line, &self.sim);
                 self.advance(began.after(FAULT));
-                let error = self.fault(line, Act::Fault).err();
+                let error = line
+                    .parse()
+                    .and_then(|fault| self.inject(fault, ActionSource::Step))
+                    .err();
                 self.finish(Finished::quietly(i, "fault", began, self.sim.now(), error));
             }
         }
     }
 
-    /// What a step starts: words, and what they read.
+    /// Returns the command of a step: its words and standard input.
     fn start_of(&self, step: usize) -> BesideAct {
         match &self.scenario.steps[step] {
             ScenarioStep::Apply(manifest) => BesideAct::Start(
@@ -264,15 +267,20 @@ impl<'r> Run<'r> {
     fn act(&mut self, step: usize, act: BesideAct) {
         let id = u32::try_from(step).unwrap_or(u32::MAX);
         if self.commands.act(&mut self.sim, id, &act) {
-            self.observer
-                .did(self.tasks, self.sim.now(), Act::Command(id, act));
+            self.observer.acted(
+                self.tasks,
+                self.sim.now(),
+                Action::Beside(id, act.into()),
+                ActionSource::Step,
+            );
         }
     }
 
-    fn fault(&mut self, line: String, act: fn(String) -> Act) -> Result<(), FaultError> {
-        let result = self.sim.fault(&line);
+    fn inject(&mut self, fault: Fault, source: ActionSource) -> Result<(), FaultError> {
+        let result = self.sim.inject(&fault);
         if result.is_ok() {
-            self.observer.did(self.tasks, self.sim.now(), act(line));
+            self.observer
+                .acted(self.tasks, self.sim.now(), Action::Fault(fault), source);
         }
         result
     }
@@ -301,7 +309,7 @@ impl<'r> Run<'r> {
         self.report(i, began);
     }
 
-    /// Tells of a command that has ended, or is interrupted.
+    /// Reports a command that has ended; one that still waits is interrupted.
     fn report(&mut self, step: usize, began: Time) {
         if self.commands.waits(step as u32) {
             self.act(step, BesideAct::Interrupt);
@@ -341,14 +349,20 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Ends the disturbance, and lets the cluster repair what came of it.
+    /// Ends the disturbance, and lets the cluster repair its consequences.
     fn repair(&mut self) {
         if self.disturbance.take().is_none() {
             return;
         }
-        for line in disturb::ENDS {
-            // A loop that is not slow needs no end of that.
-            let _ = self.fault((*line).to_owned(), Act::Fault);
+        for component in disturb::SLOWED {
+            // A loop that is not slowed does not need its slowdown to be ended.
+            let _ = self.inject(
+                Fault::Slow {
+                    name: component.into(),
+                    pass: None,
+                },
+                ActionSource::Step,
+            );
         }
         let limit = self.sim.now().after(AT_MOST);
         while self.sim.is_held_up() && self.sim.now() < limit {
@@ -357,7 +371,7 @@ impl<'r> Run<'r> {
         self.wait(Wait::Settled);
     }
 
-    /// Lets time pass; commands in the background look at every change, and when they would by themselves.
+    /// Advances time; background commands poll after every change, and at their own interval.
     fn advance(&mut self, to: Time) {
         loop {
             let waiting = self.background.iter();
@@ -391,7 +405,7 @@ impl<'r> Run<'r> {
     }
 
     fn disturb(&mut self) {
-        let Some(line) = self
+        let Some(fault) = self
             .disturbance
             .as_mut()
             .and_then(|disturbance| disturbance.draw(&self.sim))
@@ -399,7 +413,7 @@ impl<'r> Run<'r> {
             return;
         };
         // What cannot be done to the cluster as it is, is not done.
-        let _ = self.fault(line, Act::Disturbed);
+        let _ = self.inject(fault, ActionSource::Disturbance);
     }
 
     fn poll_background(&mut self) {
@@ -447,15 +461,15 @@ mod tests {
         assert_eq!(refused, 5);
     }
 
-    /// What was done, as a file of the scenario repeats it.
+    /// Acts of a run, as a file of the scenario repeats them.
     #[derive(Default)]
-    struct Done(Vec<Act>);
+    struct Done(Vec<Action>);
 
     impl Observer for Done {
         fn advanced(&mut self, _: &Sim) {}
         fn finished(&mut self, _: &Sim, _: &Finished) {}
-        fn did(&mut self, _: u64, _: Time, act: Act) {
-            self.0.push(act);
+        fn acted(&mut self, _: u64, _: Time, action: Action, _: ActionSource) {
+            self.0.push(action);
         }
     }
 
@@ -467,12 +481,9 @@ mod tests {
         let given_up: Vec<u32> = done
             .0
             .iter()
-            .filter_map(|act| {
-                if let Act::Command(id, BesideAct::Interrupt) = act {
-                    Some(*id)
-                } else {
-                    None
-                }
+            .filter_map(|action| match action {
+                Action::Beside(id, act) if **act == BesideAct::Interrupt => Some(*id),
+                _ => None,
             })
             .collect();
         assert_eq!(given_up, [1]);

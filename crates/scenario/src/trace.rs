@@ -5,16 +5,16 @@ use cluster::Sim;
 use serde_json::json;
 use std::io::Write;
 
-/// Writes a trace as the run goes on.
+/// Writer of a trace, as the run goes on.
 pub struct Trace<W: Write> {
     to: W,
     written: usize,
-    /// The first error of the writer; nothing is written after it.
+    /// First error of the writer; nothing is written after it.
     pub error: Option<std::io::Error>,
 }
 
 impl<W: Write> Trace<W> {
-    /// A trace into a writer.
+    /// Creates a trace into a writer.
     pub fn new(to: W) -> Self {
         Trace {
             to,

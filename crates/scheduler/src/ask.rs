@@ -1,4 +1,4 @@
-//! Evaluates the nodes for a Pod: filters first, then scores.
+//! Evaluation of the nodes for a Pod: filters first, then scores.
 //!
 //! Models `findNodesThatFitPod` and `prioritizeNodes` of `pkg/scheduler/schedule_one.go`.
 
@@ -35,7 +35,7 @@ impl<'c> Cycle<'c> {
     }
 }
 
-/// A node's refusal of a Pod; resources reserved for a nominated Pod of at least the same priority count as used.
+/// Returns a node's refusal of a Pod; resources reserved for a nominated Pod of at least the same priority count as used.
 pub(super) fn refusal(
     cycle: &Cycle<'_>,
     name: &Str,
@@ -70,7 +70,7 @@ pub(super) fn refusal(
     ask(info)
 }
 
-/// The best node for a Pod, or the refusal of each.
+/// Returns the best node for a Pod, or the refusal of each.
 pub(super) fn ask_all(cycle: &Cycle<'_>) -> Result<NodeChoice, Vec<(Str, Refusal)>> {
     let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(cycle.nodes.real);
     let mut refused = Vec::new();

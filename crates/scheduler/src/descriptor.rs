@@ -1,8 +1,8 @@
-//! How the page shows the scheduler.
+//! UI presentation of the scheduler.
 
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 
-/// The pseudo-code of a pass.
+/// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
     ("for pod := range queue {", "", ""),
     (
@@ -19,7 +19,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// How the page shows the loop.
+/// UI descriptor of the scheduler.
 pub static DESCRIPTOR: Descriptor = Descriptor {
     name: "default-scheduler",
     aliases: &[],

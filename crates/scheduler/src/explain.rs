@@ -1,4 +1,4 @@
-//! Explains the refusals of each node, from all filters, with the values that decide. Read-only.
+//! Explanation of the refusals of each node, from all filters, with the values that decide. Read-only.
 
 use super::Scheduler;
 use super::ask::refusal;
@@ -11,7 +11,7 @@ use k8s_model::{Object, Str};
 use std::rc::Rc;
 
 impl Scheduler {
-    /// The refusals of up to `most` nodes; a node without refusals fits.
+    /// Returns the refusals of up to `most` nodes; a node without refusals fits.
     pub fn explain(
         &self,
         object: &Rc<Object>,
@@ -52,7 +52,7 @@ impl Scheduler {
         out
     }
 
-    /// The Pods of a node.
+    /// Returns the Pods of a node.
     pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Rc<Object>> {
         self.nodes
             .get(node)
@@ -60,7 +60,7 @@ impl Scheduler {
             .flat_map(|info| info.pods.values())
     }
 
-    /// What is free on a node.
+    /// Returns the free resources of a node.
     pub fn free_on(&self, node: &str) -> Resources {
         self.nodes
             .get(node)
@@ -69,7 +69,7 @@ impl Scheduler {
             })
     }
 
-    /// How many more Pods a node may have.
+    /// Returns the number of further Pods that a node may run.
     pub fn places_on(&self, node: &str) -> i64 {
         self.nodes
             .get(node)

@@ -1,4 +1,4 @@
-//! The interfaces of a scheduling cycle, a filter and a score.
+//! Interfaces of a scheduling cycle, a filter and a score.
 //!
 //! Models `pkg/scheduler/framework/interface.go`.
 
@@ -12,96 +12,96 @@ use k8s_model::pod::Pod;
 use k8s_model::{Object, Str};
 use std::rc::Rc;
 
-/// Input of a cycle.
+/// Input of a scheduling cycle.
 pub(super) struct Cycle<'c> {
     pub object: &'c Rc<Object>,
     pub pod: &'c Pod,
     pub cache: &'c Cache,
     pub nodes: &'c Nodes,
-    /// The Pod's hard spread constraints, counted.
+    /// Hard spread constraints of the Pod, with their counts.
     pub spread: Vec<spread::CountedConstraint<'c>>,
-    /// Pods that others were preempted for.
+    /// Pods that preempted others, with their nominated nodes.
     pub nominated: &'c [(Str, Rc<Object>)],
-    /// The filters that apply to the Pod, each with its index in the registry.
+    /// Filters that apply to the Pod, each with its index in the registry.
     pub filters: Vec<(usize, &'static Filter)>,
 }
 
-/// Changes of the cluster that can resolve a refusal, as a set: upstream's `EventsToRegister`.
+/// Set of cluster changes that can resolve a refusal: upstream's `EventsToRegister`.
 pub(super) type ClusterChanges = u8;
 
-/// A Pod has left its node.
+/// Pod removed from its node.
 pub(super) const POD_GONE: ClusterChanges = 1;
-/// A Pod was bound to a node, or its labels have changed.
+/// Pod bound to a node, or with changed labels.
 pub(super) const POD_PLACED: ClusterChanges = 1 << 1;
-/// A node is gone.
+/// Node removed.
 pub(super) const NODE_GONE: ClusterChanges = 1 << 2;
-/// A node's labels have changed.
+/// Node labels changed.
 pub(super) const NODE_LABELS: ClusterChanges = 1 << 3;
-/// A node's taints have changed, or it was cordoned or uncordoned.
+/// Node taints changed, or node cordoned or uncordoned.
 pub(super) const NODE_TAINTS: ClusterChanges = 1 << 4;
-/// A node's allocatable resources have changed.
+/// Allocatable resources of a node changed.
 pub(super) const NODE_ALLOCATABLE: ClusterChanges = 1 << 5;
-/// A volume, a claim or a class has changed.
+/// Volume, claim or storage class changed.
 pub(super) const STORAGE: ClusterChanges = 1 << 6;
-/// Any of them: a new node may help against every refusal.
+/// Any change: a new node may resolve every refusal.
 pub(super) const ANY: ClusterChanges = u8::MAX;
 
-/// May this Pod run on this node? One file each in `filters/`, which registers it in `filters::ALL`.
+/// Filter plugin: decides whether a Pod may run on a node. One file each in `filters/`, registered in `filters::ALL`.
 pub(super) struct Filter {
     /// Upstream's name of the plugin.
     pub name: &'static str,
-    /// Whether it applies to the Pod on any node; otherwise upstream's PreFilter returns Skip.
+    /// Returns true if the filter applies to the Pod on any node; otherwise upstream's PreFilter returns Skip.
     /// A filter without this function always applies, and depends on the Pod's template and the node alone.
     pub asks: Option<fn(&Cycle<'_>) -> bool>,
-    /// The refusal, if it refuses.
+    /// Returns the refusal, or `None` if the node passes.
     pub filter: fn(&Cycle<'_>, &Object, &Node, &NodeInfo) -> Option<Refusal>,
-    /// The values behind a refusal: computed only on demand, since a cycle may refuse thousands of nodes.
+    /// Returns the values behind a refusal: computed only on demand, since a cycle may refuse thousands of nodes.
     pub explain: fn(&Cycle<'_>, &Rc<Object>, &NodeInfo, &mut Vec<Refuses>),
-    /// The changes that can resolve its refusal: Pods it refused are then retried.
+    /// Changes that can resolve a refusal: Pods refused by the filter are then retried.
     pub requeue_on: ClusterChanges,
 }
 
-/// Which of the nodes that fit is best? One file each in `scores/`, which registers it in `scores::ALL`.
+/// Score plugin: ranks the feasible nodes. One file each in `scores/`, registered in `scores::ALL`.
 pub(super) struct Score {
     /// Upstream's name of the plugin.
     pub name: &'static str,
     /// Upstream's weight.
     pub weight: i64,
-    /// How it scores, from 0 to 100.
+    /// Scoring function, from 0 to 100.
     pub score: Scoring,
 }
 
-/// A value from 0 to 100 for each of the nodes that fit.
+/// Function that returns a value from 0 to 100 for each feasible node.
 type Compare = fn(&Cycle<'_>, &[(&Str, &NodeInfo)]) -> Vec<i64>;
 
-/// How a score compares nodes.
+/// Scoring function by its dependencies.
 pub(super) enum Scoring {
     /// Scores one node: the value depends on the Pod and this node alone.
     Node(fn(&Cycle<'_>, &NodeInfo) -> i64),
-    /// Scores all nodes that fit, normalised against each other; only for Pods for which `asks` is true.
+    /// Scores all feasible nodes, normalised against each other; only for Pods for which `asks` is true.
     Among {
-        /// Whether its scores can differ between nodes for this Pod.
+        /// Returns true if the scores can differ between nodes for this Pod.
         asks: fn(&Cycle<'_>) -> bool,
-        /// A value for each of the nodes.
+        /// Returns a value for each node.
         score: Compare,
     },
-    /// The same, but `memo` can derive the value from the number of a controller's Pods.
+    /// Scores all feasible nodes like `Among`, but `memo` can derive the value from the number of a controller's Pods.
     Spread(Compare),
 }
 
-/// A node's refusal of a Pod.
+/// Refusal of a Pod by a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Refusal {
-    /// The refusing filters, as a set of indexes in the registry. Filled in by the caller.
+    /// Refusing filters, as a set of indexes in the registry. Filled in by the caller.
     pub by: u16,
-    /// The scheduler's messages; several for resources.
+    /// Messages of the scheduler; several for resources.
     pub reasons: Vec<Str>,
-    /// Whether removing other Pods could help.
+    /// True if removing other Pods could help.
     pub preemption_helps: bool,
 }
 
 impl Refusal {
-    /// The node could not be used even if it were empty.
+    /// Returns the refusal of a node that would not fit even if it were empty.
     pub fn no_help() -> Refusal {
         Refusal {
             by: 0,
@@ -110,7 +110,7 @@ impl Refusal {
         }
     }
 
-    /// No Pod on the node has a lower priority.
+    /// Returns the refusal of a node without Pods of lower priority.
     pub fn no_victims() -> Refusal {
         let reasons = vec![Str::new_static(
             "No preemption victims found for incoming pod",
@@ -139,19 +139,19 @@ impl Refusal {
     }
 }
 
-/// The node chosen for a Pod, and the second best.
+/// Node chosen for a Pod, and the second best.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct NodeChoice {
     pub node: Str,
     pub score: i64,
     pub next: Str,
     pub next_score: i64,
-    /// Number of nodes that fit.
+    /// Number of feasible nodes.
     pub feasible: usize,
 }
 
 impl NodeChoice {
-    /// The best node; ties are broken by name. The scores must be in the order of the nodes' names.
+    /// Returns the best node; ties are broken by name. The scores must be in the order of the nodes' names.
     pub fn of<'n>(scores: impl Iterator<Item = (&'n Str, i64)>) -> Option<NodeChoice> {
         let mut best: Option<(&Str, i64)> = None;
         let (mut next, mut feasible) = (best, 0);

@@ -11,10 +11,10 @@
 //! 1. `src/filters/<name>.rs` with a `const FILTER: Filter`: upstream's name of the plugin; `asks`, whether it applies to a
 //!    Pod (leave it out only if the verdict depends on the Pod's template and the node alone: `memo.rs` relies on that); `filter`, the refusal
 //!    with kube-scheduler's message, `Refusal::for_now` if removing other Pods could help and `Refusal::final_` if not; `explain`, the values
-//!    behind a refusal (empty: the message is shown); `requeue_on`, the changes after which Pods it refused are retried.
+//!    behind a refusal (empty: the message is shown); `requeue_on`, the changes after which refused Pods are retried.
 //! 2. In `filters/mod.rs`: `mod <name>;` and a line in `ALL`, in upstream's order.
 //!
-//! **A score** is the same with `const SCORE: Score` in `src/scores/`: name, weight, and `Scoring::Node` if it scores one node
+//! **A score** is added likewise, as `const SCORE: Score` in `src/scores/`: name, weight, and `Scoring::Node` if it scores one node
 //! at a time, `Scoring::Among` if it compares nodes.
 
 mod ask;
@@ -38,10 +38,10 @@ use apiserver::journal::{EntryId, Op};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
 use ask::ask_all;
+use controller_runtime::client::LoopClient;
 use controller_runtime::informer::Cache;
-use controller_runtime::late::DelayLog;
-use controller_runtime::out::Out;
 use controller_runtime::watch::Event;
+use controller_runtime::watch_faults::DelayLog;
 pub use descriptor::DESCRIPTOR;
 use framework::{
     ANY, ClusterChanges, Cycle, NODE_ALLOCATABLE, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE,
@@ -59,75 +59,74 @@ use sim_core::tree::Tree;
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-/// Duration of one cycle.
+/// Duration of one cycle, in microseconds.
 const CYCLE_US: u64 = MS;
 
-/// A Pod in the active queue: by priority, then by arrival.
+/// Key of a Pod in the active queue: by priority, then by arrival.
 type QueueKey = (Reverse<i32>, u64, Uid);
 
-/// The scheduler: its queue and its own accounting of each node.
+/// Scheduler: its queue and its own accounting of each node.
 #[derive(Clone, Debug, Default)]
 pub struct Scheduler {
     nodes: Nodes,
     active: Tree<QueueKey, ()>,
-    /// Pods without a node, with what last woke them.
+    /// Pods without a node, with the entry that last woke them.
     pending: Tree<Uid, PendingPod>,
     unschedulable: Tree<Uid, ()>,
-    /// Pods placed but waiting for their claims to be bound.
+    /// Pods placed but waiting for their claims to be bound, with their node.
     placed: Tree<Uid, Str>,
-    /// Pods bound here whose binding the watch has not delivered yet: its events about them are older.
+    /// Assumed Pods: bound here, but with the binding not yet delivered by the watch, so events about them are older.
     assumed: Tree<Uid, ()>,
-    /// Pods that others were preempted for, each with its node.
+    /// Pods that preempted others, each with its nominated node.
     nominated: Vec<(Str, Rc<Object>)>,
     memo: Memo,
     arrivals: u64,
-    /// When the next cycle runs, if one is planned.
+    /// Time of the next cycle, if one is planned.
     awake: Option<Time>,
-    /// When it was planned.
+    /// Time at which the next cycle was planned.
     planned: Time,
-    /// Duration of a cycle set by a fault, and since when.
+    /// Duration of a cycle set by a fault, and the time since when.
     slow: Option<(Duration, Time)>,
-    /// The last fault that slowed it, and until when.
+    /// Last fault that slowed the scheduler, and the time until when.
     slowed: Option<(EntryId, Time)>,
     /// Time of the last event.
     now: Time,
-    /// When unschedulable Pods are flushed, if that is planned.
+    /// Time of the next flush of unschedulable Pods, if planned.
     flush: Option<Time>,
 }
 
-/// A Pod without a node.
+/// Pod without a node.
 #[derive(Clone, Debug)]
 struct PendingPod {
     object: Rc<Object>,
     cause: EntryId,
-    /// Its place in the active queue, if it is there.
+    /// Key in the active queue, if the Pod is queued.
     queued: Option<QueueKey>,
-    /// Since when.
+    /// Time since which the Pod is pending.
     since: Time,
     /// Sequence number of its arrival.
     arrived: u64,
-    /// The filters that refused it last, as a set.
+    /// Filters of the last refusal, as a set.
     refused_by: u16,
-    /// When it was last moved to the unschedulable Pods.
+    /// Time at which the Pod was last moved to the unschedulable Pods.
     aside: Time,
 }
 
-/// An unschedulable Pod that no event has woken for this long is retried at the next flush:
-/// `flushUnschedulablePodsLeftover`.
+/// Time after which an unschedulable Pod that no event has woken is retried at the next flush:
 const UNSCHEDULABLE_RETRY_US: u64 = 300 * SECOND;
 const FLUSH_PERIOD_US: u64 = 30 * SECOND;
-/// Upstream's names of the filters, in the order in which they run.
+/// Returns upstream's names of the filters, in the order in which they run.
 pub fn filter_names() -> impl Iterator<Item = &'static str> {
     filters::ALL.iter().map(|filter| filter.name)
 }
 
-/// Upstream's names and weights of the scores.
+/// Returns upstream's names and weights of the scores.
 pub fn score_names() -> impl Iterator<Item = (&'static str, i64)> {
     scores::ALL.iter().map(|score| (score.name, score.weight))
 }
 
 impl Scheduler {
-    /// Number of Pod templates whose verdicts are cached, and of those that fit no node.
+    /// Returns the number of Pod templates with cached verdicts, and of those that fit no node.
     pub fn cached_templates(&self) -> (usize, usize) {
         self.memo.cached_templates()
     }
@@ -200,7 +199,7 @@ impl Scheduler {
         {
             return;
         }
-        // A Pod's status, written by this scheduler, is no reason to retry.
+        // A status update, written by this scheduler itself, is no reason to retry.
         let changed = event.before.is_none_or(|b| {
             b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels
         });
@@ -221,7 +220,7 @@ impl Scheduler {
         }
     }
 
-    /// Drops the state of a Pod without a node; returns the node it was placed on.
+    /// Drops the state of a pending Pod; returns the node it was placed on.
     fn forget(&mut self, uid: Uid) -> Option<Str> {
         if let Some(waiting) = self.pending.remove(&uid).and_then(|p| p.queued) {
             self.active.remove(&waiting);
@@ -275,7 +274,7 @@ impl Scheduler {
         }
     }
 
-    /// When to flush Pods that no event has woken for five minutes, if that is not planned yet.
+    /// Returns the time of the next flush of Pods that no event has woken for five minutes, if it is not planned yet.
     pub fn plan_flush(&mut self) -> Option<Time> {
         // Called after each cycle: must be cheap once planned, however many Pods wait.
         if self.flush.is_some() {
@@ -319,7 +318,7 @@ impl Scheduler {
         &mut self,
         cache: &Cache,
         now: Time,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
         late: &mut DelayLog,
     ) -> Option<Time> {
         self.now = now;
@@ -338,7 +337,7 @@ impl Scheduler {
         self.plan_cycle(now)
     }
 
-    /// The time of the next cycle, if there is something to do and none is planned.
+    /// Returns the time of the next cycle, if Pods are queued and none is planned.
     fn plan_cycle(&mut self, now: Time) -> Option<Time> {
         if self.active.is_empty() || self.awake.is_some() {
             return None;
@@ -348,12 +347,12 @@ impl Scheduler {
         self.awake
     }
 
-    /// Whether a cycle is planned for this time.
+    /// Returns true if a cycle is planned for this time.
     pub fn is_due(&self, now: Time) -> bool {
         self.awake == Some(now)
     }
 
-    /// Number of Pods before this one, if it waits for its cycle; and when the planned cycle began and ends.
+    /// Returns the number of Pods before this one, if it is queued; and start and end of the planned cycle.
     pub fn in_line(&self, uid: Uid) -> Option<(usize, Option<(Time, Time)>)> {
         let own = self.pending.get(&uid)?.queued?;
         Some((
@@ -362,28 +361,28 @@ impl Scheduler {
         ))
     }
 
-    /// How many Pods wait for their cycle.
+    /// Returns the number of Pods in the active queue.
     pub fn queued(&self) -> usize {
         self.active.len()
     }
 
-    /// The Pods that have no node.
+    /// Returns the Pods without a node.
     pub fn unplaced(&self) -> impl Iterator<Item = &Rc<Object>> {
         self.pending.values().map(|pending| &pending.object)
     }
 
-    /// How many Pods have no node.
+    /// Returns the number of Pods without a node.
     pub fn waiting(&self) -> usize {
         self.pending.len()
     }
 
-    /// The Pod whose cycle is planned and when that ends; another Pod may still come before it.
+    /// Returns the Pod whose cycle is planned and the end of the cycle; another Pod may still come before it.
     pub fn under_way(&self) -> Option<(ObjectRef, Time)> {
         let (_, _, uid) = self.active.keys().next()?;
         Some((self.pending.get(uid)?.object.key(), self.awake?))
     }
 
-    /// Duration of a cycle and since when, if a fault has slowed it.
+    /// Returns the duration of a cycle and the time since when, if a fault has slowed it.
     pub fn slowed(&self) -> Option<(Duration, Time)> {
         self.slow
     }
@@ -400,7 +399,7 @@ impl Scheduler {
         self.plan_cycle(now)
     }
 
-    /// Clears everything but the slowdown.
+    /// Clears everything except the slowdown.
     pub fn restart(&mut self) {
         *self = Scheduler {
             slow: self.slow,
@@ -409,7 +408,13 @@ impl Scheduler {
         };
     }
 
-    fn schedule(&mut self, object: &Rc<Object>, pod: &Pod, cache: &Cache, out: &mut Out<'_>) {
+    fn schedule(
+        &mut self,
+        object: &Rc<Object>,
+        pod: &Pod,
+        cache: &Cache,
+        out: &mut LoopClient<'_>,
+    ) {
         if let Some(node) = self.placed.get(&object.meta.uid).cloned() {
             if volumes::all_bound(object, pod, cache) {
                 self.bind(
@@ -494,7 +499,7 @@ impl Scheduler {
     }
 
     /// Handles a refused binding: frees the reserved resources. The watch delivers the Pod's current state.
-    fn unassigned(&mut self, object: &Rc<Object>, error: &ApiError, out: &mut Out<'_>) {
+    fn unassigned(&mut self, object: &Rc<Object>, error: &ApiError, out: &mut LoopClient<'_>) {
         if let Some(node) = self.placed.remove(&object.meta.uid) {
             self.nodes.change(&node, |info| info.remove(object));
         }
@@ -509,28 +514,28 @@ impl Scheduler {
     }
 }
 
-/// Why a Pod fits nowhere.
+/// Reason why a Pod fits no node.
 #[derive(Clone, Debug, PartialEq)]
 struct FitError {
     message: String,
-    /// The filters that refused it, as a set.
+    /// Refusing filters, as a set.
     refused_by: u16,
 }
 
-/// The same, and whom to preempt for it.
+/// Reason why a Pod fits no node, with the result of the preemption.
 struct NoFit {
     error: FitError,
     preemption: Result<preemption::Candidate, preemption::NoPreemption>,
 }
 
-/// What becomes of the node that was nominated for a Pod.
+/// Change of a Pod's nominated node.
 enum Nominated {
     Stays,
     None,
     Becomes(Str),
 }
 
-/// The changes of a node in a watch event.
+/// Returns the changes of a node in a watch event.
 fn changes_of_node(event: &Event<'_>) -> ClusterChanges {
     let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else {
         return ANY;

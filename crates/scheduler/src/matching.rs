@@ -9,7 +9,7 @@ use k8s_model::selector::contains_all;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Whether one of the terms holds; a term without requirements never does.
+/// Returns true if one of the terms matches; a term without requirements never does.
 pub(super) fn selects(selector: &NodeSelector, node: &Object) -> bool {
     selector
         .node_selector_terms
@@ -31,7 +31,7 @@ pub(super) fn term_matches(term: &NodeSelectorTerm, node: &Object) -> bool {
         && term.match_fields.iter().all(|r| r.matches(&fields))
 }
 
-/// Whether a node matches a Pod's node selector and required node affinity.
+/// Returns true if a node matches a Pod's node selector and required node affinity.
 pub fn fits_affinity(spec: &PodSpec, node: &Object) -> bool {
     let required = spec
         .affinity
@@ -42,7 +42,7 @@ pub fn fits_affinity(spec: &PodSpec, node: &Object) -> bool {
         && required.is_none_or(|selector| selects(selector, node))
 }
 
-/// Whether one of the tolerations covers the taint. An empty key with `Exists` covers all, an empty effect every effect.
+/// Returns true if one of the tolerations covers the taint. An empty key with `Exists` covers all, an empty effect every effect.
 pub fn tolerates(tolerations: &[Toleration], taint: &Taint) -> bool {
     tolerations.iter().any(|t| {
         let value = t.operator == "Exists" || t.value == taint.value;

@@ -23,12 +23,12 @@ const NO_ZONE: u16 = u16::MAX;
 #[derive(Clone, Copy, Debug)]
 struct NodeVerdict {
     fits: bool,
-    /// Whether the template's affinity allows the node, regardless of free resources.
+    /// True if the template's affinity allows the node, regardless of free resources.
     eligible: bool,
     zone: u16,
-    /// Pods of the same controller.
+    /// Number of Pods of the same controller.
     alike: i32,
-    /// The part of the score that does not depend on other nodes.
+    /// Part of the score that does not depend on other nodes.
     score: i32,
 }
 
@@ -36,27 +36,27 @@ struct NodeVerdict {
 #[derive(Debug)]
 struct TemplateClass {
     spec: Rc<PodSpec>,
-    /// The controller whose Pods are spread.
+    /// Controller whose Pods are spread.
     owner: Option<Uid>,
     /// Number of node changes already applied.
     seen: u64,
     verdicts: Vec<NodeVerdict>,
     zones: Vec<Str>,
-    /// Why the last Pod of this template fitted nowhere; valid until a node changes.
+    /// Reason why the last Pod of this template fitted no node; valid until a node changes.
     refused: Option<FitError>,
 }
 
-/// What is known of a Pod without a full cycle.
+/// Cached result for a Pod.
 pub(super) enum Placement {
-    /// The node for it.
+    /// Chosen node.
     Fits(NodeChoice),
-    /// It fits nowhere, and nothing can be preempted for it.
+    /// No node fits, and no preemption is possible.
     FitsNowhere(FitError),
     /// A full cycle is needed.
     Unknown,
 }
 
-/// The templates of the last cycles, the latest last. A clone starts empty.
+/// Templates of the last cycles, the latest last. A clone starts empty.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
     classes: Vec<TemplateClass>,
@@ -69,7 +69,7 @@ impl Clone for Memo {
 }
 
 impl Memo {
-    /// Number of templates whose verdicts are cached, and of those that fit no node.
+    /// Returns the number of templates with cached verdicts, and of those that fit no node.
     pub fn cached_templates(&self) -> (usize, usize) {
         (
             self.classes.len(),
@@ -80,7 +80,7 @@ impl Memo {
         )
     }
 
-    /// What is known of a Pod.
+    /// Returns the cached result for a Pod.
     pub fn choose(&mut self, cycle: &Cycle<'_>) -> Placement {
         if !is_plain(cycle) {
             return Placement::Unknown;
@@ -109,7 +109,7 @@ impl Memo {
         placement
     }
 
-    /// Notes why a full cycle of the Pod asked about last found no node.
+    /// Records the reason why a full cycle for the last Pod found no node.
     pub fn refuse(&mut self, cycle: &Cycle<'_>, error: &FitError) {
         if let Some(class) = self
             .classes
@@ -121,7 +121,7 @@ impl Memo {
     }
 }
 
-/// Whether a node's verdict depends on the Pod's template and the node alone, apart from the spread of its controller's Pods.
+/// Returns true if a node's verdict depends on the Pod's template and the node alone, apart from the spread of its controller's Pods.
 fn is_plain(cycle: &Cycle<'_>) -> bool {
     cycle.nominated.is_empty()
         && cycle.pod.status.nominated_node_name.is_empty()
@@ -206,7 +206,7 @@ impl TemplateClass {
         }
     }
 
-    /// The best node, including the spread of the controller's Pods.
+    /// Returns the best node, including the spread of the controller's Pods.
     fn choose(&self, cycle: &Cycle<'_>) -> Option<NodeChoice> {
         let fitting = || self.verdicts.iter().filter(|verdict| verdict.fits);
         // Number of Pods in each zone that has a node.

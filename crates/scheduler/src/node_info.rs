@@ -1,4 +1,4 @@
-//! The scheduler's accounting of one node.
+//! Scheduler's accounting of one node.
 
 use k8s_model::node::Node;
 use k8s_model::pod::{Affinity, Pod, Resources};
@@ -9,32 +9,32 @@ use std::rc::Rc;
 
 pub(super) const REGION: &str = "topology.kubernetes.io/region";
 pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
-/// For scoring, a container without requests counts with these defaults.
+/// Default requests for scoring of a container without requests: millicores and bytes.
 const DEFAULT_CPU: i64 = 100;
 const DEFAULT_MEMORY: i64 = 200 << 20;
 
-/// One node with its Pods.
+/// Node with its Pods.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeInfo {
     /// The Node object; `None` if only Pods of the node are known.
     pub node: Option<Rc<Object>>,
-    /// Its Pods that have not ended.
+    /// Pods of the node that are not in a terminal phase.
     pub pods: Tree<Uid, Rc<Object>>,
     /// Allocatable resources and number of Pods, read once from the Node.
     pub allocatable: Resources,
-    /// See `allocatable`.
+    /// Maximum number of Pods.
     pub max_pods: i64,
-    /// Number of its Pods with required anti-affinity.
+    /// Number of Pods with required anti-affinity.
     pub unsociable: usize,
-    /// Number of its Pods with preferred affinity or anti-affinity.
+    /// Number of Pods with preferred affinity or anti-affinity.
     pub choosy: usize,
-    /// Whether it has a `PreferNoSchedule` taint.
+    /// True if the node has a `PreferNoSchedule` taint.
     pub repelling: bool,
     /// Incremented with every change that may affect a scheduling decision.
     pub version: u64,
-    /// The zone it is in.
+    /// Topology zone of the node.
     pub zone: Option<Str>,
-    /// Total requests of its Pods.
+    /// Total requests of the Pods.
     pub requested: Resources,
     /// Total requests, with defaults for containers without requests.
     pub counted: Resources,
@@ -62,7 +62,7 @@ impl NodeInfo {
         }
     }
 
-    /// Counts a Pod once; `true` if its assignment is new.
+    /// Counts a Pod once; returns true if its assignment is new.
     pub fn add(&mut self, object: &Rc<Object>) -> bool {
         let pod: &Pod = object.body();
         if let Some(known) = self.pods.insert(object.meta.uid, object.clone()) {
@@ -97,7 +97,7 @@ impl NodeInfo {
         true
     }
 
-    /// Removes a Pod; `true` if it was counted.
+    /// Removes a Pod; returns true if it was counted.
     pub fn remove(&mut self, object: &Rc<Object>) -> bool {
         let Some(known) = self.pods.remove(&object.meta.uid) else {
             return false;
@@ -117,12 +117,12 @@ impl NodeInfo {
         true
     }
 
-    /// Whether a Pod here has a lower priority.
+    /// Returns true if a Pod on the node has a lower priority.
     pub fn has_lower(&self, than: i64) -> bool {
         self.by_priority.range(..than).any(|(_, count)| *count > 0)
     }
 
-    /// A terminating Pod does not count for the spread of a controller's Pods.
+    /// Stops counting a terminating Pod for the spread of its controller's Pods.
     fn leave_controller(&mut self, object: &Object) {
         if let Some(owner) = object.meta.controller()
             && let Some(count) = self.by_controller.get_mut(&owner.uid)
@@ -161,7 +161,7 @@ fn is_choosy(pod: &Pod) -> bool {
             .is_empty()
 }
 
-/// The requests of a Pod for scoring.
+/// Returns the requests of a Pod for scoring.
 pub fn counted(pod: &Pod) -> Resources {
     let mut sum = pod.spec.requests;
     let containers = pod.spec.containers.len() as i64;
@@ -174,7 +174,7 @@ pub fn counted(pod: &Pod) -> Resources {
     sum
 }
 
-/// The priority of a Pod; 0 if it has none.
+/// Returns the priority of a Pod; 0 if it has none.
 pub fn priority(object: &Object) -> i64 {
     i64::from(object.pod().and_then(|p| p.spec.priority).unwrap_or(0))
 }

@@ -1,20 +1,20 @@
-//! All nodes by name, each shared with checkpoints until it changes.
+//! Nodes by name, each shared with checkpoints until it changes.
 
 use super::node_info::NodeInfo;
 use k8s_model::Str;
 use std::rc::Rc;
 
-/// The nodes, with totals over all of them that are updated as they change.
+/// Nodes, with totals over all of them that are updated as they change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
-    /// In the order of their names.
+    /// Nodes in the order of their names.
     all: Vec<(Str, Rc<NodeInfo>)>,
-    /// Number of nodes that exist; of others only Pods are known.
+    /// Number of existing nodes; of others only Pods are known.
     pub real: usize,
-    /// Pods with required anti-affinity, and Pods with preferred affinity or anti-affinity.
+    /// Numbers of Pods with required anti-affinity, and of Pods with preferred affinity or anti-affinity.
     pub unsociable: usize,
     pub choosy: usize,
-    /// Nodes with a `PreferNoSchedule` taint.
+    /// Number of nodes with a `PreferNoSchedule` taint.
     pub repelling: usize,
     /// Indexes of the last nodes that changed, and the number of changes before those.
     log: Vec<u32>,
@@ -27,50 +27,50 @@ impl Nodes {
             .binary_search_by(|(known, _)| known.as_str().cmp(name))
     }
 
-    /// The node of this name.
+    /// Returns the node of this name.
     pub fn find(&self, name: &str) -> Option<(&Str, &NodeInfo)> {
         self.place(name)
             .ok()
             .map(|at| (&self.all[at].0, &*self.all[at].1))
     }
 
-    /// The state of the node with this name.
+    /// Returns the accounting of the node of this name.
     pub fn get(&self, name: &str) -> Option<&NodeInfo> {
         self.find(name).map(|(_, info)| info)
     }
 
-    /// All nodes by name.
+    /// Returns all nodes by name.
     pub fn iter(&self) -> impl Iterator<Item = (&Str, &NodeInfo)> {
         self.all.iter().map(|(name, info)| (name, &**info))
     }
 
-    /// The state of each node.
+    /// Returns the accounting of each node.
     pub fn values(&self) -> impl Iterator<Item = &NodeInfo> {
         self.all.iter().map(|(_, info)| &**info)
     }
 
-    /// Number of names, including those of nodes that do not exist.
+    /// Returns the number of names, including those of nodes that do not exist.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// The node at a place.
+    /// Returns the node at an index.
     pub fn nth(&self, at: usize) -> Option<(&Str, &NodeInfo)> {
         self.all.get(at).map(|(name, info)| (name, &**info))
     }
 
-    /// Number of changes so far that may affect a scheduling decision.
+    /// Returns the number of changes so far that may affect a scheduling decision.
     pub fn changes(&self) -> u64 {
         self.before + self.log.len() as u64
     }
 
-    /// Indexes of the nodes that have changed since that number of changes; `None` if that is too long ago.
+    /// Returns the indexes of the nodes that have changed since that number of changes; `None` if that is too long ago.
     pub fn changed_since(&self, changes: u64) -> Option<&[u32]> {
         self.log.get(changes.checked_sub(self.before)? as usize..)
     }
 
     fn forget_changes(&mut self) {
-        // One more, so that no reader takes itself for up to date.
+        // One more, so that no reader considers itself up to date.
         self.before += self.log.len() as u64 + 1;
         self.log.clear();
     }

@@ -9,14 +9,14 @@ use super::{FitError, NoFit, Nominated, Scheduler, filters, preemption};
 use crate::node_info;
 use apiserver::Delete;
 use apiserver::why::Why;
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::pod::PodCondition;
 use k8s_model::{Body, Object, Str, Time, Timestamp};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
 impl Scheduler {
-    /// Why a Pod is unschedulable, and whether preemption would help.
+    /// Returns the reason why a Pod is unschedulable, and a preemption candidate if one helps.
     pub(super) fn preempt(
         &self,
         cycle: &Cycle<'_>,
@@ -52,7 +52,12 @@ impl Scheduler {
     }
 
     /// Records that the Pod is unschedulable, and preempts Pods of lower priority if that helps.
-    pub(super) fn give_up(&mut self, object: &Rc<Object>, failure: NoFit, out: &mut Out<'_>) {
+    pub(super) fn give_up(
+        &mut self,
+        object: &Rc<Object>,
+        failure: NoFit,
+        out: &mut LoopClient<'_>,
+    ) {
         let NoFit { error, preemption } = failure;
         let candidate = match preemption {
             Ok(candidate) => candidate,
@@ -113,7 +118,13 @@ impl Scheduler {
         self.nominated.push((node, object.clone()));
     }
 
-    pub(super) fn bind(&mut self, object: &Rc<Object>, node: &Str, why: Why, out: &mut Out<'_>) {
+    pub(super) fn bind(
+        &mut self,
+        object: &Rc<Object>,
+        node: &Str,
+        why: Why,
+        out: &mut LoopClient<'_>,
+    ) {
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let home = self.nodes.get(node).and_then(|info| info.node.clone());
         let bound = out.bind(object, why, |o| {
@@ -142,7 +153,7 @@ impl Scheduler {
             .retain(|(_, o)| o.meta.uid != object.meta.uid);
         match bound {
             Ok(bound) => {
-                // Counted at once, not when the watch delivers it: the next cycle must see it.
+                // Assumed immediately, not when the watch delivers the binding: the next cycle must see it.
                 self.nodes.change(node, |info| info.add(&bound));
                 self.assumed.insert(object.meta.uid, ());
                 out.event(
@@ -160,7 +171,7 @@ impl Scheduler {
         }
     }
 
-    /// Records why a Pod is unschedulable, and which filters refused it.
+    /// Records the reason why a Pod is unschedulable, and the filters that refused it.
     pub(super) fn fail(
         &mut self,
         object: &Rc<Object>,
@@ -169,7 +180,7 @@ impl Scheduler {
             refused_by,
         }: FitError,
         nominated: Nominated,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);

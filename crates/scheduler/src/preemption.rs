@@ -1,4 +1,4 @@
-//! Preemption: which Pods of lower priority to evict so that a Pod fits.
+//! Preemption: selection of Pods of lower priority to evict so that a Pod fits.
 //!
 //! Guarantees: no Pod of the same or a higher priority is a victim; no Pod is evicted needlessly; the chosen node is the one
 //! with the fewest violated budgets, the lowest priorities and the fewest victims.
@@ -15,27 +15,27 @@ use k8s_model::{Kind, Object, Str, Timestamp};
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-/// Candidates searched for: this number or a tenth of the nodes, whichever is larger.
+/// Minimum number of candidates to search for: this number or a tenth of the nodes, whichever is larger.
 const MIN_CANDIDATES: usize = 100;
 
-/// A node where the Pod would fit without these Pods.
+/// Node on which the Pod would fit without the victims.
 pub(super) struct Candidate {
     pub node: Str,
-    /// Highest priority first.
+    /// Pods to evict, highest priority first.
     pub victims: Vec<Rc<Object>>,
     violations: usize,
 }
 
-/// Why no Pod is evicted for another.
+/// Reason why no Pod is evicted for another.
 pub(super) enum NoPreemption {
-    /// The Pod may not preempt, or not yet: a node that was nominated for it stays so.
+    /// The Pod may not preempt, or not yet: its nominated node is kept.
     NotEligible(&'static str),
-    /// No node where it would help, and how many nodes say why.
+    /// No node where preemption would help, with counts of nodes by reason.
     NoCandidate(String),
 }
 
 impl NoPreemption {
-    /// The scheduler's words.
+    /// Returns the scheduler's message.
     pub fn words(&self) -> &str {
         match self {
             NoPreemption::NotEligible(words) => words,
@@ -44,7 +44,7 @@ impl NoPreemption {
     }
 }
 
-/// Finds the best node for preemption, or why there is none.
+/// Finds the best node for preemption, or the reason why there is none.
 pub(super) fn find(
     cycle: &Cycle<'_>,
     refused: &[(Str, Refusal)],
@@ -98,7 +98,7 @@ pub(super) fn find(
             break;
         }
     }
-    // The first of the best by name.
+    // The first of the best by name wins.
     let best = candidates.into_iter().reduce(|best, other| {
         if cost(&other, now) < cost(&best, now) {
             other
@@ -109,7 +109,7 @@ pub(super) fn find(
     best.ok_or_else(|| NoPreemption::NoCandidate(reasons(refused.len(), &left)))
 }
 
-/// Whether a Pod on the nominated node is already terminating for this one.
+/// Returns true if a Pod on the nominated node is already terminating for this one.
 fn is_leaving_for(cycle: &Cycle<'_>, other: &Object) -> bool {
     let for_preemption = || {
         other
@@ -143,7 +143,7 @@ fn started(object: &Object, now: Timestamp) -> Timestamp {
     object.body::<Pod>().status.start_time.unwrap_or(now)
 }
 
-/// Removes all Pods of lower priority and adds back, highest priority first, those that may stay.
+/// Selects the victims: removes all Pods of lower priority and adds back, highest priority first, those that may stay.
 fn select_victims(
     cycle: &Cycle<'_>,
     name: &Str,
@@ -190,7 +190,7 @@ fn select_victims(
     result
 }
 
-/// A node's refusal of the Pod in a changed cluster.
+/// Returns a node's refusal of the Pod in a modified cluster.
 fn fits(cycle: &Cycle<'_>, name: &Str, nodes: &Nodes) -> Option<Refusal> {
     let changed = Cycle::new(cycle.object, cycle.pod, cycle.cache, nodes, cycle.nominated);
     let info = nodes.get(name)?;

@@ -1,98 +1,98 @@
-//! Why a node cannot run a Pod, as data; `explain` turns it into messages.
+//! Reasons why a node refuses a Pod, as data; `explain` turns them into messages.
 
 use k8s_model::Str;
 
-/// A node's reason to refuse a Pod, with the values that decide.
+/// Reason of a node's refusal, with the values that decide.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refuses {
-    /// It is cordoned.
+    /// The node is cordoned.
     Cordoned,
     /// The Pod names another node, or its affinity leaves only others.
     Elsewhere,
     /// A taint is not tolerated.
     Taint {
-        /// Its key.
+        /// Taint key.
         key: Str,
-        /// Its value.
+        /// Taint value.
         value: Str,
-        /// Its effect.
+        /// Taint effect.
         effect: Str,
     },
     /// `nodeSelector` requires a label.
     Label {
-        /// Its key.
+        /// Label key.
         key: Str,
-        /// The required value.
+        /// Required value.
         want: Str,
-        /// What the node has.
+        /// Value of the node's label, if any.
         has: Option<Str>,
     },
-    /// Required node affinity does not hold.
+    /// Required node affinity does not match.
     Affinity,
     /// A host port is taken.
     Port {
-        /// The port.
+        /// Port.
         port: i32,
-        /// The Pod that uses it.
+        /// Pod that uses the port.
         by: Str,
     },
-    /// It has reached its Pod limit.
+    /// The node has reached its Pod limit.
     Pods {
-        /// The limit.
+        /// Limit.
         most: i64,
     },
-    /// Too little is free.
+    /// Too little of a resource is free.
     Short {
-        /// `cpu`, `memory`, `ephemeral-storage`
+        /// Resource: `cpu`, `memory`, `ephemeral-storage`.
         what: &'static str,
-        /// What the Pod requests: thousandths of cpu, bytes.
+        /// Request of the Pod: thousandths of cpu, bytes.
         asks: i64,
-        /// What is free.
+        /// Free amount.
         free: i64,
-        /// The node's total.
+        /// Allocatable amount of the node.
         all: i64,
     },
     /// The free resources are reserved for a nominated Pod.
     Kept,
-    /// A claim's volume is not reachable from it.
+    /// A claim's volume is not reachable from the node.
     VolumeElsewhere,
-    /// No volume there fits a claim.
+    /// No volume on the node fits a claim.
     NoVolume,
     /// A claim that only one Pod may use is in use.
     ClaimTaken,
-    /// A spread constraint: too many in this domain already.
+    /// A spread constraint is exceeded: too many Pods in this domain already.
     Spread {
-        /// The topology key.
+        /// Topology key.
         key: Str,
-        /// The node's domain.
+        /// Node's domain.
         domain: Str,
-        /// Matching Pods there, this one not counted.
+        /// Number of matching Pods in the domain, not counting this one.
         here: i64,
-        /// Matching Pods of the emptiest domain.
+        /// Number of matching Pods in the emptiest domain.
         fewest: i64,
         /// `maxSkew`.
         most: i64,
     },
     /// A spread constraint requires a label that the node lacks.
     NoDomain {
-        /// The topology key.
+        /// Topology key.
         key: Str,
     },
-    /// Pod affinity finds no matching Pod here.
+    /// Pod affinity finds no matching Pod in the domain.
     Alone {
-        /// The topology key.
+        /// Topology key.
         key: Str,
     },
-    /// Pod anti-affinity, its own or another Pod's, is violated here.
+    /// Pod anti-affinity, its own or another Pod's, is violated in the domain.
     Apart {
-        /// The topology key.
+        /// Topology key.
         key: Str,
-        /// That Pod.
+        /// Other Pod.
         from: Str,
     },
-    /// The message of a filter without values.
+    /// Message of a filter without values.
     Said {
-        /// As kube-scheduler prints them.
+        /// Message, as kube-scheduler prints it.
         reason: Str,
     },
 }

@@ -9,14 +9,14 @@ use k8s_model::node::Node;
 use k8s_model::pod::{Pod, TopologySpreadConstraint};
 use k8s_model::{Object, Str};
 
-/// One constraint with the Pods of each domain.
+/// Constraint with the number of Pods in each domain.
 pub struct CountedConstraint<'c> {
     pub constraint: &'c TopologySpreadConstraint,
     pub domains: Vec<(Str, i64)>,
 }
 
 impl CountedConstraint<'_> {
-    /// Number of Pods in a domain; 0 for a domain without an eligible node.
+    /// Returns the number of Pods in a domain; 0 for a domain without an eligible node.
     pub fn in_domain(&self, value: &str) -> i64 {
         self.domains
             .iter()
@@ -24,7 +24,7 @@ impl CountedConstraint<'_> {
             .map_or(0, |(_, n)| *n)
     }
 
-    /// Number of Pods in the emptiest domain; 0 while there are fewer domains than `minDomains`.
+    /// Returns the number of Pods in the emptiest domain; 0 while there are fewer domains than `minDomains`.
     pub fn fewest(&self) -> i64 {
         let few = self
             .constraint
@@ -38,7 +38,7 @@ impl CountedConstraint<'_> {
     }
 }
 
-/// Number of Pods on a node that a constraint counts; terminating Pods do not count.
+/// Returns the number of Pods on a node that a constraint counts; terminating Pods are excluded.
 pub(super) fn matching(
     constraint: &TopologySpreadConstraint,
     object: &Object,
@@ -55,7 +55,7 @@ pub(super) fn matching(
     info.pods.values().filter(|o| counts(o)).count() as i64
 }
 
-/// Whether a constraint includes a node.
+/// Returns true if a constraint includes a node.
 pub(super) fn includes(constraint: &TopologySpreadConstraint, pod: &Pod, node: &Object) -> bool {
     let repels = |t: &k8s_model::node::Taint| {
         t.effect != "PreferNoSchedule" && !tolerates(&pod.spec.tolerations, t)
@@ -65,7 +65,7 @@ pub(super) fn includes(constraint: &TopologySpreadConstraint, pod: &Pod, node: &
             || !node.body::<Node>().spec.taints.iter().any(repels))
 }
 
-/// The constraints of one kind (`DoNotSchedule` or `ScheduleAnyway`), counted over all nodes that have all their keys.
+/// Counts the constraints of one kind (`DoNotSchedule` or `ScheduleAnyway`) over all nodes that have all their keys.
 pub(super) fn count<'c>(
     object: &Object,
     pod: &'c Pod,
@@ -128,7 +128,7 @@ mod tests {
     use serde_json::json;
     use std::rc::Rc;
 
-    /// Nodes a, b in zone x and c in zone y with these numbers of Pods of `app=web`.
+    /// Builds nodes a, b in zone x and c in zone y with these numbers of Pods of `app=web`.
     fn nodes(counts: [usize; 3]) -> Nodes {
         let mut nodes = Nodes::default();
         for ((name, zone), n) in [("a", "x"), ("b", "x"), ("c", "y")].into_iter().zip(counts) {
@@ -144,7 +144,7 @@ mod tests {
         nodes
     }
 
-    /// A Pod of `app=web` with one constraint over zones, changed by `more`.
+    /// Builds a Pod of `app=web` with one constraint over zones, changed by `more`.
     fn web(more: &serde_json::Value) -> Object {
         let mut constraint = json!({"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
             "labelSelector": {"matchLabels": {"app": "web"}}});

@@ -6,7 +6,7 @@ use super::framework::Cycle;
 use k8s_model::pod::PodAffinityTerm;
 use k8s_model::{Kind, Object, ObjectRef, Str};
 
-/// Whether a term of a Pod in `namespace` selects the other Pod.
+/// Returns true if a term of a Pod in `namespace` selects the other Pod.
 pub(super) fn selects(
     term: &PodAffinityTerm,
     namespace: &Str,
@@ -31,7 +31,7 @@ pub(super) fn selects(
             .is_some_and(|s| s.matches(&other.meta.labels))
 }
 
-/// Whether two nodes are in one domain of a key.
+/// Returns true if two nodes are in the same domain of a key.
 pub(super) fn same_domain(a: &Object, b: &Object, key: &str) -> bool {
     a.meta
         .label(key)

@@ -1,12 +1,12 @@
-//! Claims in scheduling: whether they are bound, where their volumes are, and how they get bound.
+//! Claims in scheduling: binding state, node affinity of their volumes, and delayed binding.
 //!
 //! Models `pkg/scheduler/framework/plugins/volumebinding/binder.go`.
 
 use super::framework::Cycle;
 use super::matching::selects;
 use apiserver::why::Why;
+use controller_runtime::client::LoopClient;
 use controller_runtime::informer::Cache;
-use controller_runtime::out::Out;
 use k8s_model::pod::Pod;
 use k8s_model::references::claim_reference;
 use k8s_model::storage::{
@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
-/// Whether a node reaches all volumes of a Pod.
+/// Result of checking a node against all volumes of a Pod.
 pub(super) enum Reach {
     Yes,
     WrongNode,
@@ -91,12 +91,12 @@ pub(super) fn check(object: &Object, pod: &Pod, cache: &Cache) -> Result<(), Str
     }
 }
 
-/// Whether all claims are bound.
+/// Returns true if all claims are bound.
 pub(super) fn all_bound(object: &Object, pod: &Pod, cache: &Cache) -> bool {
     claims(object, pod, cache).all(|(_, claim)| claim.is_some_and(|c| is_bound(c)))
 }
 
-/// Whether a ReadWriteOncePod claim is used by another Pod.
+/// Returns true if a ReadWriteOncePod claim is used by another Pod.
 pub(super) fn taken_by_another(cycle: &Cycle<'_>) -> bool {
     let exclusive = |claim: &Object| {
         claim
@@ -151,7 +151,7 @@ fn is_on(volume: &PersistentVolume, node: &Object) -> bool {
         .is_none_or(|selector| selects(selector, node))
 }
 
-/// The smallest free volume that the node can reach and that fits the claim.
+/// Returns the smallest free volume that the node can reach and that fits the claim.
 fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'a Rc<Object>> {
     let body: &PersistentVolumeClaim = claim.body();
     cache
@@ -173,8 +173,14 @@ fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'
         .min_by_key(|object| object.body::<PersistentVolume>().capacity())
 }
 
-/// Binds free volumes, or tells the provisioner on which node to create the volume.
-pub(super) fn reserve(object: &Object, pod: &Pod, node: &Str, cache: &Cache, out: &mut Out<'_>) {
+/// Binds free volumes, or selects the node on which the provisioner creates the volume.
+pub(super) fn reserve(
+    object: &Object,
+    pod: &Pod,
+    node: &Str,
+    cache: &Cache,
+    out: &mut LoopClient<'_>,
+) {
     let Some(node_object) = cache.object(&ObjectRef::new(Kind::Node, "", node)) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! `/loopscope/run`: kubectl lines that run beside each other, with what they print and their exit codes, for tests that have no kubectl.
+//! `/loopscope/run`: kubectl lines that run concurrently, with their output and exit codes, for tests without kubectl.
 
 use super::cluster::Cluster;
 use super::request::Request;
@@ -8,10 +8,10 @@ use kubectl::parse::split;
 use scenario::resolve;
 use serde_json::{Value, json};
 
-/// Commands that may wait at the same time.
+/// Maximum number of commands that wait at the same time.
 const MOST: usize = 1_000;
 
-/// Starts a command, or lets the one of a number look at what has happened.
+/// Starts a command, or polls the one with a number.
 pub fn answer(cluster: &mut Cluster, request: &Request, id: &str) -> Answer {
     if !id.is_empty() {
         let known = id

@@ -1,14 +1,14 @@
-//! The clock of this machine, the only one in the server.
+//! The clock of this machine, the only clock in the server.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Real time: what the engine is given follows from it, and it reads none itself.
+/// Real time, from which the engine's virtual time is computed; the engine reads no clock.
 #[allow(clippy::disallowed_methods)]
 pub fn now() -> Instant {
     Instant::now()
 }
 
-/// The time of day, in seconds since 1970.
+/// Wall-clock time, in seconds since 1970.
 #[allow(clippy::disallowed_methods)]
 pub fn wall() -> u64 {
     SystemTime::now()

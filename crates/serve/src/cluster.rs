@@ -1,10 +1,10 @@
-//! The cluster behind the server: its clock, the requests that are open, and the way to the API server.
+//! The cluster behind the server: its clock, the open requests, and the access to the API server.
 
 use super::clock::now;
 use super::counts::{RequestCounts, RequestLabels};
 use super::request::{Request, Target};
 use super::status::Answer;
-use actions::{Command, WaitingCommands};
+use actions::{Action, WaitingCommands};
 use apiserver::journal::Actor;
 use apiserver::{
     ApiError, ClientRequest, ClientWrite, ManagedHistory, Origin, Subresource, Written,
@@ -26,37 +26,37 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How far a leaping clock goes at most after a write of a client: the longest that a rollout waits by default, and some more.
+/// Longest leap of the clock after a client's write: the default timeout of a rollout, and some more.
 const LEAP: u64 = 15 * 60 * SECOND;
-/// It stops when nothing has changed for so long: what goes on then only watches.
+/// Time without a change after which the clock stops leaping.
 const QUIET: u64 = 30 * SECOND;
-/// After so long a Node that no kubelet has reported for has been given up, with all that follows.
+/// Time after which a Node without a reporting kubelet has been given up, with all consequences.
 const UNREPORTED: u64 = 75 * SECOND;
-/// Engine work between two looks at the requests.
+/// Engine tasks between two checks for requests.
 const SLICE: usize = 20_000;
-/// How long it sleeps at most, so that ended watches are noticed.
+/// Longest sleep, so that ended watches are noticed.
 const NAP: Duration = Duration::from_millis(500);
 
-/// How virtual time passes.
+/// Pace of virtual time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClockPace {
-    /// Times real time.
+    /// Real time, multiplied by a factor.
     Real(f64),
-    /// After a write of a client it leaps from task to task while no request is waiting, until nothing has changed for half a minute,
-    /// and no further than a quarter of an hour; then it is real.
+    /// After a client's write the clock leaps from task to task while no request is waiting, until nothing has changed for half a minute,
+    /// and at most a quarter of an hour; then it runs in real time.
     Leap,
-    /// It stands still, unless a client moves it.
+    /// Stopped, unless a client moves it.
     Held,
 }
 
-/// The reply to a request.
+/// Reply to a request.
 #[derive(Debug)]
 pub enum Reply {
-    /// All at once.
+    /// Complete answer.
     Whole(Answer),
-    /// Piece by piece, until the sender is gone: the type of the body, its pieces, and what the client is to be warned of.
+    /// Streamed answer, until the sender is dropped: the content type, the chunks, and the warnings.
     Stream(&'static str, mpsc::Receiver<Vec<u8>>, Vec<String>),
-    /// Messages in both directions, until either side ends: what is sent to the client, and what it sends.
+    /// WebSocket messages in both directions, until either side closes: messages to the client, and from it.
     Socket(mpsc::Receiver<Vec<u8>>, mpsc::Sender<Vec<u8>>),
 }
 
@@ -66,26 +66,26 @@ impl From<Answer> for Reply {
     }
 }
 
-/// A request that is answered as things happen.
+/// Open request that is answered as things happen.
 pub trait OpenRequest {
-    /// Sends what has happened since; false once it has ended.
+    /// Sends news; returns false once the request has ended.
     fn feed(&mut self, cluster: &mut Cluster) -> bool;
 
-    /// The cluster has become what it was earlier; false if the request ends with that.
+    /// Notes that the cluster was restored to an earlier state; returns false if the request ends because of that.
     fn restored(&mut self, _cluster: &mut Cluster) -> bool {
         false
     }
 
-    /// Keeps what has been done in a file, before the client is told that it was.
+    /// Writes the record to its file, before the client is answered.
     fn keep(&mut self, _cluster: &mut Cluster) {}
 
-    /// What it is counted as.
+    /// Metric labels of the request.
     fn labels(&self) -> Option<&RequestLabels> {
         None
     }
 }
 
-/// A cluster that is kept: what was done, and what came of it.
+/// Snapshot of a cluster: its state and its history.
 #[derive(Clone)]
 pub(super) struct Snapshot {
     pub(super) sim: Sim,
@@ -95,51 +95,51 @@ pub(super) struct Snapshot {
     tasks: u64,
 }
 
-/// Starts another server with the history of a record: its address, and what ends it when it is dropped.
+/// Function that starts another server with the history of a record; returns its address, and a handle that stops it when dropped.
 pub(super) type Starter =
     Box<dyn Fn(String, ClockPace) -> Result<(SocketAddr, Box<dyn Any>), String>>;
 
-/// A simulated cluster that requests are sent to.
+/// Simulated cluster to which requests are sent.
 pub struct Cluster {
-    /// The simulation.
+    /// Simulation.
     pub sim: Sim,
-    /// Who manages which fields of its objects, as far as somebody has asked.
+    /// Managed fields of its objects, as far as requested.
     managed: ManagedHistory,
     /// Requests that are answered piece by piece.
     pub(super) open: Vec<Box<dyn OpenRequest>>,
-    /// How many requests were answered.
+    /// Counters of answered requests.
     pub(super) counts: RequestCounts,
     /// Commands that still wait.
     waiting: WaitingCommands,
-    /// What was done.
+    /// Commands run so far.
     pub(super) log: Vec<Recorded>,
-    /// The file of the record could not be written: it is closed, and no writes are taken any more.
+    /// True if the file of the record could not be written: it is closed, and writes are refused from then on.
     pub(super) record_failed: bool,
-    /// Commands that clients have begun in containers.
+    /// Number of commands that clients have started in containers.
     remotes: u32,
     /// Tasks run since time 0.
     pub(super) tasks: u64,
-    /// The folder of the page that follows.
+    /// Folder of the page that follows.
     pub(super) page: Option<PathBuf>,
-    /// What the run began with.
+    /// Seed of the run.
     pub(super) seed: u64,
-    /// What is kept of it, by name.
+    /// Snapshots by name.
     pub(super) snapshots: BTreeMap<String, Snapshot>,
-    /// Servers that were forked off this one: they end with it.
+    /// Forked servers, which end with this one.
     pub(super) forks: Vec<Box<dyn Any>>,
-    /// What starts such a server.
+    /// Function that starts a forked server.
     pub(super) starter: Option<Starter>,
     pace: ClockPace,
-    /// When virtual time was last brought up to date, and what it was then.
+    /// Real and virtual time at the last update.
     since: (Instant, Time),
-    /// A leaping clock does not leap beyond this.
+    /// Time beyond which a leaping clock does not leap.
     leaps_until: Time,
-    /// When a client last wrote.
+    /// Time of the last write by a client.
     written: Time,
 }
 
 impl Cluster {
-    /// A cluster that has just started.
+    /// Creates a cluster that has just started.
     pub fn new(config: ClusterConfig, seed: u64, pace: ClockPace) -> Cluster {
         let sim = Sim::new(config, seed);
         let since = (now(), sim.now());
@@ -169,12 +169,12 @@ impl Cluster {
         }
     }
 
-    /// A cluster that has the history of a record.
+    /// Creates a cluster with the history of a record.
     pub fn resumed(record: SavedRecord, pace: ClockPace) -> Cluster {
         let mut point = Checkpoint::new(Sim::new(record.config, record.seed));
         while !point.replay(&record.commands, record.end.1, record.end.0, usize::MAX) {}
         let ids = record.commands.iter().map(|(_, _, command)| match command {
-            Command::Remote(id, _) | Command::Beside(id, _) => *id,
+            Action::Remote(id, _) | Action::Beside(id, _) => *id,
             _ => 0,
         });
         let remotes = ids.max().unwrap_or(0);
@@ -189,7 +189,7 @@ impl Cluster {
         cluster
     }
 
-    /// The cluster as it is.
+    /// Takes a snapshot of the cluster.
     pub(super) fn snapshot(&self) -> Snapshot {
         let (sim, waiting, log) = (self.sim.clone(), self.waiting.clone(), self.log.clone());
         Snapshot {
@@ -201,7 +201,7 @@ impl Cluster {
         }
     }
 
-    /// Becomes what was kept; whoever watches begins again.
+    /// Restores a snapshot; open watches expire, and subscribers of the record start again.
     pub(super) fn restore(&mut self, kept: Snapshot) {
         self.managed = ManagedHistory::default();
         (self.sim, self.waiting, self.log) = (kept.sim, kept.waiting, kept.log);
@@ -213,20 +213,20 @@ impl Cluster {
         self.open = open;
     }
 
-    /// The simulation, and who manages the fields of its objects of a kind.
+    /// Returns the simulation, and the managed fields of its objects of a kind.
     pub(super) fn managed(&mut self, kind: Kind) -> (&Sim, &ManagedHistory) {
         self.managed_until(kind, self.sim.journal().len())
     }
 
-    /// The same as far as so many entries of the journal go: who reads them one by one waits for no others.
+    /// Returns them up to a number of journal entries: a reader that goes entry by entry does not wait for later ones.
     pub(super) fn managed_until(&mut self, kind: Kind, entries: usize) -> (&Sim, &ManagedHistory) {
         self.managed.catch_up(self.sim.server(), kind, entries);
         (&self.sim, &self.managed)
     }
 
-    /// Applies a manifest; the first thing that is wrong with it, at its line.
+    /// Applies a manifest; returns its first error, with the line.
     pub fn apply(&mut self, text: &str) -> Result<(), String> {
-        let answer = self.act(Command::Apply(text.into()));
+        let answer = self.act(Action::Apply(text.into()));
         let wrong = answer
             .diagnostics
             .iter()
@@ -236,23 +236,23 @@ impl Cluster {
         })
     }
 
-    /// A client is about to write: a leaping clock shall see what comes of it.
+    /// Notes that a client is about to write: a leaping clock shall reach the consequences.
     pub fn expect_changes(&mut self) {
         self.leaps_until = self.sim.now().after(LEAP);
         self.written = self.written.max(self.sim.now());
     }
 
-    /// Keeps what has been done where that is recorded: a client may rely on what it was answered.
+    /// Writes the record, if there is one: a client may rely on its answer.
     pub(super) fn keep(&mut self) {
         let mut open = std::mem::take(&mut self.open);
         open.iter_mut().for_each(|request| request.keep(self));
         self.open = open;
     }
 
-    /// Lets time pass and tells the open requests what has happened; gives how long nothing more will, unless a request comes.
+    /// Advances time and feeds the open requests; returns how long nothing more will happen, unless a request comes.
     pub fn tick(&mut self) -> Duration {
         let rest = self.advance();
-        self.act(Command::Poll);
+        self.act(Action::Poll);
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|request| request.feed(self));
         self.open = open;
@@ -283,7 +283,7 @@ impl Cluster {
         }
         let to = from.after(passed as u64);
         if !self.run(to, SLICE) {
-            // It is behind: what is left is done in the next slices.
+            // Behind schedule: the next slices catch up.
             return Duration::ZERO;
         }
         self.since = (at, self.sim.now());
@@ -294,37 +294,37 @@ impl Cluster {
         Duration::from_micros((wait.min(NAP.as_micros() as f64) as u64).max(200))
     }
 
-    /// When something happens by itself next, in the cluster or in a command that sleeps.
+    /// Time of the next task, in the cluster or of a sleeping command.
     fn next_task(&self) -> Option<Time> {
         self.sim.next_task().into_iter().chain(self.sleep()).min()
     }
 
-    /// Until when a command in a container sleeps.
+    /// Time until which a command in a container sleeps.
     fn sleep(&self) -> Option<Time> {
         self.waiting.remotes.deadline()
     }
 
-    /// How far somebody waits for what happens: until nothing has changed for a while, and until a command has slept.
+    /// Time up to which a leaping clock may run: until nothing has changed for a while, and until a sleeping command continues.
     fn awaited(&self) -> Time {
         let quiet = self.sim.last_change().max(self.written).after(QUIET);
         self.sleep().map_or(quiet, |until| until.max(quiet))
     }
 
-    /// Runs tasks until a time; whether it was reached.
+    /// Runs tasks until a time; returns true if it was reached.
     fn run(&mut self, to: Time, budget: usize) -> bool {
         let went = self.sim.advance(to, budget);
         self.tasks += went.ran as u64;
         went.done
     }
 
-    /// Moves virtual time forward at once, whatever the pace.
+    /// Advances virtual time at once, whatever the pace.
     pub fn pass(&mut self, span: u64) {
         let to = self.sim.now().after(span);
         self.run(to, usize::MAX);
         self.since = (now(), self.sim.now());
     }
 
-    /// The only way for requests to write: a dry run talks to a copy of the server.
+    /// Sends a request's write to the API server, the only way to write: a dry run uses a copy of the server.
     pub(super) fn send(
         &mut self,
         request: &Request,
@@ -372,15 +372,15 @@ impl Cluster {
                 .get::<Node>()
                 .is_some_and(|node| node.status.conditions.is_empty())
         {
-            // It is given up after a minute, unless somebody reports for it.
+            // It is given up after a minute, unless a kubelet reports.
             self.written = self.sim.now().after(UNREPORTED - QUIET);
         }
-        self.record(Command::Request(Rc::new(write)));
+        self.record(Action::Request(Rc::new(write)));
         sent
     }
 
-    /// Carries out a command as the page does.
-    pub fn act(&mut self, command: Command) -> actions::ActionResult {
+    /// Runs a command as the page does.
+    pub fn act(&mut self, command: Action) -> actions::ActionResult {
         let answer = actions::run(&mut self.sim, &mut self.waiting, &command);
         if answer.changed {
             self.record(command);
@@ -388,30 +388,30 @@ impl Cluster {
         answer
     }
 
-    /// Does something to the command that a client runs in a container.
+    /// Acts on a client's command in a container.
     pub(super) fn act_remotely(&mut self, id: u32, act: RemoteAct) -> RemoteOutput {
         let output = self.waiting.remotes.act(&mut self.sim, id, &act);
         if output.changed {
-            self.record(Command::Remote(id, Rc::new(act)));
+            self.record(Action::Remote(id, Rc::new(act)));
         }
         output
     }
 
-    /// Does something to a kubectl command beside the terminal; the command, if it has ended.
+    /// Acts on a kubectl command beside the terminal; returns it if it has ended.
     pub(super) fn act_beside(&mut self, id: u32, act: BesideAct) -> Option<Session> {
         let changed = self.waiting.beside.act(&mut self.sim, id, &act);
         if changed {
-            self.record(Command::Beside(id, Rc::new(act)));
+            self.record(Action::Beside(id, Rc::new(act)));
         }
         self.waiting.beside.take_ended(id)
     }
 
-    /// The kubectl commands beside the terminal that wait.
+    /// kubectl commands beside the terminal that still wait.
     pub(super) fn beside(&self) -> &Beside {
         &self.waiting.beside
     }
 
-    /// Lets time pass until nothing but Events has changed for some seconds, at most a minute and a half.
+    /// Advances time until nothing but Events has changed for some seconds, at most a minute and a half.
     pub fn settle(&mut self) {
         let began = self.sim.now();
         loop {
@@ -427,17 +427,17 @@ impl Cluster {
         self.since = (now(), self.sim.now());
     }
 
-    /// A number for a command in a container, or beside the terminal.
+    /// Returns a new number for a command in a container, or beside the terminal.
     pub(super) fn next_remote(&mut self) -> u32 {
         self.remotes += 1;
         self.remotes
     }
 
-    fn record(&mut self, command: Command) {
+    fn record(&mut self, command: Action) {
         self.log.push((self.tasks, self.sim.now(), command));
     }
 
-    /// Why the user of a request may not do something.
+    /// Returns the error if the user of a request is not authorized.
     pub(super) fn forbids(
         &self,
         request: &Request,
@@ -457,7 +457,7 @@ impl Cluster {
     }
 }
 
-/// What the history says of a request: the command of kubectl, if it tells, and the request.
+/// Formats a request for the history: the kubectl command, if the client sends it, and the request.
 fn words(request: &Request) -> String {
     let line = format!("{} {}", request.method, request.path);
     match request.header("kubectl-command") {

@@ -1,19 +1,19 @@
 //! `/loopscope/…`: the clock of the cluster and its faults, for tests and for people.
 
 use super::cluster::{Cluster, Reply};
+use super::record_stream;
 use super::request::Request;
 use super::status::{Answer, failure, not_allowed};
-use super::tell;
-use actions::Command;
+use actions::Action;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
 use scenario::resolve;
 use serde_json::{Value, json};
 
-/// The longest span that one request may advance the clock.
+/// Longest span by which one request may advance the clock.
 const MOST: u64 = 24 * 3_600 * SECOND;
 
-/// Answers a request about the cluster itself.
+/// Handles a request about the cluster itself.
 pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
     let path = request.path.strip_prefix("/loopscope/")?;
     let (word, name) = path.split_once('/').unwrap_or((path, ""));
@@ -25,16 +25,18 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
         },
         ("fault", "POST", "") => with_text(request, |line| fault(cluster, line)),
         ("kubectl", "POST", "") => with_text(request, |line| {
-            printed(&cluster.act(Command::Kubectl(line.trim().into())))
+            printed(&cluster.act(Action::Kubectl(line.trim().into())))
         }),
         ("apply", "POST", "") => with_text(request, |text| {
-            printed(&cluster.act(Command::Apply(text.into())))
+            printed(&cluster.act(Action::Apply(text.into())))
         }),
         ("run", "POST", id) => super::beside::answer(cluster, request, id),
         ("snapshots", method, name) => super::snapshot::answer(cluster, method, name),
         ("fork", "POST", "") => super::snapshot::fork(cluster, request),
-        ("record", "GET", "") if request.on("follow") => return Some(tell::follow(cluster)),
-        ("record", "GET", "") => tell::whole(cluster),
+        ("record", "GET", "") if request.on("follow") => {
+            return Some(record_stream::follow(cluster));
+        }
+        ("record", "GET", "") => record_stream::whole(cluster),
         ("apply" | "fault" | "fork" | "kubectl" | "record" | "run" | "time", _, "") => {
             not_allowed()
         }
@@ -58,7 +60,7 @@ fn time(cluster: &Cluster) -> Value {
     })
 }
 
-/// Moves the clock: `{"seconds": 60}`, `{"until": "settled"}`.
+/// Advances the clock: `{"seconds": 60}`, `{"until": "settled"}`.
 fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
     if body["until"] == "settled" {
         cluster.settle();
@@ -77,7 +79,7 @@ fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
     Answer::json(200, &time(cluster))
 }
 
-/// What a command printed.
+/// Formats the output of a command.
 fn printed(answer: &actions::ActionResult) -> Answer {
     let lines: Vec<Value> = answer
         .lines
@@ -93,10 +95,14 @@ fn printed(answer: &actions::ActionResult) -> Answer {
     )
 }
 
-/// Injects a fault, in the words of a scenario file: `node-down node-1`.
+/// Injects a fault, in the syntax of a scenario file: `node-down node-1`.
 fn fault(cluster: &mut Cluster, line: &str) -> Answer {
     let line = resolve(line.trim(), &cluster.sim);
-    let answer = cluster.act(Command::Fault(line.into()));
+    let fault = match line.parse() {
+        Ok(fault) => fault,
+        Err(error) => return failure(400, "BadRequest", &format!("error: {error}")),
+    };
+    let answer = cluster.act(Action::Fault(fault));
     if !answer.failed {
         return Answer::json(200, &time(cluster));
     }

@@ -1,25 +1,25 @@
-//! Versions beside the one in which a kind is stored: `autoscaling/v1` and `events.k8s.io/v1`.
+//! API versions other than the stored one of a kind: `autoscaling/v1` and `events.k8s.io/v1`.
 //!
 //! Models `pkg/apis/autoscaling/v1/conversion.go` and `pkg/apis/events/v1/conversion.go`.
 
 use k8s_model::Kind;
 use serde_json::{Map, Value, json};
 
-/// A version of a kind that is served and not stored.
+/// Version of a kind that is served and not stored.
 pub struct Alias {
-    /// Its group.
+    /// Group of the alias.
     pub group: &'static str,
-    /// Its version.
+    /// Version of the alias.
     pub version: &'static str,
-    /// The kind as it is stored.
+    /// Stored kind.
     pub kind: Kind,
-    /// From the stored form.
+    /// Conversion from the stored form.
     to: fn(&mut Map<String, Value>),
-    /// Into the stored form.
+    /// Conversion to the stored form.
     from: fn(&mut Map<String, Value>),
 }
 
-/// All of them.
+/// All aliases.
 pub const ALIASES: &[Alias] = &[
     Alias {
         group: "autoscaling",
@@ -37,7 +37,7 @@ pub const ALIASES: &[Alias] = &[
     },
 ];
 
-/// The version that a path names, if it is not the stored one.
+/// Returns the version named by a path, if it is not the stored one.
 pub fn named(group: &str, version: &str, plural: &str) -> Option<&'static Alias> {
     ALIASES.iter().find(|alias| {
         alias.group == group && alias.version == version && alias.kind.info().plural == plural
@@ -51,7 +51,7 @@ fn of(api_version: &str, kind: Kind) -> Option<&'static Alias> {
         .find(|alias| alias.group == group && alias.version == version && alias.kind == kind)
 }
 
-/// An object in the version that was asked for.
+/// Converts an object to the requested version.
 pub fn shown(api_version: &str, kind: Kind, value: &mut Value) {
     if let (Some(alias), Some(object)) = (of(api_version, kind), value.as_object_mut()) {
         (alias.to)(object);
@@ -59,7 +59,7 @@ pub fn shown(api_version: &str, kind: Kind, value: &mut Value) {
     value["apiVersion"] = api_version.into();
 }
 
-/// An object as it is stored.
+/// Converts an object to the stored version.
 pub fn stored(api_version: &str, kind: Kind, value: &mut Value) {
     if let (Some(alias), Some(object)) = (of(api_version, kind), value.as_object_mut()) {
         (alias.from)(object);
@@ -70,22 +70,22 @@ pub fn stored(api_version: &str, kind: Kind, value: &mut Value) {
     }
 }
 
-/// Whether a version has a form of its own.
+/// Returns true if a version differs from the stored one.
 pub fn is_other(api_version: &str, kind: Kind) -> bool {
     of(api_version, kind).is_some()
 }
 
-/// What `autoscaling/v1` has of the spec or the status: one percentage of the CPU. All else is kept in annotations.
+/// Part of `autoscaling/v1`, spec or status: one CPU percentage. All else is kept in annotations.
 struct Half {
     of: &'static str,
-    /// The metrics, and the part of one that has its utilization.
+    /// Field with the metrics, and the part of a metric with its utilization.
     metrics: &'static str,
     side: &'static str,
-    /// The percentage in v1.
+    /// Field of the percentage in v1.
     percent: &'static str,
-    /// The annotation that keeps the other metrics.
+    /// Annotation that keeps the other metrics.
     kept_metrics: &'static str,
-    /// Another field that v1 does not have, and its annotation.
+    /// Another field that v1 lacks, and its annotation.
     other: &'static str,
     kept_other: &'static str,
 }
@@ -111,7 +111,7 @@ const HALVES: [Half; 2] = [
     },
 ];
 
-/// Whether a metric is the utilization of the CPU, which v1 has a field for.
+/// Returns true if a metric is the CPU utilization, for which v1 has a field.
 fn is_cpu(metric: &Value) -> bool {
     let resource = &metric["resource"];
     let known = |part: &str| resource[part]["averageUtilization"].is_number();
@@ -120,7 +120,7 @@ fn is_cpu(metric: &Value) -> bool {
         && (known("target") || known("current"))
 }
 
-/// Takes the first metric of the CPU out of a list.
+/// Removes the first CPU metric from a list.
 fn take_cpu(list: Option<Value>) -> (Option<Value>, Vec<Value>) {
     let mut list = if let Some(Value::Array(list)) = list {
         list
@@ -143,7 +143,7 @@ fn annotate(object: &mut Map<String, Value>, key: &str, value: Option<Value>) {
     meta["annotations"][key] = value.to_string().into();
 }
 
-/// Takes what an annotation keeps; nothing if it is not JSON.
+/// Removes the value of an annotation; `None` if it is not JSON.
 fn annotated(object: &mut Map<String, Value>, key: &str) -> Option<Value> {
     let kept = object
         .get_mut("metadata")?
@@ -205,7 +205,7 @@ fn autoscaler_from_v1(object: &mut Map<String, Value>) {
     }
 }
 
-/// Fields of an Event: as `v1` has them, and as `events.k8s.io/v1` does.
+/// Fields of an Event in `v1`, and in `events.k8s.io/v1`.
 const EVENT_FIELDS: [(&str, &str); 7] = [
     ("message", "note"),
     ("involvedObject", "regarding"),

@@ -1,29 +1,29 @@
-//! How many requests were answered, by what they asked for.
+//! Counters of answered requests, by their metric labels.
 
 use super::clock;
 use std::collections::BTreeMap;
 
-/// What a request is counted as.
+/// Metric labels of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestLabels {
-    /// Empty for the core group, and for what is no resource.
+    /// Group; empty for the core group, and for non-resource requests.
     pub group: String,
-    /// `v1`
+    /// Version: `v1`.
     pub version: String,
-    /// `pods`
+    /// Resource: `pods`.
     pub resource: String,
-    /// `status`
+    /// Subresource: `status`.
     pub subresource: String,
-    /// Of what it asks for: one object, those of a namespace or of the cluster.
+    /// Scope: one object, a namespace, or the cluster.
     pub scope: &'static str,
-    /// `LIST`
+    /// Verb: `LIST`.
     pub verb: &'static str,
-    /// `All` if nothing is to be written.
+    /// `All` for a dry run.
     pub dry_run: &'static str,
 }
 
 impl RequestLabels {
-    /// They as Prometheus reads them, but for code and dry run.
+    /// Formats the labels for Prometheus, except code and dry run.
     pub fn text(&self) -> String {
         let RequestLabels {
             group,
@@ -41,16 +41,16 @@ impl RequestLabels {
     }
 }
 
-/// What is counted.
+/// Counters of answered requests.
 pub struct RequestCounts {
-    /// When the server started, in seconds since 1970.
+    /// Start time of the server, in seconds since 1970.
     pub started: u64,
-    /// How many, by labels and the code of the answer.
+    /// Number of requests, by labels and status code.
     pub requests: BTreeMap<(RequestLabels, u16), u64>,
 }
 
 impl RequestCounts {
-    /// Nothing so far.
+    /// Creates counters that start now.
     pub fn new() -> RequestCounts {
         RequestCounts {
             started: clock::wall(),
@@ -58,7 +58,7 @@ impl RequestCounts {
         }
     }
 
-    /// Counts a request that was answered with a code.
+    /// Counts a request that was answered with a status code.
     pub fn count(&mut self, labels: RequestLabels, code: u16) {
         *self.requests.entry((labels, code)).or_default() += 1;
     }

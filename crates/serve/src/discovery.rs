@@ -1,4 +1,4 @@
-//! Discovery: which groups, versions and resources are served.
+//! Discovery: the groups, versions and resources that are served.
 //!
 //! Models `apiserver/pkg/endpoints/discovery` and its `aggregated` part.
 
@@ -32,10 +32,10 @@ const VERBS: Verbs = &[
 const CREATE: Verbs = &["create"];
 const READ: Verbs = &["get", "list"];
 const CHANGED: Verbs = &["get", "patch", "update"];
-/// The type of the answer that has everything at once.
+/// Media type of aggregated discovery.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// Kinds that are only asked: group, resource, kind, whether it is in a namespace.
+/// Kinds that are not stored: group, resource, kind, and true if namespaced.
 pub const REVIEWS: &[(&str, &str, &str, bool)] = &[
     (
         "authentication.k8s.io",
@@ -75,7 +75,7 @@ pub const REVIEWS: &[(&str, &str, &str, bool)] = &[
     ),
 ];
 
-/// Subresources: kind, name, verbs, and the kind they are read as, with its group and version if these are others.
+/// Subresources: kind, name, verbs, and the kind they are read as, with its group and version if these differ.
 const PARTS: &[(&str, &str, Verbs, Named)] = &[
     (
         "CertificateSigningRequest",
@@ -170,8 +170,8 @@ struct Part {
     verbs: &'static [&'static str],
 }
 
-/// The groups that come with Kubernetes, in the order in which they are listed: of two resources with one name clients take the first.
-/// Those of CustomResourceDefinitions and of metrics come after them, by name.
+/// Built-in groups, in their order: if two resources have the same name clients take the first. Groups of CustomResourceDefinitions and of
+/// metrics follow, by name.
 const ORDER: &[&str] = &[
     "",
     "apps",
@@ -195,10 +195,10 @@ const ORDER: &[&str] = &[
     "resource.k8s.io",
 ];
 
-/// The name of a group, and its versions.
+/// Name of a group, and its versions.
 type Group<'a> = (&'a String, &'a Vec<(String, Vec<Resource>)>);
 
-/// The groups in the order of their priorities.
+/// Returns the groups in the order of their priorities.
 fn ordered(groups: &Groups) -> Vec<Group<'_>> {
     let place = |name: &str| match ORDER.iter().position(|known| *known == name) {
         Some(at) => at,
@@ -210,7 +210,7 @@ fn ordered(groups: &Groups) -> Vec<Group<'_>> {
     all
 }
 
-/// The resources of each group and version; groups in the order of their names, versions with the preferred one first.
+/// Resources of each group and version; groups sorted by name, versions with the preferred one first.
 type Groups = BTreeMap<String, Vec<(String, Vec<Resource>)>>;
 
 fn groups(sim: &Sim) -> Groups {
@@ -265,14 +265,14 @@ fn groups(sim: &Sim) -> Groups {
             add(&mut groups, info.group, &version.name, resource);
         }
     }
-    // As the API server lists them; clients read categories such as `all` in this order.
+    // Sorted as by the API server; clients read categories such as `all` in this order.
     for (_, resources) in groups.values_mut().flatten() {
         resources.sort_by(|one, other| one.name.cmp(&other.name));
     }
     groups
 }
 
-/// The resource of a built-in kind.
+/// Builds the resource of a built-in kind.
 fn resource(info: &KindInfo, parts: Vec<Part>) -> Resource {
     Resource {
         name: info.plural.to_owned(),
@@ -299,7 +299,7 @@ fn resource(info: &KindInfo, parts: Vec<Part>) -> Resource {
     }
 }
 
-/// What is not stored: reviews, bindings and metrics.
+/// Adds the resources that are not stored: reviews, bindings and metrics.
 fn only_asked(groups: &mut Groups, measures: bool) {
     let mut put =
         |group: &str,
@@ -341,7 +341,7 @@ fn only_asked(groups: &mut Groups, measures: bool) {
     }
 }
 
-/// Whether a kind has a part of this name: those that discovery names, and forwarding, which is refused with a reason.
+/// Returns true if a kind has a subresource of this name: those in discovery, and port forwarding, which is refused with a reason.
 pub fn has_part(sim: &Sim, kind: Kind, version: &str, part: &str) -> bool {
     let name = kind.info().name;
     if let Some(definition) = sim.server().definitions().of(kind) {
@@ -396,7 +396,7 @@ fn joined(group: &str, version: &str) -> String {
     }
 }
 
-/// Answers a request about what is served.
+/// Handles a discovery request.
 pub fn answer(sim: &Sim, request: &Request) -> Option<Answer> {
     let words: Vec<&str> = request.path.trim_matches('/').split('/').collect();
     let groups = groups(sim);
@@ -439,7 +439,7 @@ fn group(name: &str, versions: &[(String, Vec<Resource>)]) -> Value {
     json!({ "name": name, "preferredVersion": list.first(), "versions": list })
 }
 
-/// `APIResource`, in the order of its fields: scripts look for them in its text.
+/// `APIResource` with its fields in upstream's order: scripts search its text.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ApiResource<'a> {
@@ -460,7 +460,7 @@ struct ApiResource<'a> {
     storage_version_hash: String,
 }
 
-/// Tells a client whether objects are stored in another version than before. Models `StorageVersionHash` of
+/// Hash that tells a client whether objects are stored in another version than before. Models `StorageVersionHash` of
 /// `apiserver/pkg/endpoints/discovery/storageversionhash.go`.
 fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {
     base64::encoded(&Sha256::digest(format!("{group}/{version}/{kind}"))[..8])
@@ -549,7 +549,7 @@ fn whole(group: &str, version: &str, one: &Resource) -> Value {
     })
 }
 
-/// `/version`
+/// Answer to `/version`.
 pub fn version() -> Value {
     json!({
         "major": "1", "minor": "36", "gitVersion": "v1.36.2", "gitCommit": "", "gitTreeState": "clean", "buildDate": "", "goVersion": "",
@@ -557,7 +557,7 @@ pub fn version() -> Value {
     })
 }
 
-/// The paths that are served.
+/// Returns the served paths.
 pub fn paths(sim: &Sim) -> Vec<String> {
     let mut paths = vec!["/api".to_owned(), "/api/v1".to_owned(), "/apis".to_owned()];
     for (name, versions) in groups(sim).iter().filter(|(name, _)| !name.is_empty()) {
@@ -583,7 +583,7 @@ pub fn paths(sim: &Sim) -> Vec<String> {
     paths
 }
 
-/// The groups and versions that have stored kinds.
+/// Returns the groups and versions that have stored kinds.
 pub fn group_versions(sim: &Sim) -> Vec<(String, String)> {
     let all = groups(sim);
     all.iter()

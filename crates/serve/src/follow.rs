@@ -6,7 +6,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 
 const BUFFER: usize = 1_000;
 
-/// A log that is followed.
+/// Log that is followed.
 pub struct Follow {
     session: Session,
     sent: usize,
@@ -14,7 +14,7 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// Follows what a command prints.
+    /// Follows the output of a command.
     pub fn open(session: Session) -> (Follow, Receiver<Vec<u8>>) {
         let (sender, receiver) = mpsc::channel(BUFFER);
         (

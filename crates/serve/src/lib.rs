@@ -1,7 +1,7 @@
-//! `loopscope serve`: the simulated control plane behind HTTP, as kube-apiserver answers, for kubectl, Helm and other clients.
+//! `loopscope serve`: the simulated control plane behind HTTP, with the answers of kube-apiserver, for kubectl, Helm and other clients.
 //!
-//! The engine stays a deterministic single thread, which one thread owns; HTTP only translates. Native only.
-//! `docs/serve.md` says what is answered and what is not.
+//! The engine stays deterministic and single-threaded, owned by one thread; HTTP only translates. Native only. `docs/serve.md` lists what
+//! is supported.
 
 mod beside;
 mod clock;
@@ -18,11 +18,11 @@ mod openapi;
 mod openapi_v2;
 mod options;
 mod page;
-mod parts;
 mod pretty;
 mod prometheus;
 mod protobuf;
 mod read;
+mod record_stream;
 mod repeated;
 mod request;
 mod reviews;
@@ -30,7 +30,7 @@ mod route;
 mod show;
 mod snapshot;
 mod status;
-mod tell;
+mod subresources;
 mod terminal;
 mod token;
 mod watch;
@@ -51,29 +51,29 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Requests that are answered between two slices of the engine.
+/// Requests answered between two slices of the engine.
 const BATCH: usize = 64;
 
-/// How to serve a cluster.
+/// Options of a server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// The address to listen on; port 0 is a free one.
+    /// Address to listen on; port 0 chooses a free one.
     pub listen: SocketAddr,
-    /// What clients must show, if anything. Without it the address must be one of loopback.
+    /// Bearer token that clients must send, if any. Without it the address must be a loopback one.
     pub token: Option<String>,
-    /// The cluster before its first request.
+    /// Cluster before its first request.
     pub config: ClusterConfig,
-    /// The sequence that names and uids are drawn from.
+    /// Seed from which names and uids are drawn.
     pub seed: u64,
-    /// How virtual time passes.
+    /// Pace of virtual time.
     pub pace: ClockPace,
-    /// Manifests that are applied before the first request.
+    /// Manifests applied before the first request.
     pub setup: Vec<String>,
-    /// Where what is done is kept, line by line, for [`session::record`].
+    /// File of the record, written line by line, for [`session::record`].
     pub record: Option<std::path::PathBuf>,
-    /// The folder of a built page, which is served beside the cluster and follows it.
+    /// Folder of a built page, which is served beside the cluster and follows it.
     pub page: Option<std::path::PathBuf>,
-    /// A record whose history the cluster has before its first request; its nodes and its seed count then.
+    /// Record whose history the cluster has before its first request; its nodes and its seed take precedence.
     pub resume: Option<String>,
 }
 
@@ -93,7 +93,7 @@ impl Default for ServeOptions {
     }
 }
 
-/// A server that is running; it ends when it is dropped.
+/// Running server; it stops when dropped.
 pub struct Server {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -101,7 +101,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server; it answers when this returns.
+    /// Starts a server; it accepts requests when this returns.
     pub fn start(options: ServeOptions) -> Result<Server, String> {
         let loopback = options.listen.ip().is_loopback();
         if !loopback && options.token.is_none() {
@@ -146,12 +146,12 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// Address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// A kubeconfig with which clients reach it.
+    /// Returns a kubeconfig for clients.
     pub fn kubeconfig(&self, token: Option<&str>) -> String {
         let user = token.map_or("{}".to_owned(), |token| format!("{{token: {token:?}}}"));
         format!(
@@ -164,7 +164,7 @@ impl Server {
     /// Serves until the process ends.
     pub fn wait(mut self) {
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so.
+            // A panic has already been reported.
             let _ = thread.join();
         }
     }
@@ -181,7 +181,7 @@ impl Drop for Server {
     }
 }
 
-/// The cluster before its first request.
+/// Creates the cluster before its first request.
 fn begin(options: ServeOptions) -> Result<Cluster, String> {
     let mut cluster = match options.resume {
         Some(text) => {
@@ -208,7 +208,7 @@ fn begin(options: ServeOptions) -> Result<Cluster, String> {
         Ok((server.address(), Box::new(server)))
     }));
     if let Some(path) = options.record {
-        tell::keep(&mut cluster, &path).map_err(|e| format!("{}: {e}", path.display()))?;
+        record_stream::keep(&mut cluster, &path).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     options
         .setup
@@ -217,7 +217,7 @@ fn begin(options: ServeOptions) -> Result<Cluster, String> {
     Ok(cluster)
 }
 
-/// Answers a request; what cannot be recorded is refused, since the client could not rely on it.
+/// Answers a request; one that cannot be recorded is refused, since the client could not rely on it.
 fn answer_on_record(cluster: &mut Cluster, request: &Request) -> Reply {
     let unrecorded = || {
         failure(
@@ -240,7 +240,7 @@ fn answer_on_record(cluster: &mut Cluster, request: &Request) -> Reply {
     }
 }
 
-/// Answers requests and lets time pass, until nobody can ask any more.
+/// Answers requests and advances time, until all senders are dropped.
 fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
     let mut wait = Duration::ZERO;
     loop {
@@ -249,11 +249,11 @@ fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        // The clock first: a request is made now, not when the cluster was last looked at.
+        // The clock is advanced first: a request is made now, not at the last tick.
         cluster.tick();
         let mut taken = 0;
         while let Some(call) = next.take() {
-            // What was typed is read with the next tick.
+            // Input of terminals is read by the next tick.
             if let Call::Request(request, reply) = call {
                 let answer = answer_on_record(&mut cluster, &request);
                 // A client that is gone needs no answer.

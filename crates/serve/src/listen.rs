@@ -1,4 +1,4 @@
-//! HTTP: connections, bodies, who may connect. It translates; the cluster answers.
+//! HTTP: connections, bodies, access control. It only translates; the cluster answers.
 
 use super::cluster::Reply;
 use super::request::Request;
@@ -22,28 +22,28 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
 
-/// How long a client may take for the head of a request, and for its body.
+/// Timeout for the head of a request, and for its body.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What comes to the cluster from outside.
+/// Message to the cluster's thread.
 pub enum Call {
-    /// What is asked, and where the answer goes.
+    /// A request, and the channel for its reply.
     Request(Request, oneshot::Sender<Reply>),
-    /// Something was typed into an open terminal.
+    /// There is input for an open terminal.
     Typed,
 }
 
-/// Who may connect.
+/// Access control.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// What clients must show, if anything.
+    /// Bearer token that clients must send, if any.
     pub token: Option<String>,
-    /// Whether the server listens on loopback alone.
+    /// True if the server listens on loopback only.
     pub loopback: bool,
 }
 
 impl Guard {
-    /// Why a request is not taken: a page of some site that a person has open must not reach the server behind her back.
+    /// Returns the refusal of a request: a web page open in a person's browser must not reach the server without the person's knowledge.
     fn refuses(&self, request: &Request) -> Option<Answer> {
         if let Some(token) = &self.token
             && request.header("authorization").strip_prefix("Bearer ") != Some(token)
@@ -72,7 +72,7 @@ impl Guard {
     }
 }
 
-/// Whether a `Host` means this machine.
+/// Returns true if a `Host` header means this machine.
 fn is_loopback(host: &str) -> bool {
     let name = if let Some(rest) = host.strip_prefix('[') {
         rest.split(']').next().unwrap_or("")
@@ -84,7 +84,7 @@ fn is_loopback(host: &str) -> bool {
         || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Takes connections until it is told to stop.
+/// Accepts connections until told to stop.
 pub fn run(
     listener: TcpListener,
     calls: Sender<Call>,
@@ -106,7 +106,7 @@ pub fn run(
                 _ = &mut stop => return Ok(()),
             };
             let Ok((stream, _)) = stream else {
-                // Too many open files, or a client that is gone already.
+                // Too many open files, or a client that has already gone.
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 continue;
             };
@@ -120,7 +120,7 @@ pub fn run(
                     .http1()
                     .timer(TokioTimer::new())
                     .header_read_timeout(PATIENCE);
-                // A client that breaks off is none of the server's concern.
+                // A broken connection is no error of the server.
                 let _ = builder
                     .serve_connection_with_upgrades(TokioIo::new(stream), service)
                     .await;
@@ -129,7 +129,7 @@ pub fn run(
     })
 }
 
-/// Runs the tasks of a connection on the thread that took it.
+/// Executor that runs the tasks of a connection on the thread that accepted it.
 #[derive(Clone, Copy)]
 struct LocalExecutor;
 
@@ -157,7 +157,7 @@ async fn answer(
     if request.header("host").is_empty()
         && let Some(authority) = head.uri.authority()
     {
-        // HTTP/2 has the name in the target.
+        // In HTTP/2 the host is part of the target.
         request
             .headers
             .push(("host".to_owned(), authority.to_string()));
@@ -224,7 +224,7 @@ fn response(reply: Reply) -> Response<Content> {
         Reply::Stream(content_type, receiver, warnings) => {
             (200, content_type, warnings, Content::Stream(receiver))
         }
-        // The client did not ask for a WebSocket that is spoken.
+        // The client did not request a supported WebSocket.
         Reply::Socket(..) => {
             return response(
                 failure(
@@ -257,7 +257,7 @@ fn response(reply: Reply) -> Response<Content> {
     response
 }
 
-/// The body of an answer.
+/// Body of an answer.
 enum Content {
     Whole(Option<Bytes>),
     Stream(mpsc::Receiver<Vec<u8>>),
@@ -279,7 +279,7 @@ impl Body for Content {
         }
     }
 
-    /// The length of what is there at once is told.
+    /// The length of a complete body is known.
     fn size_hint(&self) -> SizeHint {
         match self {
             Content::Whole(bytes) => {

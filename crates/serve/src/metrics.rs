@@ -1,4 +1,4 @@
-//! `metrics.k8s.io`: what Pods use, from the loads that faults set; a Pod without one uses nothing.
+//! `metrics.k8s.io`: usage of Pods, from the loads set by faults; a Pod without one uses nothing.
 //!
 //! Models `metrics-server/pkg/api`.
 
@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Group, version and what they are read for.
+/// Group.
 pub const GROUP: &str = "metrics.k8s.io";
 /// The only version.
 pub const VERSION: &str = "v1beta1";
-/// Resource, kind, whether it is in a namespace.
+/// Resource, kind, and true if namespaced.
 pub const RESOURCES: [(&str, &str, bool); 2] = [
     ("nodes", "NodeMetrics", false),
     ("pods", "PodMetrics", true),
 ];
 
-/// Answers a request about usage.
+/// Handles a request for usage.
 pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Option<Answer> {
-    // As long as no load is set nothing measures.
+    // Without a load there is no metrics server.
     if cluster.sim.loads().is_empty() {
         return None;
     }
@@ -112,7 +112,7 @@ fn used(cpu: i64, memory: i64) -> Value {
     json!({ "cpu": format!("{cpu}m"), "memory": format!("{}Ki", memory / 1000 / 1024) })
 }
 
-/// What a Pod uses is divided evenly among its containers.
+/// Divides the usage of a Pod evenly among its containers.
 fn containers(pod: &Object, cpu: i64, memory: i64) -> Value {
     let names: Vec<&str> = pod.pod().map_or_else(Vec::new, |body| {
         body.spec

@@ -1,4 +1,4 @@
-//! What a request reads of the store.
+//! Reads of the store for requests.
 
 use super::cluster::Cluster;
 use apiserver::ManagedHistory;
@@ -10,30 +10,35 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// An object as clients see it, with who manages its fields: those are many, so that they stay text.
-pub struct Shown {
+/// Object as clients see it, with its managed fields: these are large, so that they stay text.
+pub struct RenderedObject {
     pub value: Value,
     managers: String,
 }
 
-impl Shown {
-    /// An object whose kind has been caught up with.
-    pub fn of(sim: &Sim, managed: &ManagedHistory, object: &Object, value: Value) -> Shown {
-        Shown {
+impl RenderedObject {
+    /// Creates it from an object whose kind's managed fields are up to date.
+    pub fn of(
+        sim: &Sim,
+        managed: &ManagedHistory,
+        object: &Object,
+        value: Value,
+    ) -> RenderedObject {
+        RenderedObject {
             value,
             managers: managed.text(sim.server(), object),
         }
     }
 
-    /// Something that is not stored as it is.
-    pub fn plain(value: Value) -> Shown {
-        Shown {
+    /// Creates it from a value that is not stored in this form.
+    pub fn plain(value: Value) -> RenderedObject {
+        RenderedObject {
             value,
             managers: String::new(),
         }
     }
 
-    /// Its metadata as JSON.
+    /// Returns its metadata as JSON.
     pub fn metadata(&self) -> String {
         let mut text = self.value["metadata"].to_string();
         if !self.managers.is_empty() && text.ends_with('}') {
@@ -49,7 +54,7 @@ impl Shown {
         text
     }
 
-    /// The whole as JSON.
+    /// Returns the whole object as JSON.
     pub fn text(&self) -> String {
         let Some(map) = self.value.as_object() else {
             return self.value.to_string();
@@ -69,18 +74,18 @@ impl Shown {
     }
 }
 
-/// An object as it is stored.
-pub fn stored(cluster: &mut Cluster, key: &ObjectRef) -> Option<Shown> {
+/// Returns a stored object.
+pub fn stored(cluster: &mut Cluster, key: &ObjectRef) -> Option<RenderedObject> {
     let (sim, managed) = cluster.managed(key.kind);
     selected(sim, managed, &*sim.seen(key)?, &ObjectSelector::default())
 }
 
-/// The objects of a kind in a namespace (empty: in all) that are selected, one if a name is given.
+/// Returns the selected objects of a kind in a namespace (empty: all), or a single one if a name is given.
 pub fn objects(
     cluster: &mut Cluster,
     (kind, namespace, name): (Kind, &str, &str),
     selection: &ObjectSelector,
-) -> Vec<Shown> {
+) -> Vec<RenderedObject> {
     let (sim, managed) = cluster.managed(kind);
     if !name.is_empty() {
         let found = sim
@@ -99,19 +104,19 @@ fn selected(
     managed: &ManagedHistory,
     object: &Object,
     selection: &ObjectSelector,
-) -> Option<Shown> {
+) -> Option<RenderedObject> {
     let value = object.to_value();
     (selection.is_empty() || selection.matches(&value))
-        .then(|| Shown::of(sim, managed, object, value))
+        .then(|| RenderedObject::of(sim, managed, object, value))
 }
 
-/// The same as it was at a version: what was written since is taken back.
+/// Returns the selected objects as of a resourceVersion: later writes are undone.
 pub fn objects_at(
     cluster: &mut Cluster,
     version: u64,
     (kind, namespace): (Kind, &str),
     selection: &ObjectSelector,
-) -> Vec<Shown> {
+) -> Vec<RenderedObject> {
     let here = |object: &Object| {
         object.kind == kind && (namespace.is_empty() || object.meta.namespace == namespace)
     };
@@ -150,10 +155,10 @@ pub fn objects_at(
         .collect()
 }
 
-/// How many entries the journal had when the store was at this version.
+/// Number of journal entries when the store was at a resourceVersion.
 pub fn entries_until(sim: &Sim, version: u64) -> usize {
     let entries = sim.journal();
-    // Not every entry is a write; the next one that is tells how far this is.
+    // Not every entry is a write; the next write gives the version.
     let newer = |at: usize| {
         let next = entries.from(at).iter().find_map(Entry::write);
         next.is_none_or(|(_, object)| object.meta.resource_version > version)

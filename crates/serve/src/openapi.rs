@@ -1,4 +1,4 @@
-//! OpenAPI v3: the schemas of all kinds (`api/openapi.rs`), and what clients look for before they send a request.
+//! OpenAPI v3: the schemas of all kinds (`api/openapi.rs`), and the paths that clients look up before they send a request.
 //!
 //! Models `kube-openapi/pkg/handler3` and `kubectl/pkg/explain/v2`.
 
@@ -10,14 +10,14 @@ use k8s_model::kind;
 use k8s_model::openapi::{self, NAMES};
 use serde_json::{Map, Value, json};
 
-/// What can be done at a path.
+/// Operation at a path.
 struct Operation {
     method: &'static str,
-    /// Whether it is about all objects of a kind, or about one.
+    /// True if it concerns all objects of a kind rather than one.
     of_all: bool,
     id: &'static str,
     action: &'static str,
-    /// What it does to a kind.
+    /// Description.
     text: &'static str,
     parameters: Parameters,
 }
@@ -119,13 +119,13 @@ const OPERATIONS: [Operation; 7] = [
     },
 ];
 
-/// `apps` as it stands in the middle of a name, and the core group as it is named there.
+/// Capitalizes a group for use within a name; the core group is named `core`.
 fn capital(word: &str) -> String {
     let word = if word.is_empty() { "core" } else { word };
     word[..1].to_uppercase() + &word[1..]
 }
 
-/// Answers a request about the fields of kinds.
+/// Handles an OpenAPI request.
 pub fn answer(sim: &Sim, path: &str) -> Option<Reply> {
     let rest = path.strip_prefix("/openapi/v3")?.trim_start_matches('/');
     if rest.is_empty() {
@@ -158,7 +158,7 @@ pub fn answer(sim: &Sim, path: &str) -> Option<Reply> {
     known.then(|| Answer::json(200, &document(sim, group, version)).into())
 }
 
-/// The schemas of all groups, and their paths.
+/// Returns the schemas and paths of all groups.
 pub fn everything(sim: &Sim) -> (Map<String, Value>, Map<String, Value>) {
     let (mut all, mut paths): (Map<String, Value>, Map<String, Value>) = (Map::new(), Map::new());
     for (group, version) in discovery::group_versions(sim) {
@@ -168,7 +168,7 @@ pub fn everything(sim: &Sim) -> (Map<String, Value>, Map<String, Value>) {
         }
         if let Value::Object(found) = document["components"]["schemas"].take() {
             for (name, one) in found {
-                // A struct that several groups use is named as a kind by one of them.
+                // A struct shared by several groups has its group-version-kind from one of them.
                 let known = all
                     .get(&name)
                     .is_some_and(|known| known.get(NAMES).is_some());

@@ -1,4 +1,4 @@
-//! OpenAPI v2, which clients ask for when a kind is not in v3: the same schemas in one document, as JSON and as protobuf.
+//! OpenAPI v2, requested by clients for kinds that are not in v3: the same schemas in one document, as JSON and as protobuf.
 //!
 //! Models `kube-openapi/pkg/handler`; the protobuf form is the one of `gnostic/openapiv2`.
 
@@ -10,10 +10,10 @@ use k8s_model::openapi::NAMES;
 use serde_json::{Map, Value, json};
 
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-/// The same as the type of an answer, which may not have an `@`.
+/// The same media type as the type of an answer, which must not contain an `@`.
 const ANSWERED: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-/// Answers a request for the whole document.
+/// Serves the whole document.
 pub fn answer(sim: &Sim, request: &Request) -> Answer {
     let document = document(sim);
     let accepts = request.header("accept");
@@ -49,7 +49,7 @@ fn document(sim: &Sim) -> Value {
         .flatten()
         .filter_map(Value::as_object_mut)
     {
-        // The type of a parameter stands beside its name.
+        // The type of a parameter is inlined beside its name.
         if let Some(Value::Object(schema)) = parameter.remove("schema") {
             parameter.extend(schema);
         }
@@ -57,10 +57,10 @@ fn document(sim: &Sim) -> Value {
     json!({ "swagger": "2.0", "info": { "title": "Kubernetes", "version": "v1.36.2" }, "paths": paths, "definitions": definitions })
 }
 
-/// What a schema that keeps unknown fields says so with. kubectl takes the properties that it finds for all there are.
+/// Extension of a schema that preserves unknown fields. kubectl takes the listed properties for complete.
 const KEEPS_UNKNOWN: &str = "x-kubernetes-preserve-unknown-fields";
 
-/// A schema without what kubectl would misread: the properties where others are kept too, and the type of what may be null.
+/// Removes from a schema whatever kubectl would misread: the properties if unknown fields are preserved, and the type of nullable fields.
 fn readable(map: &mut Map<String, Value>) {
     let (keeps, nullable) = (
         map.get(KEEPS_UNKNOWN) == Some(&true.into()),
@@ -93,7 +93,7 @@ fn readable(map: &mut Map<String, Value>) {
     }
 }
 
-/// A schema as v2 has it: other references, and a format for what is a number or a text.
+/// Converts a schema to v2: other references, and a format for int-or-string.
 fn older(schema: Value) -> Value {
     match schema {
         Value::Object(map)
@@ -123,7 +123,7 @@ fn older(schema: Value) -> Value {
         }
         Value::Object(mut map) => {
             readable(&mut map);
-            // A reference with something beside it.
+            // A reference with siblings.
             if let Some(Value::Array(mut one)) = map
                 .remove("allOf")
                 .filter(|_| !map.contains_key("type") && !map.contains_key(KEEPS_UNKNOWN))
@@ -141,7 +141,7 @@ fn older(schema: Value) -> Value {
                         .into(),
                 ),
                 ("nullable" | "oneOf" | "anyOf" | "not", _) => (String::new(), Value::Null),
-                // Their keys are names, not words of a schema.
+                // The keys of properties are names, not schema keywords.
                 ("properties", Value::Object(_)) => {
                     let Value::Object(named) = value else {
                         return (key, value);
@@ -177,7 +177,7 @@ fn varint(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// A field with a length: text or a message.
+/// Appends a length-delimited field: text or a message.
 fn put(out: &mut Vec<u8>, field: u64, bytes: &[u8]) {
     varint(out, field << 3 | 2);
     varint(out, bytes.len() as u64);
@@ -190,7 +190,7 @@ fn put_text(out: &mut Vec<u8>, field: u64, value: &Value) {
     }
 }
 
-/// A name and a message.
+/// Encodes a name and a message.
 fn named(name: &str, value: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, 1, name.as_bytes());
@@ -216,7 +216,7 @@ fn message(document: &Value) -> Vec<u8> {
     out
 }
 
-/// The operations of a path: what they are called and do.
+/// Encodes the operations of a path: their ids and descriptions.
 fn path(operations: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     for (field, method) in [
@@ -240,7 +240,7 @@ fn path(operations: &Value) -> Vec<u8> {
     out
 }
 
-/// Fields whose names begin with `x-`.
+/// Appends fields whose names begin with `x-`.
 fn put_extensions(out: &mut Vec<u8>, field: u64, value: &Value) {
     for (name, one) in value
         .as_object()
@@ -248,7 +248,7 @@ fn put_extensions(out: &mut Vec<u8>, field: u64, value: &Value) {
         .flatten()
         .filter(|(name, _)| name.starts_with("x-"))
     {
-        // Their values are YAML, of which JSON is a part.
+        // Their values are YAML, of which JSON is a subset.
         let mut any = Vec::new();
         put(&mut any, 2, one.to_string().as_bytes());
         put(out, field, &named(name, &any));
@@ -338,7 +338,7 @@ mod tests {
                 .unwrap()
                 .contains("Pod")
         );
-        // What is only read has nothing else.
+        // A read-only resource has no other operation.
         let statuses = document["paths"]["/api/v1/componentstatuses"]
             .as_object()
             .unwrap();

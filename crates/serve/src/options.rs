@@ -1,4 +1,4 @@
-//! The options of a request, checked before anything is done: what is misspelt must not be taken for what is left out.
+//! Options of a request, validated before anything is done: a misspelt option must not be ignored.
 //!
 //! Models `apimachinery/pkg/apis/meta/v1/validation` and `apimachinery/pkg/apis/meta/internalversion/validation`.
 
@@ -9,14 +9,14 @@ use apiserver::{ApiError, Propagation};
 use k8s_model::schema::json_type;
 use serde_json::{Value, json};
 
-/// The longest name of a manager of fields, in bytes.
+/// Maximum length of a field manager's name, in bytes.
 const LONGEST_MANAGER: usize = 128;
 const EXACT: &str = "Exact";
 const NOT_OLDER: &str = "NotOlderThan";
-/// Options that are numbers.
+/// Options with numeric values.
 const NUMBERS: [&str; 3] = ["limit", "timeoutSeconds", "gracePeriodSeconds"];
 
-/// What is wrong with the options of a request, if anything.
+/// Returns the error in the options of a request, if there is one.
 pub fn refusal(request: &Request) -> Option<Answer> {
     for name in NUMBERS {
         let text = request.option(name);
@@ -145,7 +145,7 @@ fn watch(request: &Request) -> Vec<FieldError> {
     errors
 }
 
-/// The options that all writes but deletions share.
+/// Validates the options that all writes except deletions share.
 fn writes(request: &Request) -> Vec<FieldError> {
     let (manager, unknown) = (
         request.option("fieldManager"),
@@ -196,7 +196,7 @@ fn patch(request: &Request) -> Option<FieldError> {
         .then(|| forbidden("force", "may not be specified for non-apply patch"))
 }
 
-/// The stages that the options of a path leave out.
+/// Returns the dry-run stages in the query.
 fn stages(request: &Request) -> Vec<Value> {
     request
         .query
@@ -206,7 +206,7 @@ fn stages(request: &Request) -> Vec<Value> {
         .collect()
 }
 
-/// A dry run must be of everything: a request that means to write nothing must not write.
+/// A dry run must cover all stages: a request that means to write nothing must not write.
 fn dry_run(stages: Vec<Value>) -> Option<FieldError> {
     stages
         .iter()
@@ -214,22 +214,22 @@ fn dry_run(stages: Vec<Value>) -> Option<FieldError> {
         .then(|| unsupported("dryRun", json!(stages), &["All"]))
 }
 
-/// How something is to be deleted.
+/// Options of a deletion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeletionOptions {
-    /// Nothing is deleted.
+    /// True for a dry run.
     pub is_dry: bool,
-    /// The grace period in seconds.
+    /// Grace period in seconds.
     pub grace_seconds: Option<i64>,
-    /// What happens to dependents, if it says.
+    /// Propagation policy, if given.
     pub propagation: Option<Propagation>,
-    /// Only an object with this uid is deleted.
+    /// Precondition: uid of the object.
     pub uid: Option<String>,
-    /// Only this version of it.
+    /// Precondition: resourceVersion of the object.
     pub version: Option<String>,
 }
 
-/// The fields of `DeleteOptions` that are looked at, with their types in Go.
+/// Supported fields of `DeleteOptions`, with their types in Go.
 const FIELDS: [(&str, &str); 6] = [
     ("dryRun", "[]string"),
     ("gracePeriodSeconds", "int64"),
@@ -239,7 +239,7 @@ const FIELDS: [(&str, &str); 6] = [
     ("propagationPolicy", "v1.DeletionPropagation"),
 ];
 
-/// Whether a value is of a type.
+/// Returns true if a value has a type.
 fn fits(value: &Value, kind: &str) -> bool {
     match value {
         Value::Null => true,
@@ -251,7 +251,7 @@ fn fits(value: &Value, kind: &str) -> bool {
     }
 }
 
-/// Reads the options of a deletion, or of an eviction: those of the body, and those of the path that it leaves out.
+/// Reads the options of a deletion or an eviction: those of the body, and those of the query that the body omits.
 pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiError> {
     let body = match evicts {
         true => request.posted("Eviction", "policy/v1")?["deleteOptions"].take(),
@@ -276,7 +276,7 @@ pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiE
             .unwrap_or(request.option("propagationPolicy")),
         &body["orphanDependents"],
     );
-    // The older name of two of them.
+    // Deprecated name of two of them.
     let orphans = orphans
         .as_bool()
         .or_else(|| request.option("orphanDependents").parse().ok());

@@ -3,11 +3,11 @@
 use super::status::Answer;
 use std::path::{Component, Path};
 
-/// A file of the page; nothing where there is none.
+/// Serves a file of the page; `None` if there is no such file.
 pub fn answer(folder: Option<&Path>, path: &str) -> Option<Answer> {
     let name = path.strip_prefix("/page")?.trim_start_matches('/');
     let name = Path::new(if name.is_empty() { "index.html" } else { name });
-    // Nothing beside the folder is reached.
+    // Paths outside the folder are rejected.
     if !name
         .components()
         .all(|part| matches!(part, Component::Normal(_)))

@@ -7,7 +7,7 @@ use super::status::Answer;
 use kubectl::printers::yaml;
 use serde_json::Value;
 
-/// Whether a client reads more easily than it parses: it says so, or it is one that a person sits before.
+/// Returns true if the client prefers pretty output: it says so, or it is one used interactively.
 pub fn is_wanted(request: &Request) -> bool {
     let person = || {
         ["curl", "Wget", "Mozilla/5.0"]
@@ -30,7 +30,7 @@ pub fn is_wanted(request: &Request) -> bool {
     }
 }
 
-/// The same answer in YAML.
+/// Converts an answer to YAML.
 pub fn as_yaml(answer: Answer) -> Answer {
     match serde_json::from_slice::<Value>(&answer.body) {
         Ok(value) => Answer {
@@ -42,7 +42,7 @@ pub fn as_yaml(answer: Answer) -> Answer {
     }
 }
 
-/// JSON as Go indents it, by two spaces.
+/// Indents JSON as Go does, by two spaces.
 pub fn indented(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);
     let (mut depth, mut in_string, mut escaped) = (0, false, false);

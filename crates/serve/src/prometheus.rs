@@ -1,7 +1,7 @@
-//! `/metrics`: what the server knows of itself, as Prometheus reads it.
+//! `/metrics`: metrics of the server for Prometheus.
 //!
-//! Guarantees: nothing is measured for it, so that the engine runs as it would; requests are counted by labels of which there are few.
-//! Models `apiserver/pkg/endpoints/metrics` and `apiserver/pkg/storage/etcd3/metrics`; the text is that of the format 0.0.4.
+//! Guarantees: nothing is measured for it, so that the engine runs unchanged; requests are counted by labels of low cardinality. Models
+//! `apiserver/pkg/endpoints/metrics` and `apiserver/pkg/storage/etcd3/metrics`; the text has format 0.0.4.
 
 use super::cluster::{Cluster, OpenRequest};
 use super::counts::RequestLabels;
@@ -12,12 +12,12 @@ use k8s_model::{Kind, kind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The type of the answer.
+/// Media type of the answer.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
-/// Methods that are counted by name.
+/// Methods counted by name.
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/// What a request is counted as, about a kind if it is about one.
+/// Returns the metric labels of a request, with the kind concerned if there is one.
 pub fn labels(
     cluster: &Cluster,
     request: &Request,
@@ -68,11 +68,11 @@ pub fn labels(
     }
 }
 
-/// A request that is answered piece by piece, with what it is counted as.
+/// Open request with its metric labels.
 pub struct Labelled {
-    /// What it is counted as.
+    /// Metric labels.
     pub labels: RequestLabels,
-    /// The request.
+    /// Request.
     pub inner: Box<dyn OpenRequest>,
 }
 
@@ -90,17 +90,17 @@ impl OpenRequest for Labelled {
     }
 }
 
-/// The text of the answer.
+/// Text of the answer.
 struct Page(String);
 
 impl Page {
-    /// A metric with its values, each by its labels.
+    /// Writes a metric with its values, each with its labels.
     fn metric(
         &mut self,
         (name, kind, help): (&str, &str, &str),
         values: impl IntoIterator<Item = (String, u64)>,
     ) {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
         for (labels, value) in values {
             let labels = if labels.is_empty() {
@@ -113,7 +113,7 @@ impl Page {
     }
 }
 
-/// Answers with all metrics.
+/// Serves all metrics.
 pub fn answer(cluster: &Cluster) -> Answer {
     let mut page = Page(String::new());
     let (sim, counts) = (&cluster.sim, &cluster.counts);

@@ -1,4 +1,4 @@
-//! Bodies in protobuf, as client-go sends them for built-in kinds; answers are JSON, which those clients accept too.
+//! Bodies in protobuf, as client-go sends them for built-in kinds; answers are JSON, which these clients accept too.
 //!
 //! Models `apimachinery/pkg/runtime/serializer/protobuf` and the generated messages of `k8s.io/api`.
 
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 const TABLE: &str = include_str!("protobuf.txt");
-/// What stands before the envelope.
+/// Prefix of the envelope.
 const MAGIC: &[u8] = b"k8s\0";
-/// Messages within messages.
+/// Maximum nesting depth of messages.
 const MOST_DEPTH: usize = 64;
 const JSON_SCHEMA: &str = ">apiextensions/v1.JSONSchemaProps";
 
@@ -22,10 +22,10 @@ struct Table {
     messages: BTreeMap<&'static str, Vec<Field>>,
 }
 
-/// A field of a message.
+/// Field of a message.
 struct Field {
     number: u64,
-    /// Its name in JSON; `-` if the fields of its message stand in its place.
+    /// JSON name; `-` if the fields of its message are inlined.
     json: &'static str,
     kind: &'static str,
     pointer: bool,
@@ -69,7 +69,7 @@ fn table() -> &'static Table {
     })
 }
 
-/// Reads an object out of its envelope.
+/// Decodes an object from its envelope.
 pub fn object(bytes: &[u8]) -> Result<Value, String> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(
         "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
@@ -91,7 +91,7 @@ pub fn object(bytes: &[u8]) -> Result<Value, String> {
         }
     }
     let known = &table().kinds;
-    // Options are of every group.
+    // Options kinds exist in every group.
     let message = known
         .get(&(version, kind))
         .or_else(|| known.get(&("meta.k8s.io/v1", kind)));
@@ -104,7 +104,7 @@ pub fn object(bytes: &[u8]) -> Result<Value, String> {
     Ok(Value::Object(object))
 }
 
-/// A field as it is on the wire.
+/// Field as encoded on the wire.
 #[derive(Clone, Copy)]
 enum Wire<'a> {
     Number(u64),
@@ -163,7 +163,7 @@ fn utf8(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|_| "proto: invalid UTF-8".to_owned())
 }
 
-/// Reads a message into an object.
+/// Decodes a message into an object.
 fn read(
     message: &str,
     bytes: &[u8],
@@ -203,8 +203,7 @@ fn read(
             read(name, inner, object, depth + 1)?;
         } else {
             let value = leaf(field.kind, wire, depth)?;
-            // Go writes every field; JSON leaves the empty ones out.
-            // A quantity is a struct in Go, which is never empty.
+            // Go writes every field; JSON omits empty ones. A quantity is a struct in Go, which is never empty.
             let omits = field.omits && !field.pointer && field.kind != "q";
             let empty = value.is_null() || (omits && value == zero(field.kind));
             if !empty {
@@ -215,7 +214,7 @@ fn read(
     Ok(())
 }
 
-/// The value of a type that nobody set.
+/// Zero value of a type.
 fn zero(kind: &str) -> Value {
     match kind {
         "s" | "y" => "".into(),
@@ -273,7 +272,7 @@ fn leaf(kind: &str, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
     })
 }
 
-/// A number as Go writes it in JSON: without a fraction if it has none.
+/// Formats a number as Go does in JSON: without a fraction if it is integral.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         (value as i64).into()
@@ -282,7 +281,7 @@ fn number(value: f64) -> Value {
     }
 }
 
-/// `JSONSchemaPropsOrArray`, `JSONSchemaPropsOrBool` or `JSONSchemaPropsOrStringArray` of a CustomResourceDefinition.
+/// Decodes `JSONSchemaPropsOrArray`, `JSONSchemaPropsOrBool` or `JSONSchemaPropsOrStringArray` of a CustomResourceDefinition.
 fn schema_or_more(kind: &str, bytes: &[u8], depth: usize) -> Result<Value, String> {
     let (mut schema, mut items, mut allows) = (None, Vec::new(), false);
     for (number, wire) in fields(bytes)? {
@@ -321,7 +320,7 @@ fn number_of(bytes: &[u8], wanted: u64) -> Result<i64, String> {
     Ok(found.unwrap_or(0) as i64)
 }
 
-/// A time; one without content was not set.
+/// Decodes a time; an empty one is null.
 fn time(bytes: &[u8], micro: bool) -> Result<Value, String> {
     if bytes.is_empty() {
         return Ok(Value::Null);
@@ -338,7 +337,7 @@ fn time(bytes: &[u8], micro: bool) -> Result<Value, String> {
 mod tests {
     use super::*;
 
-    /// A field with bytes.
+    /// Encodes a length-delimited field.
     fn put(number: u8, bytes: &[u8]) -> Vec<u8> {
         [&[number << 3 | 2, bytes.len() as u8], bytes].concat()
     }

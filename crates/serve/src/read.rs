@@ -1,9 +1,9 @@
-//! Reading: one object, a list, a watch.
+//! Reads: get, list, watch.
 //!
 //! Models `apiserver/pkg/endpoints/handlers/get.go`.
 
 use super::cluster::{Cluster, Reply};
-use super::objects::{Shown, objects_at, stored};
+use super::objects::{RenderedObject, objects_at, stored};
 use super::request::{Request, Target};
 use super::show::Representation;
 use super::status::{Answer, failure};
@@ -17,7 +17,7 @@ use kubectl::ObjectSelector;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// One object.
+/// Handles a get.
 pub fn get(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Reply {
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
     if let Some(error) = cluster.forbids(request, "get", &key, "") {
@@ -37,7 +37,7 @@ pub fn get(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target
     Answer::json_text(200, form.object(&cluster.sim, object)).into()
 }
 
-/// A list, or a watch of it.
+/// Handles a list or a watch.
 pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Reply {
     let watches = request.on("watch");
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
@@ -80,7 +80,7 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
     Answer::json_text(200, form.list(&cluster.sim, items, page.version, &more)).into()
 }
 
-/// The selectors of a request for objects of a kind.
+/// Parses the selectors of a request for objects of a kind.
 pub fn selection(
     sim: &Sim,
     request: &Request,
@@ -96,7 +96,7 @@ pub fn selection(
     selection.map_err(ApiError::bad_request)
 }
 
-/// A version that is no number, or has not been reached.
+/// Rejects a resourceVersion that is not a number, or has not been reached.
 fn wrong_version(sim: &Sim, request: &Request) -> Option<Answer> {
     let text = request.option("resourceVersion");
     if text.is_empty() {
@@ -118,18 +118,18 @@ fn wrong_version(sim: &Sim, request: &Request) -> Option<Answer> {
     })
 }
 
-/// Where a page of a list begins, as clients carry it.
+/// Continue token of a list.
 #[derive(Serialize, Deserialize)]
 struct Token {
-    /// The version of the list.
+    /// resourceVersion of the list.
     v: u64,
-    /// Namespace and name of the last object of the page before.
+    /// Namespace and name of the last object of the previous page.
     last: (String, String),
 }
 
-/// The part of a list that is asked for.
+/// Requested page of a list.
 struct Page {
-    /// The version of the store that the list is of: that of its first page.
+    /// resourceVersion of the list: that of its first page.
     version: u64,
     after: Option<(String, String)>,
     limit: usize,
@@ -189,8 +189,8 @@ impl Page {
         })
     }
 
-    /// Cuts a list to the page; what is said of the rest, whose length is told if nothing was selected.
-    fn cut(&self, items: &mut Vec<Shown>, count: bool) -> Value {
+    /// Cuts a list to the page; returns the metadata about the rest, with its length if there is no selector.
+    fn cut(&self, items: &mut Vec<RenderedObject>, count: bool) -> Value {
         if let Some(after) = &self.after {
             items.retain(|item| place(item) > *after);
         }
@@ -211,7 +211,7 @@ impl Page {
     }
 }
 
-fn place(item: &Shown) -> (String, String) {
+fn place(item: &RenderedObject) -> (String, String) {
     let text = |key: &str| {
         item.value["metadata"][key]
             .as_str()

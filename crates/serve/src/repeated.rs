@@ -1,4 +1,4 @@
-//! JSON whose objects may have a field twice: what it is read as, and which fields these are.
+//! JSON whose objects may have duplicate fields: the resulting value, and the duplicate fields.
 //!
 //! Models `sigs.k8s.io/json`: into a typed object a second value is decoded over the first one.
 
@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Reads a body; gives the paths of the fields that stand twice, sorted. The last value counts, and with `merges` objects of one name
-/// are joined.
+/// Parses a body; returns the sorted paths of duplicate fields. The last value counts, and with `merges` duplicate objects are merged.
 pub fn read(body: &[u8], merges: bool) -> Result<(Value, BTreeSet<String>), serde_json::Error> {
     let (mut path, mut repeated) = (String::new(), BTreeSet::new());
     let mut json = serde_json::Deserializer::from_slice(body);
@@ -23,7 +22,7 @@ pub fn read(body: &[u8], merges: bool) -> Result<(Value, BTreeSet<String>), serd
     Ok((value, repeated))
 }
 
-/// A value at a path.
+/// Value at a path.
 struct Node<'a> {
     path: &'a mut String,
     repeated: &'a mut BTreeSet<String>,

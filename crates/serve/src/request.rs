@@ -1,4 +1,4 @@
-//! What a request asks for: its path, its options, its body.
+//! Requests: path, options, body.
 //!
 //! Models `apiserver/pkg/endpoints/request/requestinfo.go` and the option types of `apimachinery/pkg/apis/meta/v1`.
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-/// What an answer may be.
+/// Media types that can be served.
 const SERVED: [&str; 5] = [
     "application/json",
     YAML,
@@ -20,33 +20,33 @@ const SERVED: [&str; 5] = [
     "text/plain",
 ];
 const YAML: &str = "application/yaml";
-/// So many bytes of a body that cannot be read are shown.
+/// Number of bytes shown of a body that cannot be parsed.
 const SUMMARY: usize = 30;
-/// The headers that say more about whom a request is made as.
+/// Headers with further attributes of the impersonated user.
 const UID: &str = "impersonate-uid";
 const EXTRA: &str = "impersonate-extra-";
-/// The group of tables and metadata.
+/// Group of tables and metadata.
 const META: &str = "meta.k8s.io";
 
-/// A request as it came in.
+/// Request as received.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// `GET`, `POST`…
+    /// Method: `GET`, `POST`…
     pub method: String,
-    /// The path, decoded.
+    /// Decoded path.
     pub path: String,
-    /// The options after `?`, decoded, in their order.
+    /// Decoded options after `?`, in order.
     pub query: Vec<(String, String)>,
-    /// Headers, names in lower case.
+    /// Headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// Body.
     pub body: Vec<u8>,
-    /// How something is to be deleted, once it has been read.
+    /// Options of a deletion, once parsed.
     deletion: OnceCell<Result<DeletionOptions, ApiError>>,
 }
 
 impl Request {
-    /// Splits path and options of a request line.
+    /// Splits the target of a request line into path and options.
     pub fn new(method: &str, target: &str) -> Request {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let options = query
@@ -64,7 +64,7 @@ impl Request {
         }
     }
 
-    /// An option, empty if it is not given.
+    /// Returns an option, empty if it is not given.
     pub fn option(&self, name: &str) -> &str {
         self.query
             .iter()
@@ -72,24 +72,24 @@ impl Request {
             .map_or("", |(_, value)| value)
     }
 
-    /// Whether an option is on.
+    /// Returns true if an option is on.
     pub fn on(&self, name: &str) -> bool {
         matches!(self.option(name), "true" | "1")
     }
 
-    /// Whether an option is given, whatever it says.
+    /// Returns true if an option is given, with any value.
     pub fn has(&self, name: &str) -> bool {
         self.query
             .iter()
             .any(|(key, value)| key == name && !value.is_empty())
     }
 
-    /// Whether it is a server-side apply.
+    /// Returns true for a server-side apply.
     pub fn applies(&self) -> bool {
         self.content_type().starts_with("application/apply-patch")
     }
 
-    /// How something is to be deleted, if it asks for that: by its options, and by its body.
+    /// Returns the options of a deletion or an eviction, from the query and the body; `None` for other requests.
     pub fn deletion(&self) -> Option<&Result<DeletionOptions, ApiError>> {
         let evicts =
             self.method == "POST" && self.path.trim_end_matches('/').ends_with("/eviction");
@@ -99,7 +99,7 @@ impl Request {
         })
     }
 
-    /// A header, empty if there is none.
+    /// Returns a header, empty if it is missing.
     pub fn header(&self, name: &str) -> &str {
         self.headers
             .iter()
@@ -107,7 +107,7 @@ impl Request {
             .map_or("", |(_, value)| value)
     }
 
-    /// The type of the body, without its parameters.
+    /// Returns the media type of the body, without its parameters.
     pub fn content_type(&self) -> &str {
         self.header("content-type")
             .split(';')
@@ -116,7 +116,7 @@ impl Request {
             .trim()
     }
 
-    /// Whether nothing is to be written: by an option of the path, or by the options that a deletion or an eviction has in its body.
+    /// Returns true for a dry run: by an option of the query, or in the body of a deletion or an eviction.
     pub fn is_dry(&self) -> bool {
         self.option("dryRun") == "All"
             || self
@@ -124,7 +124,7 @@ impl Request {
                 .is_some_and(|how| how.as_ref().is_ok_and(|how| how.is_dry))
     }
 
-    /// Whom it is made as, if it impersonates somebody.
+    /// Returns the impersonated user, if there is one.
     pub fn user(&self) -> Option<UserInfo> {
         let name = self.header("impersonate-user");
         let groups = self
@@ -151,14 +151,14 @@ impl Request {
         (!name.is_empty()).then(user)
     }
 
-    /// Whether it says more about whom it is made as than who that is.
+    /// Returns true if it has impersonation headers without a user.
     pub fn impersonates_nobody(&self) -> bool {
         let more =
             |key: &String| key == "impersonate-group" || key == UID || key.starts_with(EXTRA);
         self.header("impersonate-user").is_empty() && self.headers.iter().any(|(key, _)| more(key))
     }
 
-    /// The name that its fields are managed under: `fieldManager`, or the client's.
+    /// Returns the field manager: `fieldManager`, or the client's name.
     pub fn manager(&self) -> &str {
         let client = self
             .header("user-agent")
@@ -171,7 +171,7 @@ impl Request {
             .unwrap_or(client)
     }
 
-    /// What happens to unknown fields.
+    /// Handling of unknown fields.
     pub fn unknown(&self) -> Unknown {
         match self.option("fieldValidation") {
             "Strict" => Unknown::Refuse,
@@ -180,17 +180,17 @@ impl Request {
         }
     }
 
-    /// The body as an object of a kind; a field of a built-in kind that stands twice is read twice, into one value.
+    /// Parses the body as an object of a kind; for built-in kinds the values of duplicate fields are merged.
     pub fn object_of(&self, kind: Kind) -> Result<Value, ApiError> {
         self.read(kind.name(), !kind.is_custom())
     }
 
-    /// The body as an object of a kind: JSON, or YAML where the client says so.
+    /// Parses the body as an object of a kind: JSON, or YAML by content type.
     pub fn object(&self, kind: &str) -> Result<Value, ApiError> {
         self.read(kind, false)
     }
 
-    /// The body of a request to `/loopscope/…` as an object of JSON, whatever type it is said to have: curl calls it a form.
+    /// Parses the body of a request to `/loopscope/…` as a JSON object, whatever its content type: curl sends that of a form.
     pub fn own_object(&self, kind: &str) -> Result<Value, ApiError> {
         let form = "application/json".to_owned();
         let others = self
@@ -233,7 +233,7 @@ impl Request {
             }
             other => return Err(ApiError::unsupported_body(other)),
         };
-        // Text, a number or a list is no object.
+        // Text, a number or a list is not an object.
         if value.is_object() {
             Ok(value)
         } else {
@@ -241,7 +241,7 @@ impl Request {
         }
     }
 
-    /// Fields that stand twice in the body.
+    /// Returns the duplicate fields of the body.
     pub fn repeated(&self) -> Vec<DuplicateField> {
         let is_yaml = self.applies() || self.content_type().ends_with("yaml");
         if is_yaml {
@@ -262,7 +262,7 @@ impl Request {
             .unwrap_or_default()
     }
 
-    /// The configuration that a server-side apply sends.
+    /// Parses the configuration of a server-side apply.
     pub fn configuration(&self) -> Result<Value, ApiError> {
         let problem = match self.document() {
             Ok(value) if value.is_object() => return Ok(value),
@@ -274,7 +274,7 @@ impl Request {
         )))
     }
 
-    /// The body as YAML; JSON is read too.
+    /// Parses the body as YAML; JSON is accepted too.
     fn document(&self) -> Result<Value, String> {
         if let Ok(value) = serde_json::from_slice(&self.body) {
             return Ok(value);
@@ -296,7 +296,7 @@ impl Request {
             .ok_or_else(problem)
     }
 
-    /// The body as an object, where there is one.
+    /// Parses the body as an object; null if it is empty.
     pub fn object_if_any(&self, kind: &str) -> Result<Value, ApiError> {
         if self.body.is_empty() {
             Ok(Value::Null)
@@ -305,7 +305,7 @@ impl Request {
         }
     }
 
-    /// The body of a request that is about an object: of this kind, if it names one.
+    /// Parses the body of a request about an object: of this kind, if it names one.
     pub fn posted(&self, kind: &str, version: &str) -> Result<Value, ApiError> {
         let body = self.object(kind)?;
         for (field, expected) in [("kind", kind), ("apiVersion", version)] {
@@ -317,7 +317,7 @@ impl Request {
         Ok(body)
     }
 
-    /// Whether the answer is to be YAML: that is the first form that is served of those that the client takes.
+    /// Returns true if the answer is to be YAML: the first media type of the client's that can be served.
     pub fn wants_yaml(&self) -> bool {
         let mut forms = self
             .header("accept")
@@ -326,7 +326,7 @@ impl Request {
         forms.find(|form| SERVED.contains(form)) == Some(YAML)
     }
 
-    /// How the client wants the answer.
+    /// Returns the representation that the client accepts.
     pub fn accepts(&self) -> Accepts {
         let header = self.header("accept");
         let mut any = header.is_empty();
@@ -344,7 +344,7 @@ impl Request {
                 continue;
             }
             any |= word("as").is_empty();
-            // A shape in another version than the one that is served is none: the client names what it takes instead.
+            // A representation in an unsupported version is skipped: the client lists alternatives.
             match (word("as"), word("g"), word("v")) {
                 ("Table", META, "v1") => return Accepts::Table,
                 ("PartialObjectMetadata" | "PartialObjectMetadataList", META, "v1") => {
@@ -365,22 +365,22 @@ impl Request {
     }
 }
 
-/// The shape of an answer.
+/// Representation of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Accepts {
-    /// The object.
+    /// Object itself.
     Object,
-    /// Rows, as kubectl prints them.
+    /// Table, as kubectl prints it.
     Table,
-    /// The metadata alone.
+    /// Metadata only.
     Metadata,
-    /// All groups and resources at once.
+    /// Aggregated discovery.
     Aggregated,
-    /// Only forms that are not served, such as protobuf.
+    /// Only unsupported media types, such as protobuf.
     Nothing,
 }
 
-/// How a body begins that could not be read: what may be JSON as it is, anything else byte by byte.
+/// Returns the beginning of a body that could not be parsed: text if it may be JSON, otherwise bytes.
 fn summary(body: &[u8]) -> String {
     let (first, more) = (
         &body[..body.len().min(SUMMARY)],
@@ -399,7 +399,7 @@ fn summary(body: &[u8]) -> String {
     }
 }
 
-/// Text with `%20` and the like put back; `+` is a space in options.
+/// Decodes percent-encoding; `+` is a space in options.
 fn decoded(text: &str, option: bool) -> String {
     let mut out = Vec::with_capacity(text.len());
     let bytes = text.as_bytes();
@@ -422,25 +422,25 @@ fn decoded(text: &str, option: bool) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// What a path names below `/api` and `/apis`.
+/// Target of a path below `/api` and `/apis`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Target {
-    /// Empty for the core group.
+    /// Group; empty for the core group.
     pub group: String,
-    /// `v1`
+    /// Version: `v1`.
     pub version: String,
-    /// Empty at the cluster scope.
+    /// Namespace; empty for cluster scope.
     pub namespace: String,
-    /// `pods`
+    /// Resource: `pods`.
     pub resource: String,
-    /// Empty for all.
+    /// Name; empty for a collection.
     pub name: String,
-    /// `status`, `log`…; empty for the object itself.
+    /// Subresource: `status`, `log`…; empty for the object itself.
     pub part: String,
 }
 
 impl Target {
-    /// Reads a path such as `/apis/apps/v1/namespaces/default/deployments/web/scale`.
+    /// Parses a path such as `/apis/apps/v1/namespaces/default/deployments/web/scale`.
     pub fn parse(path: &str) -> Option<Target> {
         let words: Vec<&str> = path.trim_matches('/').split('/').collect();
         let (group, version, rest) = match words.as_slice() {
@@ -449,7 +449,7 @@ impl Target {
             _ => return None,
         };
         let (namespace, rest) = match rest {
-            // A namespace and its parts are objects themselves.
+            // A namespace and its subresources are objects themselves.
             ["namespaces", _, "status" | "finalize"] => ("", rest),
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
             rest => ("", rest),
@@ -471,7 +471,7 @@ impl Target {
         })
     }
 
-    /// `apps/v1`, `v1`
+    /// Formats the API version: `apps/v1`, `v1`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.clone()
@@ -562,7 +562,7 @@ mod tests {
             Accepts::Nothing
         );
         assert_eq!(accepts(""), Accepts::Object);
-        // Other versions of a shape are not served.
+        // Other versions of a representation are not served.
         assert_eq!(
             accepts(
                 "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"

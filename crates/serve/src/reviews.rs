@@ -1,4 +1,4 @@
-//! Questions about who may do what.
+//! Access and token reviews.
 //!
 //! Models `pkg/registry/authorization` and `pkg/registry/authentication`.
 
@@ -6,15 +6,15 @@ use super::cluster::Cluster;
 use super::discovery::REVIEWS;
 use super::request::{Request, Target};
 use super::status::{Answer, not_allowed};
-use apiserver::{Attributes as Asked, PolicyRule, UserInfo};
+use apiserver::{Attributes, PolicyRule, UserInfo};
 use k8s_model::{Kind, ObjectRef, Timestamp};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Whom a client is that does not say: its requests are allowed everything.
+/// User of a client that names none: its requests are all allowed.
 const ADMINISTRATOR: &str = "kubernetes-admin";
 
-/// Answers a review.
+/// Handles a review.
 pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Option<Answer> {
     let (_, _, kind, _) = REVIEWS.iter().find(|review| {
         review.0 == target.group && review.1 == target.resource && target.version == "v1"
@@ -60,13 +60,13 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
     Some(Answer::json(201, &body))
 }
 
-/// A token that the server gives out: it names its ServiceAccount.
+/// Token issued by the server, which names its ServiceAccount.
 pub struct IssuedToken<'t> {
-    /// The namespace of the account.
+    /// Namespace of the account.
     pub namespace: &'t str,
-    /// Its name.
+    /// Name of the account.
     pub name: &'t str,
-    /// When the token expires.
+    /// Expiry time.
     pub until: Timestamp,
 }
 
@@ -94,7 +94,7 @@ impl IssuedToken<'_> {
     }
 }
 
-/// Whose token it is.
+/// Returns the status of a token review.
 fn token(cluster: &Cluster, text: &str) -> Value {
     let now = cluster.sim.server().wall_at(cluster.sim.now());
     let valid = IssuedToken::read(text).filter(|token| token.until.seconds() > now.seconds());
@@ -147,13 +147,13 @@ fn access(cluster: &Cluster, user: Option<UserInfo>, spec: &Value, namespace: &s
     };
     let path = &spec["nonResourceAttributes"];
     let asked = if path.is_object() {
-        Asked {
+        Attributes {
             verb: path["verb"].as_str().unwrap_or(""),
             url: path["path"].as_str().unwrap_or(""),
-            ..Asked::default()
+            ..Attributes::default()
         }
     } else {
-        Asked {
+        Attributes {
             verb: text("verb"),
             group: text("group"),
             resource: &resource,

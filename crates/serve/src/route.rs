@@ -1,4 +1,4 @@
-//! Which code answers a request.
+//! Routing of requests.
 //!
 //! Models `apiserver/pkg/endpoints/installer.go`.
 
@@ -7,14 +7,14 @@ use super::prometheus::Labelled;
 use super::request::{Accepts, Request, Target};
 use super::status::{Answer, failure, no_such_path, no_such_resource, not_allowed};
 use super::{
-    convert, discovery, metrics, openapi, openapi_v2, options, parts, read, reviews, write,
+    convert, discovery, metrics, openapi, openapi_v2, options, read, reviews, subresources, write,
 };
 use crate::prometheus;
 use cluster::Sim;
 use k8s_model::{Kind, kind};
 use serde_json::json;
 
-/// The largest body of a request, in bytes.
+/// Maximum size of a request's body, in bytes.
 pub const MAX_BODY: usize = 3 * 1024 * 1024;
 
 /// Answers a request, and counts it.
@@ -38,7 +38,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
         Reply::Stream(_, _, warnings) => (200, Some(warnings)),
         Reply::Socket(..) => (101, None),
     };
-    // A write may have found that already.
+    // The write may already have added it.
     if let (Some(warning), Some(warnings)) = (warning, warnings)
         && !warnings.contains(&warning)
     {
@@ -98,7 +98,7 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
     let Some(target) = target else {
         return no_such_path().into();
     };
-    // A command in a container and a log have options of their own.
+    // exec, attach and logs have options of their own.
     if !matches!(
         target.part.as_str(),
         "attach" | "exec" | "log" | "portforward"
@@ -113,7 +113,7 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
         return metrics.into();
     }
     if target.resource == "bindings" && target.group.is_empty() && target.name.is_empty() {
-        return parts::bind(cluster, request, target).into();
+        return subresources::bind(cluster, request, target).into();
     }
     let Some(kind) = kind_of(&cluster.sim, target) else {
         return no_such_resource(request, target).into();
@@ -146,13 +146,13 @@ fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -
         ("DELETE", "", "") => write::delete_all(cluster, request, kind, target).into(),
         ("DELETE", "", _) => write::delete(cluster, request, kind, target).into(),
         (_, part, name) if !part.is_empty() && !name.is_empty() => {
-            parts::answer(cluster, request, kind, target)
+            subresources::answer(cluster, request, kind, target)
         }
         _ => not_allowed().into(),
     }
 }
 
-/// The kind that a path names.
+/// Returns the kind named by a path.
 fn kind_of(sim: &Sim, target: &Target) -> Option<Kind> {
     let built_in = kind::ALL.iter().copied().find(|kind| {
         let info = kind.info();
@@ -176,7 +176,7 @@ fn kind_of(sim: &Sim, target: &Target) -> Option<Kind> {
     })
 }
 
-/// The client wants a form that is not served.
+/// The client wants a media type that is not served.
 fn only_json() -> Answer {
     let message = "only the following media types are accepted: application/json, application/yaml";
     failure(406, "NotAcceptable", message)

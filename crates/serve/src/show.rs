@@ -1,9 +1,9 @@
-//! The forms of an answer: objects, lists, tables, metadata alone.
+//! Representations of an answer: objects, lists, tables, metadata only.
 //!
 //! Models `apiserver/pkg/endpoints/handlers/response.go` and `rest/table.go`.
 
 use super::convert;
-use super::objects::Shown;
+use super::objects::RenderedObject;
 use super::request::{Accepts, Request};
 use cluster::Sim;
 use k8s_model::Kind;
@@ -11,22 +11,22 @@ use kubectl::CustomColumns;
 use kubectl::printers::{self, TableRow};
 use serde_json::{Value, json};
 
-/// How a client wants objects of a kind.
+/// Requested representation of objects of a kind.
 #[derive(Clone, Debug)]
 pub struct Representation {
     kind: Kind,
-    /// The version that was asked for.
+    /// Requested API version.
     api_version: String,
     accepts: Accepts,
     /// `includeObject` of a table: `None`, `Metadata` or `Object`.
     include: String,
     custom: CustomColumns,
-    /// A watch says the columns once.
+    /// True once a watch has sent the columns of a table.
     told: bool,
 }
 
 impl Representation {
-    /// The form that a request asks for.
+    /// Parses the representation that a request asks for.
     pub fn new(sim: &Sim, request: &Request, kind: Kind, api_version: String) -> Representation {
         let custom = CustomColumns::of(sim.server().definitions(), &[kind]);
         Representation {
@@ -39,8 +39,8 @@ impl Representation {
         }
     }
 
-    /// One object, as JSON.
-    pub fn object(&self, sim: &Sim, mut object: Shown) -> String {
+    /// Formats one object as JSON.
+    pub fn object(&self, sim: &Sim, mut object: RenderedObject) -> String {
         if self.accepts == Accepts::Table {
             let version = object.value["metadata"]["resourceVersion"].clone();
             return self.table(sim, vec![object], version, &Value::Null, true);
@@ -53,8 +53,8 @@ impl Representation {
         }
     }
 
-    /// One object of a watch.
-    pub fn event(&mut self, sim: &Sim, object: Shown) -> String {
+    /// Formats one object of a watch.
+    pub fn event(&mut self, sim: &Sim, object: RenderedObject) -> String {
         if self.accepts != Accepts::Table {
             return self.object(sim, object);
         }
@@ -63,7 +63,7 @@ impl Representation {
         self.table(sim, vec![object], version, &Value::Null, columns)
     }
 
-    /// An object without content, which only tells how far a watch has come.
+    /// Builds an object without content, which only gives the progress of a watch.
     pub fn bookmark(&self, version: u64, annotations: Value) -> Value {
         let mut meta = json!({ "resourceVersion": version.to_string(), "creationTimestamp": null });
         if !annotations.is_null() {
@@ -85,8 +85,14 @@ impl Representation {
         }
     }
 
-    /// Several objects, with the version of the store and what is said of those that are left off.
-    pub fn list(&self, sim: &Sim, mut items: Vec<Shown>, version: u64, more: &Value) -> String {
+    /// Formats several objects, with the resourceVersion and the metadata about the rest.
+    pub fn list(
+        &self,
+        sim: &Sim,
+        mut items: Vec<RenderedObject>,
+        version: u64,
+        more: &Value,
+    ) -> String {
         let version = Value::from(version.to_string());
         if self.accepts == Accepts::Table {
             return self.table(sim, items, version, more, true);
@@ -106,7 +112,7 @@ impl Representation {
             );
         }
         if !self.kind.is_custom() {
-            // Items of a typed list do not say what they are.
+            // Items of a typed list have no kind and apiVersion.
             for item in items
                 .iter_mut()
                 .filter_map(|item| item.value.as_object_mut())
@@ -115,7 +121,7 @@ impl Representation {
                 item.remove("apiVersion");
             }
         }
-        let items: Vec<String> = items.iter().map(Shown::text).collect();
+        let items: Vec<String> = items.iter().map(RenderedObject::text).collect();
         whole(
             &format!("{}List", self.kind.name()),
             &self.api_version,
@@ -127,7 +133,7 @@ impl Representation {
     fn table(
         &self,
         sim: &Sim,
-        objects: Vec<Shown>,
+        objects: Vec<RenderedObject>,
         version: Value,
         more: &Value,
         columns: bool,
@@ -178,7 +184,7 @@ impl Representation {
     }
 }
 
-/// A list or a table as JSON.
+/// Formats a list or a table as JSON.
 fn whole(kind: &str, api_version: &str, meta: &Value, content: &str) -> String {
     format!("{{\"kind\":{kind:?},\"apiVersion\":{api_version:?},\"metadata\":{meta},{content}}}")
 }
@@ -189,7 +195,7 @@ fn join(meta: &mut Value, more: &Value) {
     }
 }
 
-/// A column: clients write its name in capitals.
+/// Builds a column: clients print its name in capitals.
 fn column(title: &str, wide: bool) -> Value {
     let mut name = String::new();
     for (index, word) in title.split(' ').enumerate() {
@@ -203,7 +209,7 @@ fn column(title: &str, wide: bool) -> Value {
     json!({ "name": name, "type": "string", "format": format, "description": "", "priority": i32::from(wide) })
 }
 
-fn metadata(object: &Shown) -> String {
+fn metadata(object: &RenderedObject) -> String {
     format!(
         "{{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{}}}",
         object.metadata()

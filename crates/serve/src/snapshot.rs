@@ -1,19 +1,18 @@
-//! `/loopscope/snapshots`: the cluster as it is now is kept under a name, and becomes that again; `/loopscope/fork`: a second server with
-//! the same history.
+//! `/loopscope/snapshots`: snapshots of the cluster by name, and restoring them; `/loopscope/fork`: a second server with the same history.
 
 use super::cluster::{ClockPace, Cluster};
+use super::record_stream;
 use super::request::Request;
 use super::status::{Answer, failure, no_such_path, not_allowed};
-use super::tell;
 use serde_json::json;
 
-/// Snapshots that are kept.
+/// Maximum number of snapshots.
 const MOST_SNAPSHOTS: usize = 100;
-/// Servers that are forked off one.
+/// Maximum number of forks of a server.
 const MOST_FORKS: usize = 16;
 const LONGEST_NAME: usize = 100;
 
-/// `GET` lists, `PUT` keeps, `POST` restores, `DELETE` forgets.
+/// Handles a request: `GET` lists, `PUT` takes, `POST` restores, `DELETE` removes.
 pub fn answer(cluster: &mut Cluster, method: &str, name: &str) -> Answer {
     let is_name = name
         .chars()
@@ -65,7 +64,7 @@ pub fn answer(cluster: &mut Cluster, method: &str, name: &str) -> Answer {
     }
 }
 
-/// Starts a server of its own on a free port, whose cluster has the history of this one; its clock stands unless `speed` says otherwise.
+/// Starts another server on a free port, whose cluster has the history of this one; its clock is stopped unless `speed` is given.
 pub fn fork(cluster: &mut Cluster, request: &Request) -> Answer {
     let body = match if request.body.is_empty() {
         Ok(serde_json::Value::Null)
@@ -88,7 +87,7 @@ pub fn fork(cluster: &mut Cluster, request: &Request) -> Answer {
     } else {
         ClockPace::Held
     };
-    let record = String::from_utf8_lossy(&tell::whole(cluster).body).into_owned();
+    let record = String::from_utf8_lossy(&record_stream::whole(cluster).body).into_owned();
     match cluster.starter.as_ref().map(|start| start(record, pace)) {
         Some(Ok((address, server))) => {
             cluster.forks.push(server);

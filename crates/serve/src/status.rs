@@ -1,4 +1,4 @@
-//! Answers and errors: `Status` objects with their codes.
+//! Answers and errors: `Status` objects with their status codes.
 //!
 //! Models `apimachinery/pkg/api/errors` and `apiserver/pkg/endpoints/handlers/responsewriters`.
 
@@ -7,26 +7,26 @@ use apiserver::{ApiError, Cause, StatusReason};
 use k8s_model::Kind;
 use serde_json::{Value, json};
 
-/// An answer that is there at once.
+/// Complete answer.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The HTTP status.
+    /// HTTP status code.
     pub code: u16,
-    /// The type of the body.
+    /// Media type of the body.
     pub content_type: &'static str,
-    /// The body.
+    /// Body.
     pub body: Vec<u8>,
-    /// What the client is to be warned of.
+    /// Warnings to the client.
     pub warnings: Vec<String>,
 }
 
 impl Answer {
-    /// An object.
+    /// Creates an answer with an object.
     pub fn json(code: u16, value: &Value) -> Answer {
         Answer::json_text(code, value.to_string())
     }
 
-    /// An object that is JSON already.
+    /// Creates an answer with an object that is already JSON.
     pub fn json_text(code: u16, text: String) -> Answer {
         Answer {
             code,
@@ -36,7 +36,7 @@ impl Answer {
         }
     }
 
-    /// Text.
+    /// Creates a text answer.
     pub fn text(text: impl Into<String>) -> Answer {
         Answer {
             code: 200,
@@ -46,13 +46,13 @@ impl Answer {
         }
     }
 
-    /// A refusal; `about` is the kind and the name of the object that the request is about.
+    /// Creates an error answer; `about` is the kind and name of the request's object.
     pub fn error(error: &ApiError, about: Option<(Kind, &str)>) -> Answer {
         Answer::json(code(error.reason), &status(error, about))
     }
 }
 
-/// The HTTP status of a reason.
+/// HTTP status code of a reason.
 fn code(reason: StatusReason) -> u16 {
     match reason {
         StatusReason::NotFound => 404,
@@ -69,10 +69,10 @@ fn code(reason: StatusReason) -> u16 {
 
 fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
     let mut details = json!({});
-    // A client that finds no details says that the request is invalid, instead of the object.
+    // A client that finds no details reports the request as invalid, rather than the object.
     let about = about.filter(|_| match error.reason {
         StatusReason::Invalid => error.cause.is_some(),
-        // These are about the request.
+        // These reasons concern the request.
         StatusReason::BadRequest | StatusReason::Unknown => false,
         _ => true,
     });
@@ -129,21 +129,21 @@ fn body(code: u16, message: &str) -> Value {
     json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "code": code })
 }
 
-/// A `Status` that is about no object: the server could not find or read what was asked for.
+/// Creates a `Status` without an object: the server could not find or parse the request.
 pub fn failure(code: u16, reason: &str, message: &str) -> Answer {
     let mut status = body(code, message);
     (status["reason"], status["details"]) = (reason.into(), json!({}));
     Answer::json(code, &status)
 }
 
-/// A `Status` of a version that the server no longer has.
+/// Creates the `Status` of an expired resourceVersion.
 pub fn expired(message: &str) -> Value {
     let mut status = body(410, message);
     status["reason"] = "Expired".into();
     status
 }
 
-/// What a deletion answers when the object is gone.
+/// Answer to a deletion once the object is gone.
 pub fn deleted(kind: Kind, name: &str, uid: &str) -> Answer {
     let info = kind.info();
     let mut details = json!({ "name": name, "kind": info.plural, "uid": uid });
@@ -156,7 +156,7 @@ pub fn deleted(kind: Kind, name: &str, uid: &str) -> Answer {
     )
 }
 
-/// Nothing is served there.
+/// Answer for an unknown path.
 pub fn no_such_path() -> Answer {
     failure(
         404,
@@ -165,7 +165,7 @@ pub fn no_such_path() -> Answer {
     )
 }
 
-/// There is no such resource; said as a client would of a plain answer without words.
+/// Answer for an unknown resource, in the words that clients use for a plain 404.
 pub fn no_such_resource(request: &Request, target: &Target) -> Answer {
     let group = if target.group.is_empty() {
         String::new()
@@ -189,7 +189,7 @@ pub fn no_such_resource(request: &Request, target: &Target) -> Answer {
     )
 }
 
-/// It is served, but not this method.
+/// Answer for an unsupported method of a known resource.
 pub fn not_allowed() -> Answer {
     failure(
         405,

@@ -1,7 +1,7 @@
-//! exec and attach: a command or a shell in a container, with messages of the channels that kubectl speaks.
+//! exec and attach: a command or a shell in a container, with the channel messages of kubectl's protocol.
 //!
-//! Models `apimachinery/pkg/util/remotecommand`, `kubelet/pkg/cri/streaming/remotecommand` and, for a terminal, what a tty does with
-//! what is typed.
+//! Models `apimachinery/pkg/util/remotecommand`, `kubelet/pkg/cri/streaming/remotecommand` and, for a terminal, the line discipline of a
+//! tty.
 
 use super::cluster::{Cluster, OpenRequest, Reply};
 use super::request::{Request, Target};
@@ -16,21 +16,21 @@ use std::collections::VecDeque;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Messages that wait for a slow reader before its command is ended, and those of a fast writer before it has to wait.
+/// Number of messages buffered for a slow reader before its command is ended, and of a fast writer before it has to wait.
 const BUFFER: usize = 1_000;
-/// What a shell shows when it waits for a line.
+/// Prompt of a shell.
 const PROMPT: &[u8] = b"# ";
-/// Bytes of a line.
+/// Maximum length of a line, in bytes.
 const MOST_TYPED: usize = 64 * 1024;
 
-/// The first byte of a message.
+/// Channels: the first byte of a message.
 mod channel {
     pub const STDIN: u8 = 0;
     pub const STDOUT: u8 = 1;
     pub const STDERR: u8 = 2;
-    /// How it ended.
+    /// Exit status.
     pub const ERROR: u8 = 3;
-    /// The sender will write no more to the channel of the second byte.
+    /// Closes the channel of the second byte.
     pub const CLOSE: u8 = 255;
 }
 
@@ -46,7 +46,7 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
     };
     let container = match reached(&pod, request.option("container")) {
         Ok(container) => container,
-        // The connection has been upgraded when the server hears this from the kubelet.
+        // Upstream the connection is already upgraded when the API server gets this error from the kubelet.
         Err(error) if error.reason == StatusReason::InternalError => {
             return ended(&refusal(&error.message));
         }
@@ -96,7 +96,7 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
         stdin: Stdin::Closed,
         attached: attaches,
     };
-    // What a command reads is complete before it runs, unless it is a shell that somebody types to.
+    // A command's input is complete before it runs, except for an interactive shell.
     match (stdin, tty || is_shell(&start.command)) {
         (false, _) if attaches => {
             terminal.state = State::Listening(Box::new(listening(cluster, &pod, container)))
@@ -117,7 +117,7 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
     Reply::Socket(receiver, sender)
 }
 
-/// A connection that ends as soon as it is there.
+/// Opens a connection that ends at once.
 fn ended(status: &Value) -> Reply {
     let ((output, receiver), (sender, _)) = (mpsc::channel(1), mpsc::channel(1));
     Streams {
@@ -129,7 +129,7 @@ fn ended(status: &Value) -> Reply {
     Reply::Socket(receiver, sender)
 }
 
-/// Who attaches without writing sees what the container prints from now on.
+/// Starts attaching without input: the output of the container from now on is sent.
 fn listening(cluster: &mut Cluster, pod: &Object, container: usize) -> Session {
     let name = pod
         .body::<Pod>()
@@ -151,25 +151,25 @@ fn listening(cluster: &mut Cluster, pod: &Object, container: usize) -> Session {
 }
 
 enum State {
-    /// It has not begun: what it reads is not complete.
+    /// Not started: its input is not complete.
     Reading(RemoteStart, Vec<u8>),
-    /// It runs; the cluster has it under its number.
+    /// Running; the cluster has it under its number.
     Running,
-    /// It is only listened to.
+    /// Attached for output only.
     Listening(Box<Session>),
     Ended,
 }
 
-/// An open `exec` or `attach`.
+/// Open `exec` or `attach`.
 pub struct Terminal {
-    /// The number of its command.
+    /// Number of its command.
     id: u32,
     state: State,
     streams: Streams,
     input: Receiver<Vec<u8>>,
-    /// The line that is being typed.
+    /// Line being typed.
     line: Line,
-    /// Lines that wait until the shell takes them; nothing is the end of the input.
+    /// Lines waiting for the shell; `None` is the end of the input.
     lines: VecDeque<Option<String>>,
     prompted: bool,
 }
@@ -200,7 +200,7 @@ impl Terminal {
         self.act(cluster, RemoteAct::Start(start));
     }
 
-    /// A message of the client.
+    /// Handles a message of the client.
     fn take(&mut self, cluster: &mut Cluster, message: &[u8]) {
         match (message, &mut self.state) {
             ([channel::STDIN, typed @ ..], State::Reading(_, text)) => {
@@ -225,7 +225,7 @@ impl Terminal {
                 self.lines.extend((!rest.is_empty()).then_some(Some(rest)));
                 self.lines.push_back(None);
             }
-            // The size of the window, and what is not known.
+            // Window size, and unknown channels.
             _ => {}
         }
     }
@@ -240,7 +240,7 @@ impl Terminal {
                 Key::End => self.lines.push_back(None),
                 Key::Interrupt => {
                     self.lines.clear();
-                    // At its prompt a shell begins a new line; what runs is ended.
+                    // At its prompt a shell starts a new line; a running command is interrupted.
                     if !std::mem::take(&mut self.prompted) {
                         self.act(cluster, RemoteAct::Interrupt);
                     }
@@ -249,7 +249,7 @@ impl Terminal {
         }
     }
 
-    /// Runs the command as far as it comes.
+    /// Runs the command as far as it gets.
     fn run(&mut self, cluster: &mut Cluster) {
         match &mut self.state {
             State::Running => {}
@@ -277,7 +277,7 @@ impl Terminal {
         }
     }
 
-    /// Does something to the command and sends what it prints; whether it waits for a line then.
+    /// Acts on the command and sends its output; returns true if it then waits for a line.
     fn act(&mut self, cluster: &mut Cluster, act: RemoteAct) -> bool {
         if !matches!(self.state, State::Running) {
             return false;
@@ -304,7 +304,7 @@ impl Terminal {
     }
 }
 
-/// The way to the client.
+/// Streams to the client.
 struct Streams {
     output: Sender<Vec<u8>>,
     shows_stderr: bool,
@@ -312,14 +312,14 @@ struct Streams {
 }
 
 impl Streams {
-    /// False if the reader is gone or too slow.
+    /// Sends output on a channel; returns false if the reader is gone or too slow.
     fn send(&self, channel: u8, text: &[u8]) -> bool {
         if text.is_empty() || (channel == channel::STDERR && !self.shows_stderr && !self.tty) {
             return true;
         }
         let mut message = vec![if self.tty { channel::STDOUT } else { channel }];
         for &byte in text {
-            // A terminal begins a new line at its left edge only if it is told to.
+            // A terminal needs a carriage return to start a line at its left edge.
             if self.tty && byte == b'\n' && message.last() != Some(&b'\r') {
                 message.push(b'\r');
             }
@@ -331,12 +331,12 @@ impl Streams {
     fn end(&self, status: &Value) {
         let mut message = vec![channel::ERROR];
         message.extend(status.to_string().into_bytes());
-        // A reader that is gone does not ask.
+        // The reader may be gone.
         let _ = self.output.try_send(message);
     }
 }
 
-/// What the channel of errors says of an exit code.
+/// Status of an exit code for the error channel.
 fn status(code: i32) -> Value {
     if code == 0 {
         return json!({ "metadata": {}, "status": "Success" });
@@ -350,15 +350,15 @@ fn refusal(message: &str) -> Value {
     json!({ "metadata": {}, "status": "Failure", "message": message, "reason": "InternalError", "code": 500 })
 }
 
-/// A line while it is typed.
+/// Line being typed.
 #[derive(Default)]
 struct Line {
     bytes: Vec<u8>,
-    /// Within a sequence of a key such as an arrow.
+    /// Escape sequence of a key such as an arrow, so far.
     escape: Vec<u8>,
 }
 
-/// What a byte of the input completes.
+/// Input completed by a byte.
 #[derive(Debug, PartialEq)]
 enum Key {
     None,
@@ -372,7 +372,7 @@ impl Line {
         String::from_utf8_lossy(&std::mem::take(&mut self.bytes)).into_owned()
     }
 
-    /// The next byte: what a tty shows of it, and what it completes.
+    /// Handles the next byte: returns the echo of the tty, and the completed input.
     fn put(&mut self, byte: u8, tty: bool) -> (Vec<u8>, Key) {
         if !tty {
             return match byte {
@@ -404,7 +404,7 @@ impl Line {
                 (b"\x08 \x08".repeat(shown), Key::None)
             }
             0x08 | 0x7f => {
-                // A character may be several bytes.
+                // A character may have several bytes.
                 while self.bytes.pop().is_some_and(|gone| gone & 0xc0 == 0x80) {}
                 (b"\x08 \x08".to_vec(), Key::None)
             }

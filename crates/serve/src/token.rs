@@ -1,4 +1,4 @@
-//! Tokens of ServiceAccounts: each names its account, and nothing asks for it.
+//! Tokens of ServiceAccounts: each names its account; no request requires one.
 //!
 //! Models `pkg/registry/core/serviceaccount/storage/token.go`.
 
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 const SHORTEST: i64 = 600;
 const LONGEST: i64 = 1 << 32;
-/// Whom a token is for, unless it is asked for others.
+/// Default audience of a token.
 const AUDIENCE: &str = "https://kubernetes.default.svc.cluster.local";
 const VERSION: &str = "authentication.k8s.io/v1";
 
-/// Makes a token.
+/// Creates a token.
 pub fn create(cluster: &Cluster, request: &Request, target: &Target) -> Answer {
     made(cluster, request, target)
         .unwrap_or_else(|error| Answer::error(&error, Some((Kind::ServiceAccount, &target.name))))

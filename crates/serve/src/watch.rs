@@ -1,9 +1,9 @@
-//! Watches: what has been written since a version, as it is written.
+//! Watches: writes since a resourceVersion, sent as they happen.
 //!
 //! Models `apiserver/pkg/endpoints/handlers/watch.go` and `apiserver/pkg/storage/cacher`.
 
 use super::cluster::{Cluster, OpenRequest};
-use super::objects::{Shown, entries_until};
+use super::objects::{RenderedObject, entries_until};
 use super::request::Request;
 use super::show::Representation;
 use super::status;
@@ -15,22 +15,22 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Events that wait for a slow reader before its watch is ended.
+/// Number of events buffered for a slow reader before its watch is ended.
 const BUFFER: usize = 10_000;
-/// How long a watch lasts unless the client says.
+/// Default timeout of a watch.
 const LASTS: Duration = Duration::from_secs(45 * 60);
-/// How often a client that asked for bookmarks gets one.
+/// Interval of bookmarks for clients that request them.
 const BOOKMARKS: Duration = Duration::from_secs(60);
 const INITIAL_END: &str = "k8s.io/initial-events-end";
 
-/// An open watch.
+/// Open watch.
 pub struct WatchStream {
     kind: Kind,
     namespace: String,
     name: String,
     selection: ObjectSelector,
     form: Representation,
-    /// How many entries of the journal it has seen.
+    /// Number of journal entries seen.
     seen: usize,
     sender: Sender<Vec<u8>>,
     until: Instant,
@@ -38,7 +38,7 @@ pub struct WatchStream {
 }
 
 impl WatchStream {
-    /// A watch of a kind in a namespace (empty: all), and what its client reads.
+    /// Opens a watch of a kind in a namespace (empty: all), and returns its stream.
     pub fn open(
         cluster: &mut Cluster,
         request: &Request,
@@ -54,7 +54,7 @@ impl WatchStream {
         } else {
             Vec::new()
         };
-        // All initial events fit, and a last one that says why it ends: they are sent before anybody can read.
+        // Room for all initial events and a final error: they are sent before anybody can read.
         let (sender, receiver) = mpsc::channel(BUFFER + objects.len() + 1);
         let lasts = request
             .option("timeoutSeconds")
@@ -92,7 +92,7 @@ impl WatchStream {
         (watch, receiver)
     }
 
-    /// Sends what has been written since; false once it has ended.
+    /// Sends the events since the last call; returns false once the watch has ended.
     fn catch_up(&mut self, cluster: &mut Cluster) -> bool {
         let mut open = true;
         while let (true, Some(entry)) = (open, cluster.sim.journal().get(self.seen)) {
@@ -110,7 +110,7 @@ impl WatchStream {
                     .as_deref()
                     .is_some_and(|old| self.selection.matches(&old.to_value())),
             );
-            // An object that is no longer selected is gone for this client, and one that now is, is new.
+            // An object that is no longer selected is deleted for this client, and one newly selected is added.
             let what = match (op, is, was) {
                 (Op::Deleted, _, true) | (Op::Modified, false, true) => "DELETED",
                 (Op::Deleted, true, false) => "DELETED",
@@ -120,7 +120,7 @@ impl WatchStream {
             };
             let object = object.clone();
             let (sim, managed) = cluster.managed_until(self.kind, self.seen);
-            open = self.tell(sim, what, Shown::of(sim, managed, &object, value));
+            open = self.tell(sim, what, RenderedObject::of(sim, managed, &object, value));
         }
         let now = super::clock::now();
         if self.bookmark.is_some_and(|at| at <= now) {
@@ -135,7 +135,7 @@ impl WatchStream {
             && (self.name.is_empty() || object.meta.name == self.name)
     }
 
-    fn tell(&mut self, sim: &Sim, what: &str, object: Shown) -> bool {
+    fn tell(&mut self, sim: &Sim, what: &str, object: RenderedObject) -> bool {
         let object = self.form.event(sim, object);
         self.send(format!("{{\"type\":{what:?},\"object\":{object}}}"))
     }
@@ -145,7 +145,7 @@ impl WatchStream {
         self.send(json!({ "type": "BOOKMARK", "object": object }).to_string())
     }
 
-    /// False if the reader is gone, or so slow that it must begin again, which the last event says.
+    /// Sends an event; returns false if the reader is gone, or so slow that it must relist, which the last event says.
     fn send(&mut self, event: String) -> bool {
         let slow = self.sender.capacity() == 1;
         let text = if slow {
@@ -157,7 +157,7 @@ impl WatchStream {
     }
 }
 
-/// What ends a watch whose client has to list again.
+/// Final event of a watch whose client has to relist.
 fn expired(problem: &str) -> String {
     let message = format!("The resourceVersion for the provided watch is too old: {problem}");
     json!({ "type": "ERROR", "object": status::expired(&message) }).to_string()

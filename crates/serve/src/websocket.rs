@@ -1,4 +1,4 @@
-//! WebSockets: the handshake, and messages in both directions. What they mean is `terminal`'s.
+//! WebSockets: the handshake, and messages in both directions. Their meaning is defined in `terminal`.
 
 use super::route::MAX_BODY;
 use futures_util::{SinkExt, StreamExt};
@@ -18,12 +18,12 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 
-/// The subprotocols that are spoken, the best first.
+/// Supported subprotocols, in order of preference.
 const PROTOCOLS: &[&str] = &["v5.channel.k8s.io", "v4.channel.k8s.io"];
-/// How long a client has to close after the server did.
+/// Time that a client has to close after the server did.
 const GOODBYE: Duration = Duration::from_secs(5);
 
-/// A connection that its client wants to turn into a WebSocket.
+/// Connection that its client wants to upgrade to a WebSocket.
 pub struct Upgrade {
     connection: OnUpgrade,
     key: String,
@@ -31,7 +31,7 @@ pub struct Upgrade {
 }
 
 impl Upgrade {
-    /// The upgrade that a request asks for, if it asks for one that is spoken.
+    /// Returns the upgrade that a request asks for, if its protocol is supported.
     pub fn of(request: &mut Request<Incoming>) -> Option<Upgrade> {
         let text = |name: &HeaderName| {
             request
@@ -56,7 +56,7 @@ impl Upgrade {
         })
     }
 
-    /// Accepts it; messages go both ways from then on. `typed` tells the cluster that one has come.
+    /// Accepts the upgrade; messages go both ways from then on. `typed` notifies the cluster of a message.
     pub fn accept(
         self,
         output: Receiver<Vec<u8>>,
@@ -77,7 +77,7 @@ impl Upgrade {
         }
         let connection = self.connection;
         tokio::task::spawn_local(async move {
-            // A client that breaks off is none of the server's concern.
+            // A broken connection is no error of the server.
             let Ok(connection) = connection.await else {
                 return;
             };
@@ -117,7 +117,7 @@ async fn pass_messages<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin>(
             },
             message = inward.next() => match message {
                 Some(Ok(message @ (Message::Binary(_) | Message::Text(_)))) => {
-                    // A command that has ended reads no more; its end is still to be told.
+                    // An ended command reads no more; its result is still to be sent.
                     if input.send(message.into_data().to_vec()).await.is_ok() {
                         typed();
                     }

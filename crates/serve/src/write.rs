@@ -1,10 +1,10 @@
-//! Writing: create, update, patch, apply, delete.
+//! Writes: create, update, patch, apply, delete.
 //!
 //! Models `apiserver/pkg/endpoints/handlers/{create,update,patch,delete}.go`.
 
 use super::cluster::Cluster;
 use super::convert;
-use super::objects::Shown;
+use super::objects::RenderedObject;
 use super::options::DeletionOptions;
 use super::request::{Request, Target};
 use super::show::Representation;
@@ -60,7 +60,7 @@ pub fn update(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
     )
 }
 
-/// An object that a client has read and sends back names its managers; only others are worth sending.
+/// Removes managed fields that the client has read and sends back unchanged.
 fn without_known_managers(
     cluster: &mut Cluster,
     kind: Kind,
@@ -106,7 +106,7 @@ pub fn patch(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targ
     written(cluster, request, (kind, target), 200, result, warnings)
 }
 
-/// A patch of another version than the stored one: what it comes to there takes the place of the object.
+/// Applies a patch of another API version than the stored one: its result replaces the object.
 fn patch_converted(
     cluster: &mut Cluster,
     request: &Request,
@@ -136,7 +136,7 @@ fn patch_converted(
     written(cluster, request, (kind, target), 200, result, warnings)
 }
 
-/// The kind of patch that a request sends, and the patch.
+/// Returns the type of a request's patch, and the patch.
 pub fn change(request: &Request) -> Result<(Patch, Value), ApiError> {
     let how = match request.content_type() {
         "application/json-patch+json" => Patch::Json,
@@ -149,7 +149,7 @@ pub fn change(request: &Request) -> Result<(Patch, Value), ApiError> {
     Ok((how, change))
 }
 
-/// Server-side apply, of an object or of its status.
+/// Handles a server-side apply of an object or of its status.
 pub fn apply(
     cluster: &mut Cluster,
     request: &Request,
@@ -203,7 +203,7 @@ pub fn delete(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
     }
 }
 
-/// Deletes all objects that are selected.
+/// Handles a deletecollection: deletes all selected objects.
 pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
     let selection = match super::read::selection(&cluster.sim, request, kind, &target.api_version())
     {
@@ -240,13 +240,13 @@ pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: 
     )
 }
 
-/// How an object is to be deleted.
+/// Returns the options of an object's deletion.
 pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef) -> Result<Delete, ApiError> {
     let how = request
         .deletion()
         .cloned()
         .unwrap_or_else(|| Ok(DeletionOptions::default()))?;
-    // Two older kinds keep what they own unless a client asks otherwise.
+    // Two older kinds orphan their dependents unless a client asks otherwise.
     let keeps = matches!(key.kind, Kind::Job | Kind::ReplicationController);
     let propagation = how.propagation.unwrap_or(if keeps {
         Propagation::Orphan
@@ -262,7 +262,7 @@ pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef) -> Result
             return Err(ApiError::conflict(key.kind, &key.name));
         }
         if let Some(text) = how.uid {
-            // A uid that is none is no object's.
+            // An invalid uid matches no object.
             uid = Some(
                 Uid::parse(&text)
                     .filter(|uid| *uid == object.meta.uid)
@@ -277,7 +277,7 @@ pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef) -> Result
     })
 }
 
-/// The object of a request, with what its path says.
+/// Returns the object of a request, completed by its path.
 pub fn body(request: &Request, kind: Kind, target: &Target) -> Result<Value, ApiError> {
     let value = request.object_of(kind)?;
     if request.method == "PUT" && value["metadata"]["name"].as_str().is_none_or(str::is_empty) {
@@ -342,7 +342,7 @@ fn placed(mut value: Value, kind: Kind, target: &Target) -> Result<Value, ApiErr
     Ok(value)
 }
 
-/// What was written, or why it was not.
+/// Builds the answer of a write: the object written, or the error.
 pub fn written(
     cluster: &mut Cluster,
     request: &Request,
@@ -363,12 +363,12 @@ pub fn written(
             object: Some(object),
             ..
         }) => {
-            let mut shown = Shown::plain(object.to_value());
+            let mut shown = RenderedObject::plain(object.to_value());
             let stored = super::objects::stored(cluster, &object.key());
             if !request.is_dry() {
                 shown = stored.unwrap_or(shown);
             } else if let Some(metadata) = shown.value["metadata"].as_object_mut() {
-                // What is not kept has no version of its own.
+                // An object that is not stored has no resourceVersion.
                 match stored {
                     Some(stored) => metadata.insert(
                         "resourceVersion".to_owned(),

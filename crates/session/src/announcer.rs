@@ -1,4 +1,4 @@
-//! Announcements for screen readers, each once, in a polite live region.
+//! Announcements for screen readers in a polite live region, each made once.
 
 use super::journal_marks::JournalMarks;
 use super::quiet::quiet_from;
@@ -8,50 +8,50 @@ use i18n::{Message, msg};
 use k8s_model::{ObjectRef, Time};
 use projection::adapt;
 
-/// How much has been announced.
+/// Position up to which news has been announced.
 #[derive(Clone, Copy, Default)]
 struct Announced {
-    /// Entries of the journal.
+    /// Number of journal entries.
     entries: usize,
-    /// In this epoch of the run.
+    /// Epoch of the run.
     epoch: u64,
-    /// The last change before the cluster was announced as settled.
+    /// Last change before the cluster was announced as settled.
     settled: Time,
 }
 
-/// The notice, and how much has been announced.
+/// The notice, and the position up to which news has been announced.
 #[derive(Default)]
 pub struct Announcer {
-    /// The latest notice.
+    /// Latest notice.
     notice: Message,
-    /// Whether the notice is about something that failed.
+    /// True if the notice is about a failure.
     failed: bool,
     announced: Announced,
 }
 
 impl Announcer {
-    /// The latest notice.
+    /// Latest notice.
     pub fn notice(&self) -> &Message {
         &self.notice
     }
 
-    /// Whether the latest notice is about something that failed.
+    /// Returns true if the latest notice is about a failure.
     pub fn failed(&self) -> bool {
         self.failed
     }
 
-    /// Says that something happened.
+    /// Announces a notice.
     pub fn say(&mut self, notice: Message) {
         (self.notice, self.failed) = (notice, false);
     }
 
-    /// Says that something failed.
+    /// Announces a failure.
     pub fn say_failed(&mut self, notice: Message) {
         (self.notice, self.failed) = (notice, true);
     }
 
-    /// Announces news while the clock runs: a failure, that the cluster has settled, and, with `all`, the newest decision.
-    /// `progress` returns the status of the workloads. True when there is a new notice.
+    /// Announces news while the clock runs: a failure, that the cluster has settled, and, with `all`, the newest decision. `progress`
+    /// returns the status of the workloads. Returns true if there is a new notice.
     pub fn announce(
         &mut self,
         all: bool,
@@ -62,7 +62,7 @@ impl Announcer {
         let (happened, epoch, settled) = (run.happened(), run.epoch, run.sim().last_change());
         let before = self.announced;
         if before.epoch != epoch || before.entries > happened {
-            // After a jump what lies behind is not news.
+            // After a jump, earlier entries are not news.
             self.announced = Announced {
                 entries: happened,
                 epoch,
@@ -76,7 +76,7 @@ impl Announcer {
             .last_bad()
             .filter(|at| (before.entries..happened).contains(at))
         {
-            // What is repeated lies before the last failure of all.
+            // In a replay the last failure of the whole history may lie ahead.
             None if run.in_past() => new
                 .iter()
                 .rposition(words::is_bad)
@@ -106,10 +106,10 @@ impl Announcer {
     }
 }
 
-/// Workloads asked whether they are stuck.
+/// Maximum number of workloads checked for being stuck.
 const MAX_WORKLOADS_ASKED: usize = 20;
 
-/// The first workload that is stuck.
+/// Returns the message of the first stuck workload.
 fn stuck(run: &Run) -> Option<Message> {
     let keys: Vec<ObjectRef> = adapt::roots(run.sim())
         .map(|object| object.key())
@@ -118,7 +118,7 @@ fn stuck(run: &Run) -> Option<Message> {
     standing::first_stuck(run.sim(), &keys)
 }
 
-/// Where the workload stands whose object an entry wrote, if that is stuck.
+/// Returns the state of the workload whose object an entry wrote, if it is stuck.
 fn stuck_because(run: &Run, entry: usize) -> Option<Message> {
     let key = run.journal().get(entry)?.key()?;
     let owner = diagnose::owners(run.sim(), &key).pop().unwrap_or(key);
@@ -168,7 +168,7 @@ mod tests {
         let stuck = "Deployment nginx-deployment: Rollout waiting: 0 of 2 new Pods are ready. Image nginx:nonexistent cannot be pulled (Pod ";
         let told = said(&mut state, false);
         assert!(told.starts_with(stuck), "{told}");
-        // Nothing more happens, and nothing is well.
+        // Nothing more happens, and the workload is still stuck.
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         state.update(TimelineMsg::Seconds(7));
         let told = said(&mut state, false);

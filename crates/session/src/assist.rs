@@ -7,15 +7,15 @@ use k8s_model::sort;
 /// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The name of a field, or a value.
+    /// Name of a field, or a value.
     pub name: String,
-    /// Its type.
+    /// Type of the field.
     pub detail: String,
-    /// What follows the name: a colon, and the beginning of what it holds.
+    /// Text inserted after the name: a colon, and the beginning of the value.
     pub tail: &'static str,
 }
 
-/// A line of block style: where its key begins, where the dash before it stands, and the two sides of its colon.
+/// Line of block style: the columns of its key and of the dash before it, and the text on both sides of its colon.
 struct Row<'a> {
     at: usize,
     dash: Option<usize>,
@@ -51,7 +51,7 @@ fn row(line: &str) -> Option<Row<'_>> {
     })
 }
 
-/// The lines of the document around a line, and that line's place among them.
+/// Returns the lines of the document around a line, and that line's index among them.
 fn document(text: &str, line: usize) -> (Vec<&str>, usize) {
     let all: Vec<&str> = text.split('\n').collect();
     let at = line.saturating_sub(1).min(all.len().saturating_sub(1));
@@ -67,7 +67,7 @@ fn document(text: &str, line: usize) -> (Vec<&str>, usize) {
     (all[from..to].to_vec(), at - from)
 }
 
-/// The keys around a place, outermost first.
+/// Returns the keys around a place, outermost first.
 fn parents<'a>(lines: &[&'a str], column: usize, dash: Option<usize>) -> Vec<&'a str> {
     let (mut limit, mut equal) = dash.map_or((column, false), |dash| (dash, true));
     let mut out = Vec::new();
@@ -77,7 +77,7 @@ fn parents<'a>(lines: &[&'a str], column: usize, dash: Option<usize>) -> Vec<&'a
         if owns {
             out.push(row.key);
         }
-        // The first key of the element that we are in, or a key that an element begins with.
+        // First key of the enclosing element, or a key at the start of an element.
         if owns || !equal && row.at == limit && row.dash.is_some() {
             (limit, equal) = row.dash.map_or((row.at, false), |dash| (dash, true));
         }
@@ -97,7 +97,7 @@ fn top<'a>(lines: &[&'a str], name: &str) -> &'a str {
         .trim_matches(['"', '\''])
 }
 
-/// The struct within lists, maps and pointers.
+/// Strips lists, maps and pointers from a type.
 fn element(kind: &'static str) -> &'static str {
     let inner = kind.trim_start_matches('*');
     list_element(inner)
@@ -113,7 +113,7 @@ fn follow(lines: &[&str], path: &[&str]) -> Option<&'static str> {
     Some(at)
 }
 
-/// The type as a person says it: `integer`, `[]Container`.
+/// Formats a type for display: `integer`, `[]Container`.
 fn spoken(schema: &Schema, kind: &str) -> String {
     let kind = kind.trim_start_matches('*');
     if let Some(inner) = kind.strip_prefix("[]") {
@@ -159,7 +159,7 @@ fn fields(kind: &str, out: &mut Vec<Completion>) {
     }
 }
 
-/// The completions at a line (from 1) and column (from 0).
+/// Returns the completions at a line (from 1) and column (from 0).
 pub fn offers(text: &str, line: usize, column: usize) -> Vec<Completion> {
     let (lines, at) = document(text, line);
     let before: String = lines[at].chars().take(column).collect();
@@ -214,7 +214,7 @@ pub fn offers(text: &str, line: usize, column: usize) -> Vec<Completion> {
     out
 }
 
-/// The path and the type of the field on a line (from 1), if the column is within its name.
+/// Returns the path and type of the field on a line (from 1), if the column is within its name.
 pub fn about(text: &str, line: usize, column: usize) -> Option<(String, String)> {
     let (lines, at) = document(text, line);
     let here = row(lines[at])?;

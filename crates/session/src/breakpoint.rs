@@ -9,10 +9,10 @@ use k8s_model::{Body, Kind, Object};
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breakpoint {
-    /// As the user wrote it.
+    /// Condition as the user wrote it.
     pub text: String,
     kind: Kind,
-    /// Of this name alone.
+    /// Name of the object; `None` for any.
     name: Option<String>,
     when: When,
 }
@@ -20,15 +20,15 @@ pub struct Breakpoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum When {
     Did(Op),
-    /// It was Ready and no longer is.
+    /// The object was Ready and no longer is.
     NotReady,
-    /// A condition of its status has just got this value.
+    /// A status condition has just changed to this value.
     Condition(String, String),
-    /// An Event with this reason was written.
+    /// An Event with this reason was created.
     Said(String),
 }
 
-/// What most people want to stop at.
+/// Suggested conditions.
 pub const COMMON: [&str; 6] = [
     "pod not ready",
     "pod created",
@@ -39,7 +39,7 @@ pub const COMMON: [&str; 6] = [
 ];
 
 impl Breakpoint {
-    /// Reads a condition; the error says what can be written.
+    /// Parses a condition; the error lists the accepted forms.
     pub fn parse(text: &str) -> Result<Breakpoint, Message> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let (subject, rest) = words
@@ -85,7 +85,7 @@ impl Breakpoint {
         })
     }
 
-    /// Whether a journal entry meets the condition.
+    /// Returns true if a journal entry meets the condition.
     pub fn hit(&self, entry: &Entry) -> bool {
         let Record::Write { op, object, before } = &entry.record else {
             return false;
@@ -103,7 +103,7 @@ impl Breakpoint {
         };
         match &self.when {
             When::Did(wanted) => op == wanted,
-            // A count that is written later is no occurrence, and neither is the end of an Event.
+            // A count written later is no occurrence, and neither is the deletion of an Event.
             When::Said(reason) => {
                 let late = *op == Op::Deleted || entry.why == Why::Said { reason: LATE_COUNT };
                 matches!(&object.body, Body::Event(event) if event.reason.eq_ignore_ascii_case(reason))
@@ -126,7 +126,7 @@ impl Breakpoint {
     }
 }
 
-/// The status of a condition.
+/// Returns the status of a condition.
 fn condition(object: &Object, name: &str) -> Option<String> {
     let value = object.to_value();
     let all = value.pointer("/status/conditions")?.as_array()?;
@@ -210,7 +210,7 @@ mod tests {
             .meta
             .name
             .to_string();
-        state.update(Msg::Fault(format!("unready pod/{pod}")));
+        state.update(Msg::Fault(format!("unready pod/{pod}").parse().unwrap()));
         state.update(TimelineMsg::Seconds(10));
         state.update(TimelineMsg::Seek(5_000));
         state.update(TimelineMsg::Break("pod not ready".into()));
@@ -229,7 +229,7 @@ mod tests {
                 .map(|key| key.name.to_string()),
             Some(pod)
         );
-        // What is gone over once does not stop it again.
+        // Replaying an instant does not stop the clock there again.
         state.update(TimelineMsg::Seconds(5));
         assert_eq!(stopped(&state), None);
     }

@@ -1,40 +1,41 @@
-//! Instants of a run that are kept, from which others are found by repeating the commands after them.
+//! Checkpoints of a run; other instants are reached by replaying commands from them.
 
-use actions::{ApplyJob, Command, WaitingCommands};
+use actions::{Action, ApplyJob, WaitingCommands};
 use cluster::Sim;
 use cluster::forget::Forgetting;
 use k8s_model::{Kind, Time};
 use kubectl::{BesideAct, published};
 
-/// Tasks between two checkpoints, at first.
+/// Tasks between two checkpoints, initially.
 const CHECKPOINT_INTERVAL_TASKS: u64 = 2_000;
-/// Checkpoints kept; above that every second one is dropped, one at a time. Fewer of a large cluster, where more changes from one to the next.
+/// Maximum number of checkpoints; above it every second one is dropped, one at a time. Fewer for a large cluster, where checkpoints share
+/// less.
 const MAX_CHECKPOINTS: usize = 64;
 const MAX_CHECKPOINTS_LARGE: usize = 24;
 const LARGE_CLUSTER_PODS: usize = 20_000;
 /// Cost of applying a document, in tasks.
 const DOCUMENT_COST_TASKS: usize = 64;
 
-/// A command of the history: after how many tasks, when, what.
-pub type Recorded = (u64, Time, Command);
+/// Recorded command: tasks run before it, time, and action.
+pub type Recorded = (u64, Time, Action);
 
-/// A simulation and how it got there. A clone shares whatever does not change.
+/// Simulation with its position in the history. A clone shares unchanged data.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
-    /// The simulation.
+    /// Simulation.
     pub sim: Sim,
     /// Tasks run since time 0.
     pub steps: u64,
-    /// Commands carried out since time 0.
+    /// Commands run since time 0.
     pub done: usize,
-    /// The commands that still wait.
+    /// Commands that still wait.
     pub waiting: WaitingCommands,
-    /// An apply in progress: the clock stands until it ends.
+    /// Apply in progress: the clock is paused until it ends.
     pub applying: Option<ApplyJob>,
 }
 
 impl Checkpoint {
-    /// A simulation to which nothing has been done.
+    /// Creates the checkpoint of an untouched simulation.
     pub fn new(sim: Sim) -> Checkpoint {
         Checkpoint {
             sim,
@@ -51,18 +52,18 @@ impl Checkpoint {
         Some((self.applying.take()?, answer))
     }
 
-    /// The same where it is repeated.
+    /// Applies the next document during a replay.
     pub fn repeat_next(&mut self) {
         if self.apply_next().is_some() {
             self.done += 1;
         }
     }
 
-    /// Whether the next command names a published file that is still to be loaded.
+    /// Returns true if the next command names a published file that is not loaded yet.
     pub fn waits_for_files(&self, commands: &[Recorded]) -> bool {
         let names = match commands.get(self.done) {
-            Some((_, _, Command::Kubectl(line))) => published::is_in(line),
-            Some((_, _, Command::Beside(_, act))) => {
+            Some((_, _, Action::Kubectl(line))) => published::is_in(line),
+            Some((_, _, Action::Beside(_, act))) => {
                 matches!(&**act, BesideAct::Start(words, _) if words.iter().any(|word| published::is_in(word)))
             }
             _ => false,
@@ -70,7 +71,7 @@ impl Checkpoint {
         names && !published::is_settled()
     }
 
-    /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.
+    /// Replays the history up to a time, with a budget as in `Sim::advance`. Returns true when the time was reached.
     pub fn replay(
         &mut self,
         commands: &[Recorded],
@@ -89,13 +90,13 @@ impl Checkpoint {
             }
             let due = commands.get(self.done).filter(|(_, time, _)| *time <= to);
             if let Some((at, time, command)) = due {
-                // Another build of the engine may have fewer tasks until then.
+                // Another build of the engine may run fewer tasks until then.
                 if self.steps >= *at || self.sim.next_task().is_none_or(|next| next > *time) {
                     if self.waits_for_files(commands) {
                         return false;
                     }
                     self.sim.advance(*time, 0);
-                    if let Command::Apply(text) = command {
+                    if let Action::Apply(text) = command {
                         self.applying = Some(ApplyJob::new(&self.sim, text));
                     } else {
                         actions::run(&mut self.sim, &mut self.waiting, command);
@@ -113,19 +114,19 @@ impl Checkpoint {
     }
 }
 
-/// The checkpoints of one history, from its beginning on: they lie further apart the longer it is.
+/// Checkpoints of one history; the interval grows with its length.
 #[derive(Clone, Debug)]
 pub struct Checkpoints {
     kept: Vec<Checkpoint>,
     every: u64,
-    /// Which is dropped next, and how many still are.
+    /// Index of the next one to drop, and how many are left to drop.
     thin: Option<(usize, usize)>,
-    /// The history before the first one, while it is forgotten.
+    /// The history before the first checkpoint, while it is being dropped.
     forgetting: Option<Forgetting>,
 }
 
 impl Checkpoints {
-    /// With the first instant.
+    /// Starts with the first instant.
     pub fn new(first: Checkpoint) -> Checkpoints {
         Checkpoints {
             kept: vec![first],
@@ -135,7 +136,7 @@ impl Checkpoints {
         }
     }
 
-    /// The last one that is not after a time.
+    /// Returns the last checkpoint that is not after a time.
     pub fn before(&self, to: Time) -> Checkpoint {
         let from = self
             .kept
@@ -145,12 +146,12 @@ impl Checkpoints {
         self.kept[from].clone()
     }
 
-    /// The earliest instant there is.
+    /// Returns the earliest checkpoint.
     pub fn first(&self) -> &Checkpoint {
         &self.kept[0]
     }
 
-    /// Drops the older half, and begins to forget what was before the others. False if there is only one.
+    /// Drops the older half, and starts dropping the history before the rest. Returns false if there is only one.
     pub fn begin_forgetting(&mut self) -> bool {
         let half = self.kept.len() / 2;
         if half > 0 {
@@ -161,8 +162,8 @@ impl Checkpoints {
         half > 0
     }
 
-    /// Goes on with that, a part at a time, here and in others that have come from the first one. `None` if there is nothing to forget,
-    /// false after the last part.
+    /// Drops the next part of that history, here and in `others`, which share it. Returns `None` if there is nothing to drop, `Some(false)`
+    /// after the last part.
     pub fn forget_next<'a>(&mut self, others: impl Iterator<Item = &'a mut Sim>) -> Option<bool> {
         let forgetting = self.forgetting.as_mut()?;
         self.kept[0].sim.forget_next(forgetting);
@@ -176,13 +177,13 @@ impl Checkpoints {
         Some(self.forgetting.is_some())
     }
 
-    /// Drops those after an instant.
+    /// Drops the checkpoints after an instant.
     pub fn forget_after(&mut self, point: &Checkpoint) {
         self.kept
             .retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
     }
 
-    /// Keeps the newest instant, if it is far enough from the last.
+    /// Adds the newest instant, if it is far enough from the last checkpoint.
     pub fn note(&mut self, live: &Checkpoint) {
         if let Some((at, left)) = self
             .thin

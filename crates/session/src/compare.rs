@@ -1,4 +1,4 @@
-//! What is compared: two snapshots, or another branch beside the one shown.
+//! Comparison of two snapshots, or of another branch beside the one shown.
 
 use super::drawing::{Drawing, Picture};
 use super::effect::Effect;
@@ -11,7 +11,7 @@ use k8s_model::{Object, Time};
 use projection::changes::{self, Change};
 use std::rc::Rc;
 
-/// Objects of a difference whose fields are read.
+/// Maximum number of differing objects whose fields are compared.
 const DETAILED_OBJECTS: usize = 100;
 
 /// A snapshot of the cluster.
@@ -19,56 +19,56 @@ const DETAILED_OBJECTS: usize = 100;
 pub struct ComparedState {
     /// Milliseconds.
     pub at: u64,
-    /// On which branch.
+    /// Branch of the snapshot.
     pub branch: u32,
     objects: Vec<Rc<Object>>,
 }
 
-/// Another branch on the same clock, shown beside the first.
+/// Another branch at the same instant, shown beside the first.
 pub struct ComparedBranch {
-    /// Its run.
+    /// Run of the branch.
     pub run: Run,
-    /// What is looked at: the same as of the first.
+    /// Selection of the branch: a copy of the first's.
     pub selection: Selection,
     drawing: Drawing,
 }
 
 impl ComparedBranch {
-    /// What is on its stage.
+    /// Draws its picture.
     pub fn picture(&mut self) -> Rc<Picture> {
         self.drawing.picture(&self.run, &self.selection)
     }
 }
 
-/// What happens to the comparison.
+/// Message to the comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompareMsg {
-    /// Takes snapshot A or, if true, B of the instant shown.
+    /// Takes snapshot A or, if true, B at the instant shown.
     Mark(bool),
-    /// Takes snapshot A just before the command of an instant, in milliseconds, and snapshot B just before the next that changes something,
-    /// or of the newest instant.
+    /// Takes snapshot A just before the command at an instant, in milliseconds, and snapshot B just before the next command that writes, or
+    /// at the newest instant.
     Since(u64),
     /// Discards both snapshots.
     Unmark,
-    /// Shows another branch beside this one; none: no longer.
+    /// Shows another branch beside this one; `None` hides it.
     With(Option<u32>),
     /// Size of the other branch's stage in CSS pixels.
     Stage(f64, f64),
 }
 
-/// What is compared.
+/// State of the comparison.
 #[derive(Default)]
 pub struct Compare {
-    /// The snapshots A and B.
+    /// Snapshots A and B.
     pub snapshots: [Option<Rc<ComparedState>>; 2],
-    /// What differs between them.
+    /// Differences between them.
     pub difference: Option<Rc<Vec<Change>>>,
     /// Another branch on the same clock.
     pub branch: Option<Box<ComparedBranch>>,
 }
 
 impl Compare {
-    /// Does what a message says.
+    /// Handles a message.
     pub fn update(&mut self, msg: CompareMsg, run: &mut Run, selection: &Selection) -> Vec<Effect> {
         match msg {
             CompareMsg::Mark(second) => self.mark(usize::from(second), run),
@@ -78,7 +78,7 @@ impl Compare {
                     return vec![Effect::AnnounceFailure(msg::compare_too_far(at))];
                 }
                 self.mark(0, &before);
-                // What the command did is what has changed until the next one that wrote; one that still waits goes on.
+                // Changes until the next command that wrote are a command's own; a waiting command may write later.
                 let next = history::next_write(run, at).map(|next| Time(next * 1000 - 1));
                 let mut after = run.clone();
                 match next {
@@ -101,7 +101,7 @@ impl Compare {
         Vec::new()
     }
 
-    /// The stretch between snapshots A and B, in milliseconds, where both are of the branch that is shown and not of one instant.
+    /// Returns the interval between snapshots A and B, in milliseconds, if both are of the branch shown and of different instants.
     pub fn stretch(&self, run: &Run) -> Option<(u64, u64)> {
         let [Some(a), Some(b)] = &self.snapshots else {
             return None;
@@ -150,7 +150,7 @@ impl Compare {
         effects
     }
 
-    /// Lets the diagrams of both branches share their axes.
+    /// Shares the axes between the diagrams of both branches.
     pub fn share_axes(
         &mut self,
         drawing: &mut Drawing,
@@ -169,7 +169,7 @@ impl Compare {
         other.drawing.set_beside(own);
     }
 
-    /// Brings the other branch to the instant shown, with a budget of tasks. True when it is there.
+    /// Advances the other branch to the instant shown, with a budget of tasks. Returns true when it is there.
     pub fn sync_branch(&mut self, run: &Run, selection: &Selection, budget: usize) -> bool {
         let Some(other) = &mut self.branch else {
             return true;
@@ -233,18 +233,18 @@ mod tests {
         );
         state.update(CompareMsg::Unmark);
         assert_eq!(state.compare.difference, None);
-        // What a command of the history has changed is the same, though nobody marked the instant before it.
+        // The difference since a command of the history is the same, though nobody marked the instant before it.
         let scaled = crate::history::commands(&state.timeline.run)
             .pop()
             .expect("a command");
         state.update(CompareMsg::Since(scaled.at));
         assert_eq!(state.compare.difference, Some(difference.clone()));
-        // Also for who looks at the instant before it.
+        // Also while the instant before it is shown.
         state.update(CompareMsg::Unmark);
         state.update(TimelineMsg::Seek(scaled.at - 1));
         state.update(CompareMsg::Since(scaled.at));
         assert_eq!(state.compare.difference, Some(difference.clone()));
-        // What later commands have changed is not its doing.
+        // Changes of later commands are not included.
         state.update(TimelineMsg::Live);
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         state.update(ConsoleMsg::Enter(
@@ -274,7 +274,7 @@ mod tests {
             (ready(&state.timeline.run), ready(&other.run))
         };
         assert_eq!(counts(&mut state), (2, 2));
-        // Beyond the end of the other's record both go on.
+        // Beyond the end of the other's history both advance.
         state.update(TimelineMsg::Seconds(90));
         assert_eq!(counts(&mut state), (1, 5));
         state.update(TimelineMsg::Seek(25_000));

@@ -4,27 +4,26 @@ use super::effect::Effect;
 use super::history;
 use super::manifest_file::is_save;
 use super::run::Run;
-use actions::{Command, OutputLine};
-use cluster::fault;
+use actions::{Action, OutputLine};
 use i18n::{Message, msg};
 use kubectl::BesideAct;
 use kubectl::shell::here_words;
 use std::rc::Rc;
 
-/// Lines of output that are kept.
+/// Lines of output kept.
 pub const OUTPUT_LINES: usize = 2_000;
-/// Entered lines that are kept.
+/// Entered lines kept.
 pub const HISTORY_LINES: usize = 200;
 
-/// The prompt of the console.
+/// Prompt of the console.
 pub const PROMPT: &str = "$";
-/// The prompt of a program in a container that reads what is typed.
+/// Prompt of a program in a container that reads input.
 pub const SHELL_PROMPT: &str = "/ #";
 
-/// What the console answers by itself.
+/// Commands built into the console.
 pub const OWN: [&str; 3] = ["clear", "help", "history"];
 
-/// Whether a line, or each command of a printed session, changes nothing in the cluster.
+/// Returns true if a line, or each command of a printed session, changes nothing in the cluster.
 pub fn only_reads(text: &str) -> bool {
     let reads = |line: &str| {
         line.is_empty() || OWN.contains(&line) || is_fault_help(line) || kubectl::only_reads(line)
@@ -33,7 +32,7 @@ pub fn only_reads(text: &str) -> bool {
         .map_or_else(|| reads(text), |lines| lines.iter().all(|line| reads(line)))
 }
 
-/// Whether a line asks which faults there are.
+/// Returns true if a line asks for the list of faults.
 fn is_fault_help(line: &str) -> bool {
     let mut words = line.split_whitespace();
     words.next() == Some("fault")
@@ -42,7 +41,7 @@ fn is_fault_help(line: &str) -> bool {
             .is_none_or(|word| matches!(word, "help" | "--help" | "-h"))
 }
 
-/// What `fault` by itself prints: the faults, a line each.
+/// Output of `fault` without arguments: the faults, one per line.
 fn fault_usage() -> Vec<OutputLine> {
     let lines = fault::usage().map(|form| ["  fault ", form].concat());
     std::iter::once("Usage:".to_owned())
@@ -51,7 +50,7 @@ fn fault_usage() -> Vec<OutputLine> {
         .collect()
 }
 
-/// What can be entered, in lines.
+/// Output of `help`.
 fn help() -> Vec<OutputLine> {
     let lines = [
         msg::console_help_kubectl("kubectl help"),
@@ -71,24 +70,24 @@ fn help() -> Vec<OutputLine> {
         .collect()
 }
 
-/// What happens to the console.
+/// Message to the console.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConsoleMsg {
     /// A line was entered.
     Enter(String),
-    /// A button stands for this line: it is not for a program in a container that reads what is typed.
+    /// A line was run by a button: it is not input for a program in a container.
     Run(String),
     /// The text of `kubectl edit` was saved.
     Edited(String),
-    /// The command that still waits is ended.
+    /// Interrupts the command that waits.
     Interrupt,
-    /// A command printed this.
+    /// Prints the output of a command.
     Print(Vec<OutputLine>),
-    /// The descriptions of fields and the published files are there, or cannot be had.
+    /// The field descriptions and published files were loaded, or cannot be.
     Described(bool),
 }
 
-/// The descriptions of fields, without which `kubectl explain` does not run, and the published files that a line names.
+/// Loading state of the field descriptions, which `kubectl explain` needs, and of the published files that a line names.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Descriptions {
     #[default]
@@ -97,31 +96,31 @@ enum Descriptions {
     Loaded,
 }
 
-/// The console.
+/// Console.
 #[derive(Default)]
 pub struct Console {
-    /// The output.
+    /// Output.
     pub lines: Rc<Vec<OutputLine>>,
-    /// The lines that were entered.
+    /// Lines that were entered.
     pub history: Rc<Vec<String>>,
     descriptions: Descriptions,
-    /// Lines that wait for them, each with the command that it stands for if it is run again.
-    held: Vec<(String, Option<Command>)>,
+    /// Lines held until they are loaded, each with the recalled command that it stands for, if any.
+    held: Vec<(String, Option<Action>)>,
 }
 
 impl Console {
-    /// The lines of commands that are repeated can be had again as if they had been entered here.
-    pub(super) fn remember<'a>(&mut self, commands: impl Iterator<Item = &'a Command>) {
+    /// Adds the lines of repeated commands to the history, as if they had been entered here.
+    pub(super) fn remember<'a>(&mut self, commands: impl Iterator<Item = &'a Action>) {
         let lines = commands.filter_map(|command| match command {
-            Command::Kubectl(line) => Some(line.to_string()).filter(|line| !is_save(line)),
-            Command::Fault(line) => Some(["fault ", line].concat()),
+            Action::Kubectl(line) => Some(line.to_string()).filter(|line| !is_save(line)),
+            fault @ Action::Fault(_) => Some(fault.to_string()),
             _ => None,
         });
         let lines: Vec<String> = lines.collect();
         self.history = Rc::new(lines[lines.len().saturating_sub(HISTORY_LINES)..].to_vec());
     }
 
-    /// Does what a message says.
+    /// Handles a message.
     pub fn update(&mut self, msg: ConsoleMsg, run: &mut Run) -> Vec<Effect> {
         match msg {
             ConsoleMsg::Enter(line) => return self.enter(line.trim(), run),
@@ -130,7 +129,7 @@ impl Console {
                     Some(words) => {
                         self.print(vec![OutputLine::entered(PROMPT, &line)]);
                         let start = BesideAct::Start(words, String::new());
-                        return vec![Effect::Execute(Command::Beside(
+                        return vec![Effect::Execute(Action::Beside(
                             run.free_number(),
                             Rc::new(start),
                         ))];
@@ -138,7 +137,7 @@ impl Console {
                     None => return self.enter(line.trim(), run),
                 }
             }
-            ConsoleMsg::Edited(text) => return vec![Effect::Execute(Command::Edited(text.into()))],
+            ConsoleMsg::Edited(text) => return vec![Effect::Execute(Action::Edited(text.into()))],
             ConsoleMsg::Interrupt => {
                 if run.interrupt() {
                     Rc::make_mut(&mut self.lines).push(OutputLine::new("^C", false));
@@ -162,7 +161,7 @@ impl Console {
         Vec::new()
     }
 
-    /// Whether the descriptions of fields are to be loaded now, for a line or for a history that is repeated; whoever loads them says so by
+    /// Returns true if the field descriptions are to be loaded now, for a line or for a repeated history; the loader reports back with
     /// [`ConsoleMsg::Described`].
     pub fn requests_descriptions(&mut self, run: &Run) -> bool {
         let requests = self.descriptions == Descriptions::Missing
@@ -190,7 +189,7 @@ impl Console {
             },
             None => None,
         };
-        // What is run again stands there as it was entered.
+        // A recalled command is printed as it was entered.
         let line = recalled.as_ref().map_or(line, |ran| &ran.line);
         // A shell in a container has a prompt of its own.
         let prompt = if run.takes_input() {
@@ -209,7 +208,7 @@ impl Console {
             line.to_owned(),
             recalled.as_ref().map(|ran| ran.command.clone()),
         );
-        // Until they are there, later lines wait as well.
+        // While descriptions are being loaded, later lines are held as well.
         let needs = kubectl::explain::is_in(&line) || kubectl::published::is_in(&line);
         let explains = self.descriptions != Descriptions::Loaded && needs && !run.takes_input();
         if explains || !self.held.is_empty() {
@@ -219,8 +218,8 @@ impl Console {
         self.run(&line, command, run)
     }
 
-    /// What a line leads to that stands in the console.
-    fn run(&mut self, line: &str, recalled: Option<Command>, run: &Run) -> Vec<Effect> {
+    /// Runs a line that is already printed, and returns its effects.
+    fn run(&mut self, line: &str, recalled: Option<Action>, run: &Run) -> Vec<Effect> {
         match line {
             _ if run.takes_input() => {}
             "clear" => {
@@ -232,7 +231,7 @@ impl Console {
             line if is_fault_help(line) => return vec![Effect::Print(fault_usage())],
             _ => {}
         }
-        if let Some(manifest @ Command::Apply(_)) = recalled {
+        if let Some(manifest @ Action::Apply(_)) = recalled {
             return vec![Effect::Fork, Effect::Execute(manifest)];
         }
         if run.follows() && kubectl::opens_editor(line) {
@@ -246,7 +245,16 @@ impl Console {
             ];
         }
         if let Some(fault) = line.strip_prefix("fault ") {
-            return vec![Effect::ExecuteFault(fault.into())];
+            return match fault.parse() {
+                Ok(fault) => vec![Effect::ExecuteFault(fault)],
+                Err(error) => {
+                    let text = format!("error: {error}");
+                    vec![
+                        Effect::AnnounceFailure(Message::name(&text)),
+                        Effect::Print(vec![OutputLine::new(text, true)]),
+                    ]
+                }
+            };
         }
         if (run.in_past() || run.follows()) && kubectl::only_reads(line) {
             let lines = run.ask(line);
@@ -256,10 +264,10 @@ impl Console {
                 .unwrap_or_default();
             return vec![Effect::Announce(notice), Effect::Print(lines)];
         }
-        vec![Effect::Fork, Effect::Execute(Command::Kubectl(line.into()))]
+        vec![Effect::Fork, Effect::Execute(Action::Kubectl(line.into()))]
     }
 
-    /// Appends lines; the oldest are dropped.
+    /// Appends lines, and drops the oldest.
     fn print(&mut self, lines: Vec<OutputLine>) {
         let output = Rc::make_mut(&mut self.lines);
         output.extend(lines);
@@ -270,15 +278,15 @@ impl Console {
     }
 }
 
-/// The commands of a session as a terminal prints it, each behind its prompt, with their output in between, which is left out. Nothing of a
-/// text whose first line has no prompt.
+/// Extracts the commands of a session as a terminal prints it, each after its prompt; the output between them is left out. `None` if the
+/// first line has no prompt.
 pub(super) fn commands_of_printed_session(text: &str) -> Option<Vec<String>> {
     text.lines()
         .find(|line| !line.trim().is_empty())
         .and_then(behind_prompt)?;
     let mut commands: Vec<String> = Vec::new();
     let mut lines = text.lines();
-    // The shell asks for the rest of a command behind `>`.
+    // The shell prompts for the rest of a command with `>`.
     let rest_of = |line: &str| ["\n", line.strip_prefix("> ").unwrap_or(line)].concat();
     while let Some(line) = lines.next() {
         let Some(first) = behind_prompt(line).filter(|command| !command.is_empty()) else {
@@ -303,7 +311,7 @@ pub(super) fn commands_of_printed_session(text: &str) -> Option<Vec<String>> {
     (!commands.is_empty()).then_some(commands)
 }
 
-/// What stands in a line behind its prompt, also where the prompt was copied more than once.
+/// Returns the text after the prompt of a line, also where the prompt was copied more than once.
 fn behind_prompt(line: &str) -> Option<&str> {
     let after = |line: &'_ str| -> Option<usize> {
         let prompts = [PROMPT, SHELL_PROMPT].into_iter();
@@ -320,8 +328,8 @@ fn behind_prompt(line: &str) -> Option<&str> {
     Some(rest.trim_end())
 }
 
-/// The lines of a text that is a list of commands, a line each, as they are copied from a page: each is entered by itself. All else of several
-/// lines is for the shell.
+/// Returns the lines of a text that is a list of commands, one per line, as copied from a page: each is entered by itself. Any other text
+/// of several lines is for the shell.
 pub(super) fn listed(text: &str) -> Option<Vec<String>> {
     let is_command = |line: &&str| {
         let is_own =
@@ -417,7 +425,7 @@ mod tests {
             "{}",
             shown(&state)
         );
-        // They cannot be had: there is an answer, and they are asked for again.
+        // If they cannot be loaded, there is an answer, and they are requested again.
         state.update(ConsoleMsg::Described(false));
         assert!(
             shown(&state)
@@ -477,7 +485,7 @@ mod tests {
             &mut state,
             &format!("kubectl drain {node} --ignore-daemonsets"),
         );
-        // Complaints stand where they came, not after all that was printed.
+        // Errors are printed where they occurred, not after all output.
         let text = printed(&state);
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{text}"));
         assert!(
@@ -497,7 +505,7 @@ mod tests {
         );
         enter(&mut state, "kubectl delete pdb web");
         assert!(state.timeline.run.waits() && !printed(&state).contains("^C"));
-        // In one go: it looks again when it would, not when somebody happens to ask.
+        // Also in one go: the command polls at its own interval, not when the session happens to poll.
         state.update(TimelineMsg::Seconds(60));
         assert!(
             printed(&state).ends_with(&format!("node/{node} drained")),
@@ -554,7 +562,7 @@ mod tests {
             Some(&*format!("kubectl delete pod {pod}"))
         );
         pass(&mut state, 60);
-        // The Pod's end and the start of its replacement are in the watch, which goes on.
+        // The watch shows the Pod's end and the start of its replacement, and continues.
         let text = printed(&state);
         let row = |state: &str| {
             text.lines()
@@ -587,7 +595,7 @@ mod tests {
         ] {
             enter(&mut state, line);
         }
-        // Ctrl+C ends the newest first.
+        // Ctrl+C ends the newest command first.
         let mut waiting = Vec::new();
         while let Some(line) = state.timeline.run.waiting().map(str::to_owned) {
             waiting.push(line);
@@ -624,7 +632,7 @@ mod tests {
             (None, Some(watch))
         );
         pass(&mut state, 2);
-        // What waits now is not ended from the past.
+        // A command waiting at the newest instant is not interrupted from the past.
         state.update(TimelineMsg::Seek(500));
         state.update(ConsoleMsg::Interrupt);
         assert!(
@@ -682,7 +690,7 @@ mod tests {
             told.iter()
                 .any(|ran| &*ran.line == "kubectl scale deployment web --replicas=3")
         );
-        // One that waits goes on beside the shell.
+        // A waiting command continues beside the shell.
         state.update(ConsoleMsg::Run(
             "kubectl rollout status deployment web".into(),
         ));
@@ -752,7 +760,7 @@ mod tests {
             "$ history",
         ];
         assert_eq!(lines[..5], start);
-        // A loop is the shell's.
+        // A loop is passed to the shell.
         assert_eq!(
             super::listed("for i in 1 2\ndo kubectl get pods\ndone"),
             None
@@ -831,7 +839,7 @@ mod tests {
                 .count(),
             1
         );
-        // Into a program in a container, too.
+        // Also as input of a program in a container.
         enter(&mut state, "kubectl exec -it deployment/web -- sh");
         enter(&mut state, "/ # echo one\none\n/ # exit");
         assert!(

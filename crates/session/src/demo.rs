@@ -1,4 +1,4 @@
-//! What an example does by itself until a person acts: ordinary commands at set instants of the clock, so that there is something to see.
+//! Scripts of the examples: commands that run at set instants of the clock until a person acts, so that there is something to see.
 
 use super::examples::ExampleScript;
 use super::run::Run;
@@ -7,26 +7,26 @@ use k8s_model::workload::Deployment;
 use k8s_model::{Kind, Object, ObjectRef, Time};
 use std::rc::Rc;
 
-/// Stands for the name of the oldest Pod in a line of a script.
+/// Placeholder for the name of the oldest Pod in a line of a script.
 const POD: &str = "POD";
 
-/// The script of an example, and what is offered to try first.
+/// Script of an example, and the actions offered to try first.
 #[derive(Clone, Debug, Default)]
 pub struct Demo {
     script: Option<&'static ExampleScript>,
-    /// The next step, counted through all repetitions.
+    /// Index of the next step, counted through all repetitions.
     next: usize,
     due: Time,
-    /// When its lines were run, in milliseconds: these are no commands of a person.
+    /// Instants in milliseconds at which script lines were run: those commands are not a person's.
     ran: Vec<u64>,
-    /// Whether the page offers things to try.
+    /// True if the page offers things to try.
     pub offers: bool,
-    /// Nobody wants to be told that it plays.
+    /// True if the page is not to announce that the example plays.
     silent: bool,
 }
 
 impl Demo {
-    /// Begins a script with the clock where it is.
+    /// Begins a script at the clock's current time.
     pub fn begin(&mut self, script: Option<&'static ExampleScript>, run: &Run) {
         (self.script, self.next, self.due) = (script, 0, run.sim().now());
         self.ran.clear();
@@ -34,7 +34,7 @@ impl Demo {
         self.schedule();
     }
 
-    /// Ends it for good: a person has acted.
+    /// Ends the example for good: a person has acted.
     pub fn end(&mut self) {
         *self = Demo {
             ran: std::mem::take(&mut self.ran),
@@ -42,12 +42,12 @@ impl Demo {
         };
     }
 
-    /// When its lines were run, for a link.
+    /// Returns the instants at which script lines were run, for a link.
     pub fn ran(&self) -> &[u64] {
         &self.ran
     }
 
-    /// A history is repeated in which it ran lines at these instants.
+    /// Restores the instants at which the example ran lines, for a history that is being repeated.
     pub fn recall(&mut self, mut ran: Vec<u64>) {
         k8s_model::sort::sort(&mut ran);
         *self = Demo {
@@ -56,48 +56,48 @@ impl Demo {
         };
     }
 
-    /// Whether a command at an instant, in milliseconds, was the example's own.
+    /// Returns true if the command at an instant, in milliseconds, was run by the example.
     pub fn has_run(&self, at: u64) -> bool {
         self.ran.binary_search(&at).is_ok()
     }
 
-    /// The line that it runs next, where it does not run the same again and again.
+    /// Returns the line that runs next, unless the script repeats.
     pub fn next_line(&self) -> Option<&'static str> {
         let script = self.script.filter(|script| script.times == 1)?;
         script.steps.get(self.next).map(|(_, line)| *line)
     }
 
-    /// Ends the script; what is offered stays.
+    /// Stops the script; the offers stay.
     pub fn stop(&mut self) {
         self.script = None;
     }
 
-    /// Another cluster begins: nothing was run in it.
+    /// Forgets the lines run: the cluster is replaced.
     pub fn forget(&mut self) {
         self.ran.clear();
     }
 
-    /// Nothing is offered or told any more; the script goes on.
+    /// Hides the offers and the announcement; the script goes on.
     pub fn hide(&mut self) {
         (self.offers, self.silent) = (false, true);
     }
 
-    /// Whether the page tells that it plays.
+    /// Returns true if the page announces that the example plays.
     pub fn tells(&self) -> bool {
         self.plays() && !self.silent
     }
 
-    /// Whether a script is played.
+    /// Returns true while a script is playing.
     pub fn plays(&self) -> bool {
         self.script.is_some()
     }
 
-    /// When the next step is due at the newest instant.
+    /// Time at which the next step is due; `None` in the past or without a script.
     pub fn due(&self, run: &Run) -> Option<Time> {
         (self.plays() && !run.in_past()).then_some(self.due)
     }
 
-    /// The line of the step that is due, and on to the next.
+    /// Returns the line of the step that is due, and advances to the next.
     pub fn step(&mut self, run: &Run) -> Option<String> {
         let script = self.script?;
         let (_, line) = script.steps[self.next % script.steps.len()];
@@ -107,7 +107,7 @@ impl Demo {
         if !line.contains(POD) {
             return Some(line.into());
         }
-        // A Pod that is on its way out is not deleted again.
+        // A terminating Pod is not deleted again.
         let pods = run
             .sim()
             .list(Kind::Pod)
@@ -129,18 +129,18 @@ impl Demo {
     }
 }
 
-/// Something to try.
+/// Action to try.
 #[derive(Clone, Debug)]
 pub struct Try {
-    /// What is offered.
+    /// Label of the offer.
     pub words: Message,
-    /// The kubectl line that does it.
+    /// `kubectl` line that it runs.
     pub line: String,
-    /// The Pod that it is about, if it is about one.
+    /// The Pod concerned, if there is one.
     pub pod: Option<ObjectRef>,
 }
 
-/// Things to try on the first Deployment; none without a Deployment.
+/// Returns things to try on the first Deployment; empty without a Deployment.
 pub fn tries(run: &Run) -> Vec<Try> {
     let own = |object: &&Rc<Object>| {
         !object.meta.namespace.starts_with("kube-") && !object.meta.is_deleting()
@@ -226,9 +226,9 @@ mod tests {
         };
         let mut state = opened(16);
         assert_eq!(history(&state), history(&opened(5_000)));
-        // What the manifest says is left alone.
+        // Fields set by the manifest are left alone.
         assert_eq!((state.drift(), ready(&state.timeline.run)), (vec![], 2));
-        // There is no longer rest than two seconds from the first Pods on.
+        // From the first Pods on there is no pause longer than two seconds.
         let writes = state
             .timeline
             .run
@@ -253,7 +253,7 @@ mod tests {
         let acts: [Msg; 6] = [
             EditorMsg::Edit("# mine".into()).into(),
             Msg::Apply,
-            Msg::Fault("node-down node-3".into()),
+            Msg::Fault("node-down node-3".parse().unwrap()),
             ConsoleMsg::Enter("kubectl get pods".into()).into(),
             TimelineMsg::Seek(1_000).into(),
             TimelineMsg::Step.into(),
@@ -267,7 +267,7 @@ mod tests {
             assert!(!state.demo.offers && !state.demo.plays(), "{act:?}");
             assert_eq!(state.timeline.run.branches(), (1, vec![]));
         }
-        // To look at it is no action.
+        // Looking at an object is not an action.
         let mut state = State::from_link(None);
         state.update(Msg::Begin { moves: true });
         let looks: [Msg; 4] = [
@@ -280,7 +280,7 @@ mod tests {
         assert!(state.demo.offers && state.demo.plays());
         state.update(Msg::CloseOffers);
         assert!(!state.demo.offers && state.demo.plays());
-        // What is looked at stays, and the offers do too.
+        // Selecting an object keeps the selection and the offers.
         for looks in [false, true] {
             let mut state = State::from_link(None);
             state.update(Msg::Begin { moves: true });
@@ -329,7 +329,7 @@ mod tests {
             (all.len() - own.len(), own.len())
         };
         assert_eq!(told(&state), (2, 3));
-        // Nor is it where a link repeats it.
+        // The same holds where a link repeats the script's line.
         let link = state.shared();
         let mut again = State::from_link(Some(&link));
         again.recall(&link);
@@ -364,7 +364,7 @@ mod tests {
                 .iter()
                 .any(|line| line.text.starts_with("# kubectl set image") && line.entered.is_none())
         );
-        // It was not the person who did it.
+        // The command was not a person's.
         state.update(ReplaceMsg::Ask(Replacement::Example(0)));
         assert_eq!(
             (

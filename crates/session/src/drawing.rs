@@ -1,4 +1,4 @@
-//! The picture on the stage, and the caches it is drawn from.
+//! The picture on the stage, and the caches from which it is drawn.
 
 use super::journal_marks::READ_ENTRIES;
 use super::pod_cache::PodCache;
@@ -17,33 +17,33 @@ use views::grouping::Grouping;
 use views::shape::Scene;
 use views::view::{Source, View, ViewMemory};
 
-/// How what is on the stage stands.
+/// State of the picture in a few words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pill {
-    /// The words.
+    /// Words.
     pub words: Message,
-    /// The class of the state, and its glyph.
+    /// CSS class of the state, and its glyph.
     pub class: &'static str,
-    /// Empty where there is no state.
+    /// Glyph; empty without a state.
     pub glyph: &'static str,
-    /// The object that the words are about, where they are about one.
+    /// Object that the words are about, if any.
     pub of: Option<ObjectRef>,
 }
 
-/// What is on the stage.
+/// Contents of the stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
-    /// The diagram.
+    /// Diagram.
     pub scene: Rc<Scene>,
-    /// The strip over it.
+    /// Budget strip over it.
     pub budget: Option<Rc<Budget>>,
-    /// The pill in its head.
+    /// Pill in its head.
     pub pill: Option<Pill>,
     /// Namespaces to choose from.
     pub namespaces: Rc<Vec<String>>,
-    /// How many objects the filter hides.
+    /// Number of objects hidden by the filter.
     pub hidden: usize,
-    /// The diagram it is of, and the history: they may have changed while it was made.
+    /// Diagram of the picture: the page may have switched to another while it was made.
     pub view: Option<&'static View>,
     /// Changes with every rewind.
     pub epoch: u64,
@@ -51,7 +51,7 @@ pub struct Picture {
     pub part: u64,
 }
 
-/// What a picture was drawn from.
+/// Key of a picture: the inputs from which it was drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DrawingKey {
     version: (u64, usize),
@@ -64,58 +64,57 @@ pub(super) struct DrawingKey {
     grouping: Grouping,
     stage: (f64, f64),
     beside: Option<Rc<Extent>>,
-    /// Grows with time while the picture changes without a write.
+    /// Advances with time while the picture changes without a write.
     tick: i64,
 }
 
-/// The version of a picture of another history.
+/// Version of a picture of another history.
 const OTHER_HISTORY: (u64, usize) = (u64::MAX, usize::MAX);
 
-/// Controllers and Services above which each part of a picture is made in a frame of its own: all of them together would hold the page
-/// up.
+/// Number of controllers and Services above which each part of a picture is made in a frame of its own, so that no frame is blocked.
 const PARTED: usize = 1000;
-/// Controllers or Services that are read in one of these frames; of controllers that were written since they were read last half as many.
+/// Controllers or Services read in one of these frames; half as many of controllers that were written since the last read.
 const READ_AT_ONCE: usize = 1250;
 
-/// A picture of which a part is made.
+/// Picture that is being made in parts.
 struct Making {
     key: DrawingKey,
-    /// Whether it is of more than [`PARTED`].
+    /// True if there are more than [`PARTED`] objects.
     is_large: bool,
     part: Part,
-    /// What is made beside the scene.
+    /// Parts of the picture besides the scene.
     picture: Picture,
-    /// The Services, of which the pill tells what is wrong with them.
+    /// Services, whose problems the pill reports.
     services: Vec<Rc<Service>>,
 }
 
-/// What is made of it next, of what there is.
+/// Next part to make, with the intermediate result so far.
 enum Part {
-    /// Some of the workloads are read.
+    /// Some workloads are read.
     Workloads(ModelReading),
-    /// All of them are.
+    /// All workloads are read.
     Services(ModelReading),
     /// The Services are listed.
     Listed(ModelReading),
-    /// The Services are too.
+    /// The Services are read.
     Policies(ModelReading),
-    /// So are autoscalers and budgets.
+    /// Autoscalers and budgets are read.
     Others(ModelReading),
-    /// All of the cluster is.
+    /// The whole cluster is read.
     Beside(Box<Model>),
-    /// So is what stands beside the diagram.
+    /// The parts beside the diagram are made.
     Counters(Box<Model>),
-    /// The counters that Pods have overtaken are marked; a part of it may be laid out.
+    /// The counters that lag behind their Pods are marked; the scene may be partly laid out.
     Layout(Box<Model>),
-    /// It is laid out.
+    /// The scene is laid out.
     Standing(Scene),
-    /// How its workloads stand is known too.
+    /// The state of its workloads is known.
     Whole(Scene),
     /// Compared with the previous picture; shown in the next frame, which also diffs the page's elements.
     Compared(Rc<Picture>),
 }
 
-/// What is on the stage, and the caches it is drawn from.
+/// The picture on the stage, and the caches from which it is drawn.
 pub struct Drawing {
     /// Size of the stage in CSS pixels.
     pub stage: (f64, f64),
@@ -141,7 +140,7 @@ impl Default for Drawing {
 }
 
 impl Drawing {
-    /// What to read of the cluster.
+    /// Scope of the cluster to read.
     pub fn scope(&self, run: &Run, selection: &Selection) -> Scope {
         Scope {
             namespace: selection.namespace.clone(),
@@ -157,7 +156,7 @@ impl Drawing {
         }
     }
 
-    /// What was drawn is of another history: it is shown only until there is a picture of this one.
+    /// Marks the picture as one of another history: it is shown only until there is a new one.
     pub fn forget(&mut self) {
         self.making = None;
         if let Some((key, _)) = &mut self.drawn {
@@ -165,7 +164,7 @@ impl Drawing {
         }
     }
 
-    /// The pill of the picture drawn last, of this history.
+    /// Returns the pill of the last picture, if it is of this history.
     pub fn standing(&self) -> Message {
         let drawn = self
             .drawn
@@ -177,24 +176,23 @@ impl Drawing {
             .unwrap_or_default()
     }
 
-    /// Whether the diagram shown is still being read.
+    /// Returns true while the diagram shown is still being read.
     pub fn lags(&self) -> bool {
         self.is_drawing() || self.memory.lags || self.pods.pods.lags()
     }
 
-    /// Whether a part of a picture is made: the clock waits for the others, since a picture is of one instant.
+    /// Returns true while a picture is being made in parts: the clock waits, since a picture is of one instant.
     pub fn is_drawing(&self) -> bool {
         self.making.is_some()
     }
 
-    /// What is on the stage. The same pointer as before if nothing that it shows has changed.
+    /// Draws the picture. Returns the same pointer as before if nothing in it has changed.
     pub fn picture(&mut self, run: &Run, selection: &Selection) -> Rc<Picture> {
         while !self.pods.read(run, usize::MAX) {}
         self.draw(run, selection, usize::MAX)
     }
 
-    /// The same from what was read of the Pods, with so many nodes put in order anew; where Pods have not been read since a jump, the
-    /// picture before it.
+    /// Draws from the cached Pods, re-sorting at most `most` nodes; returns the previous picture while Pods are being read after a jump.
     pub fn draw(&mut self, run: &Run, selection: &Selection, most: usize) -> Rc<Picture> {
         if let (true, Some((_, picture))) = (self.pods.is_backfilling(), &self.drawn) {
             return picture.clone();
@@ -217,7 +215,7 @@ impl Drawing {
                 None => 0,
             },
         };
-        // What was being made of something else is not wanted any more.
+        // Work on a picture with another key is discarded.
         let making = self.making.take().filter(|making| making.key == key);
         if let (None, Some((drawn, picture))) = (&making, &self.drawn)
             && *drawn == key
@@ -233,7 +231,7 @@ impl Drawing {
         };
         let begins = making.is_none();
         let mut making = making.unwrap_or_else(|| self.begin(run, selection, key));
-        // Without a picture before there is nothing to show until it is whole.
+        // Without a previous picture there is nothing to show until this one is complete.
         let before = self
             .drawn
             .as_ref()
@@ -242,7 +240,7 @@ impl Drawing {
         if let (true, Some(before), Part::Workloads(reading)) = (begins, &before, &making.part)
             && reading.controllers() > at_once
         {
-            // To look what there is takes as long as to read that many of it.
+            // Listing the objects takes as long as reading that many of them.
             self.making = Some(making);
             return before.clone();
         }
@@ -358,7 +356,7 @@ impl Drawing {
         model
     }
 
-    /// Reads what stands beside the diagram: the budget of a rollout, the namespaces to choose from.
+    /// Reads the parts beside the diagram: the budget of a rollout, the list of namespaces.
     fn read_beside(
         &mut self,
         run: &Run,
@@ -374,13 +372,13 @@ impl Drawing {
         picture.budget = budget.flatten();
         picture.namespaces = Rc::new(adapt::namespaces(&all(run), &self.pods.pods));
         picture.hidden = model.hidden;
-        // On a phone there is no strip over the diagram.
+        // On a phone there is no budget strip over the diagram.
         if self.stage.0 < 560.0 && self.stage.1 >= self.stage.0 {
             model.budget = picture.budget.clone();
         }
     }
 
-    /// The scene, if all of it is drawn.
+    /// Lays out the scene; `None` until it is complete.
     fn lay_out(
         &mut self,
         run: &Run,
@@ -415,7 +413,7 @@ impl Drawing {
         Some(scene)
     }
 
-    /// The picture of a scene; the one before where nothing differs.
+    /// Returns the picture of a scene, or the previous one if nothing differs.
     fn compare(&self, mut scene: Scene, picture: Picture) -> Rc<Picture> {
         let Some((_, old)) = &self.drawn else {
             return Rc::new(Picture {
@@ -423,7 +421,7 @@ impl Drawing {
                 ..picture
             });
         };
-        // Equal parts keep their pointer, so that their components need not look.
+        // Equal parts keep their pointer, so that their components need not compare them.
         let scene = if scene.keep(&old.scene) && *old.scene == scene {
             old.scene.clone()
         } else {
@@ -445,7 +443,7 @@ impl Drawing {
         }
     }
 
-    /// What the axes of the diagram have to hold, if it has axes.
+    /// Extent of the diagram's axes, if it has axes.
     pub fn extent(&mut self, run: &Run, selection: &Selection, most: usize) -> Option<Rc<Extent>> {
         let read = selection.view.extent?;
         let scope = self.scope(run, selection);
@@ -456,12 +454,12 @@ impl Drawing {
         .map(Rc::new)
     }
 
-    /// What the axes of the diagram beside it have to hold.
+    /// Sets the axis extent of the diagram beside this one.
     pub fn set_beside(&mut self, extent: Option<Rc<Extent>>) {
         self.memory.beside = extent;
     }
 
-    /// Frees a large scene in parts, once it is no longer in use.
+    /// Frees a large scene in parts once it is no longer in use.
     fn retire(&mut self, scene: Rc<Scene>) {
         self.retired_scenes.push(scene);
         for scene in std::mem::take(&mut self.retired_scenes) {
@@ -473,7 +471,7 @@ impl Drawing {
     }
 }
 
-/// What a diagram is drawn from.
+/// Builds the source from which a diagram is drawn.
 fn source<'a>(
     run: &'a Run,
     selection: &'a Selection,
@@ -498,12 +496,12 @@ fn source<'a>(
     }
 }
 
-/// Hands out all objects of a kind.
+/// Returns a function that lists all objects of a kind.
 fn all(run: &Run) -> impl Fn(Kind) -> Vec<Rc<Object>> {
     |kind| run.sim().list(kind).cloned().collect()
 }
 
-/// The first line of a volume's only file, or how many files it holds.
+/// Returns the first line of a volume's only file, or the number of its files.
 fn content(run: &Run, volume: &str) -> Message {
     let disk = format!("volume/{volume}");
     let files: Vec<_> = run.sim().disks.list(&disk).collect();
@@ -656,7 +654,7 @@ mod tests {
             "kubectl delete sts web",
         ] {
             state.update(if line.starts_with("fault") {
-                Msg::Fault(line[6..].into())
+                Msg::Fault(line[6..].parse().unwrap())
             } else {
                 ConsoleMsg::Enter(line.into()).into()
             });
@@ -675,7 +673,9 @@ mod tests {
         let many = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: many}, spec: {replicas: 300, selector: {matchLabels: {app: many}}, template: {metadata: {labels: {app: many}}, spec: {containers: [{name: web, image: nginx}]}}}}";
         let mut states = [(); 2].map(|()| State::new(many, 1));
         for state in &mut states {
-            (4..=9).for_each(|node| state.update(Msg::Fault(format!("add-node node-{node}"))));
+            (4..=9).for_each(|node| {
+                state.update(Msg::Fault(format!("add-node node-{node}").parse().unwrap()))
+            });
             state.update(SelectionMsg::View(&views::nodes::VIEW));
             state.update(TimelineMsg::Seconds(20));
             while state.timeline.run_until.is_some() {
@@ -697,7 +697,7 @@ mod tests {
         let first = turns(parts);
         assert!(first > 3, "{first}");
         assert_eq!(parts.draw(1).scene, whole.picture().scene);
-        // All Pods are of an older revision then: again each node has its turn.
+        // All Pods now have an older revision: each node is re-sorted in turn.
         for state in [&mut *parts, &mut *whole] {
             state.update(ConsoleMsg::Enter(
                 "kubectl set image deployment/many web=nginx:1.26".into(),
@@ -738,7 +738,7 @@ mod tests {
         while state.timeline.run_until.is_some() || !state.read(usize::MAX) {
             state.run_slice(usize::MAX);
         }
-        // Until it is whole the picture before is shown, and the clock waits; then it makes up for the time.
+        // Until it is complete the previous picture is shown and the clock waits; then the clock catches up.
         let (mut pacing, now, clock) = (
             FramePacing::new(0.0),
             state.timeline.run.now(),
@@ -764,7 +764,7 @@ mod tests {
         pacing.run_slice(&mut state, true, &|| clock.get(), &mut |_| {});
         assert_eq!(state.timeline.run.now() - now, 16 * (frames - 1));
         assert!(!Rc::ptr_eq(&second, &first));
-        // What a person changes in between is drawn, not what was being made.
+        // A person's change in between is drawn, in place of the picture in progress.
         state.update(ConsoleMsg::Enter(
             "kubectl delete deployment w8 --wait=false".into(),
         ));
@@ -782,7 +782,7 @@ mod tests {
         assert_eq!(network.view.map(|view| view.id), Some("network"));
         (state.drawing.pods.position, state.drawing.drawn) = (None, None);
         assert_eq!(*network, *state.picture());
-        // Who changes his mind sees what he saw, and nothing waits for what was begun.
+        // Switching back shows the previous picture at once, without waiting for the one begun.
         let service = state
             .timeline
             .run
@@ -797,7 +797,7 @@ mod tests {
         assert!(state.drawing.is_drawing());
         state.update(SelectionMsg::Select(None));
         assert!(Rc::ptr_eq(&network, &state.draw(100)) && !state.drawing.is_drawing());
-        // Of another history, and where nothing was drawn before.
+        // After a change of history, and where nothing was drawn before.
         assert_ne!(state.drawing.standing(), Message::default());
         state.drawing.forget();
         assert_eq!(state.drawing.standing(), Message::default());
@@ -807,7 +807,7 @@ mod tests {
         }
         state.drawing.drawn = None;
         assert_eq!(state.draw(100), network);
-        // One that lags is made again from the same, to its end.
+        // A lagging picture is made again from the same inputs, until it is complete.
         state.drawing.memory.lags = true;
         let frames = (0..20).take_while(|_| {
             state.draw(100);
@@ -830,7 +830,7 @@ mod tests {
         assert!(state.drawing.drawn.is_none());
         let picture = state.draw(100);
         assert!(!state.drawing.is_drawing() && picture.scene.items.len() > READ_AT_ONCE / 2);
-        // With one before it begins in a frame of its own.
+        // With a previous picture, the first part is made in a frame of its own.
         state.drawing.forget();
         assert!(Rc::ptr_eq(&picture, &state.draw(100)) && state.drawing.is_drawing());
         let frames = (0..40).take_while(|_| {

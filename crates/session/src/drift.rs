@@ -2,7 +2,7 @@
 
 use super::history::APPLY;
 use super::run::Run;
-use actions::Command;
+use actions::Action;
 use apiserver::{Entry, Op, Record};
 use cluster::Sim;
 use i18n::{Message, msg};
@@ -11,26 +11,26 @@ use projection::changes::{Change, ChangedField};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// Longest text whose drift is computed.
+/// Longest text whose drift is computed, in bytes.
 pub(super) const MAX_TEXT_BYTES: usize = 20_000;
-/// Fields not set by a user, or that identify the object; labels and annotations are compared separately.
+/// Fields that a user does not set, or that identify the object; labels and annotations are compared separately.
 const IGNORED_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
-/// What differs of an object of the manifest.
+/// Drifted field of an object of the manifest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DriftedField {
-    /// The object.
+    /// Object.
     pub object: ObjectRef,
-    /// The field, from what was applied to what is in the cluster; none where the object is not there at all.
+    /// The field, with its applied and its current value; `None` if the object is missing.
     pub field: Option<ChangedField>,
-    /// The last key of the path, which may have dots of its own.
+    /// Last key of the path; the key may contain dots.
     key: Str,
 }
 
 impl DriftedField {
-    /// Whether it is among what is to be changed.
+    /// Returns true if the field is among planned changes.
     pub fn is_in(&self, changes: &[Change]) -> bool {
-        // One may tell of a whole list, the other of what is in it.
+        // One path may be of a whole list, the other of a field within it.
         let within = |path: &str, part: &str| {
             part.strip_prefix(path)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
@@ -46,7 +46,7 @@ impl DriftedField {
         })
     }
 
-    /// In a sentence.
+    /// Describes the drift in a sentence.
     pub fn told(&self) -> Message {
         let name = &self.object.name;
         match &self.field {
@@ -62,7 +62,7 @@ impl DriftedField {
         }
     }
 
-    /// The same in a few words: what differs, or what is missing.
+    /// Describes the drift in a few words: the field, or the missing object.
     pub fn brief(&self) -> Message {
         match &self.field {
             Some(_) => msg::drift_field_brief(&*self.key),
@@ -71,49 +71,48 @@ impl DriftedField {
     }
 }
 
-/// An object of the manifest.
+/// Object of the manifest.
 #[derive(Debug)]
 struct Set {
     key: ObjectRef,
-    /// What the text says of it.
+    /// Fields set by the text.
     text: Value,
-    /// What it was when that was applied.
+    /// The object's value when the text was applied.
     then: Value,
-    /// What of it was compared last, and in which fields it differs.
+    /// Version compared last, and its drifted fields.
     observed: Option<ObservedVersion>,
     differs: Vec<DriftedField>,
 }
 
-/// Which object it is, the generation of its spec, labels and annotations: all that a person sets.
+/// Uid, generation, labels and annotations: everything that a person sets.
 type ObservedVersion = (Uid, u64, Labels, Labels);
 
-/// The objects of the manifest that was applied last.
+/// Objects of the manifest applied last.
 #[derive(Debug, Default)]
 pub struct Drift {
     sets: Vec<Set>,
-    /// When they were applied.
+    /// Time at which they were applied.
     pub since: Time,
-    /// The epoch in which it was read last: another branch has the same generations of the same objects.
+    /// Epoch read last: on another branch the same objects may have the same generations.
     epoch: u64,
 }
 
 impl Drift {
-    /// Notes how the objects of a text are now that it has been applied.
+    /// Notes the state of a text's objects just after it was applied.
     pub fn of(text: &str, sim: &Sim) -> Drift {
         Drift::noted(text, sim.now(), &|key| sim.get(key).cloned())
     }
 
-    /// When a text was applied last, up to an instant.
+    /// Time at which a text was applied last, up to an instant.
     pub fn last_applied(text: &str, run: &Run, until: Time) -> Option<Time> {
         let applied = run.commands().take_while(|(at, _)| *at <= until);
         applied
-            .filter(|(_, command)| matches!(command, Command::Apply(applied) if **applied == *text))
+            .filter(|(_, command)| matches!(command, Action::Apply(applied) if **applied == *text))
             .last()
             .map(|(at, _)| at)
     }
 
-    /// The same of a text that was applied at an earlier instant, for example in a history that was repeated: the journal tells how its
-    /// objects were then.
+    /// Reconstructs the objects' state from the journal for a text applied at an earlier instant, for example in a repeated history.
     pub fn recalled(text: &str, run: &Run, at: Time) -> Drift {
         let journal = run.journal();
         let (start, end) = (
@@ -126,7 +125,7 @@ impl Drift {
         let after = |own: usize| {
             here()
                 .skip(own + 1)
-                .take_while(|entry| !matches!(entry.record, Record::Command(_)))
+                .take_while(|entry| !entry.is_command())
                 .count()
         };
         let until = journal.first(
@@ -169,7 +168,7 @@ impl Drift {
         }
     }
 
-    /// What differs now. An object is compared again only when what a person sets has been written.
+    /// Returns the fields that have drifted. An object is compared again only after a write to what a person sets.
     pub fn read(&mut self, sim: &Sim, epoch: u64) -> Vec<DriftedField> {
         let epoch_changed = std::mem::replace(&mut self.epoch, epoch) != epoch;
         for set in &mut self.sets {
@@ -182,7 +181,7 @@ impl Drift {
                 (set.observed, set.differs) = (None, vec![differs(Str::default(), None)]);
                 continue;
             };
-            // What has no spec has no generation.
+            // Kinds without a spec have no generation.
             let meta = &object.meta;
             let written = if meta.generation > 0 {
                 meta.generation as u64
@@ -250,7 +249,7 @@ impl Drift {
     }
 }
 
-/// The element of a list that has a name.
+/// Finds the element of a list by its `name`.
 fn named<'v>(list: Option<&'v Value>, name: &Value) -> Option<&'v Value> {
     list?
         .as_array()?
@@ -258,7 +257,7 @@ fn named<'v>(list: Option<&'v Value>, name: &Value) -> Option<&'v Value> {
         .find(|element| element.get("name") == Some(name))
 }
 
-/// Compares a field that lies at a path with what the text says of it; of what differs, `key` is the last key.
+/// Compares the field at a path with its value in the text; `key` is the last key of the path.
 fn compare(
     path: &str,
     key: &str,
@@ -354,7 +353,7 @@ mod tests {
             drift(&mut state),
             ["Deployment nginx-deployment: spec.replicas 2 → 4", image]
         );
-        // What the text does not set is nobody's concern.
+        // Fields that the text does not set do not drift.
         state.update(ConsoleMsg::Enter(
             "kubectl rollout pause deployment/nginx-deployment".into(),
         ));
@@ -390,7 +389,7 @@ mod tests {
                 "ConfigMap c: metadata.annotations.team blue → not set"
             ]
         );
-        // Of a Deployment too, though its generation stays.
+        // A label of a Deployment drifts too, though it does not change the generation.
         let text = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w, labels: {a: w}}, spec: {selector: {matchLabels: {a: w}}, template: {metadata: {labels: {a: w}}, spec: {containers: [{name: c, image: i}]}}}}";
         let mut state = State::new(text, 1);
         assert_eq!(drift(&mut state), [""; 0]);

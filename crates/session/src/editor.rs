@@ -1,4 +1,4 @@
-//! The manifest: the text, what was applied of it, and what is wrong with it.
+//! The manifest: its text, the text applied last, and its errors.
 
 use super::drift::{Drift, DriftedField, MAX_TEXT_BYTES};
 use super::effect::Effect;
@@ -16,77 +16,77 @@ use projection::model::natural;
 use sim_core::deferred_drop;
 use std::rc::Rc;
 
-/// Documents applied at once; the rest of a longer manifest one at a time, when the session is polled.
+/// Documents applied at once; the rest of a longer manifest is applied one at a time, when the session is polled.
 const IMMEDIATE_DOCUMENTS: usize = 16;
 
-/// Objects of which each is named in what is said of an apply.
+/// Maximum number of objects that the announcement of an apply names.
 const MAX_TOLD_OBJECTS: usize = 3;
 
-/// What the pill beside the manifest says.
+/// State shown beside the manifest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ApplyStatus {
-    /// Nothing.
+    /// The text is the one applied.
     #[default]
     Clean,
-    /// The text differs from what was applied.
+    /// The text differs from the one applied.
     Edited,
-    /// Just applied.
+    /// The text was just applied.
     Applied,
-    /// Being applied: it has very many documents.
+    /// The text is being applied: it has very many documents.
     Applying,
-    /// Refused.
+    /// The text was refused.
     Rejected,
     /// Numbers of objects applied and unchanged, and of errors.
     Partly(usize, usize, usize),
 }
 
-/// What happens to the manifest.
+/// Message to the editor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EditorMsg {
     /// The text was edited.
     Edit(String),
-    /// Dry run of the text.
+    /// Runs a dry run of the text.
     Check,
-    /// What applying the text would change is to be shown, or no longer.
+    /// Shows or hides the changes that applying the text would make.
     Compare,
-    /// Applies the text, with which the page may open.
+    /// Applies the text.
     Apply {
-        /// The page opens with it.
+        /// True if the page opens with it.
         opens: bool,
     },
-    /// Back to the text applied last.
+    /// Reverts to the text applied last.
     Revert,
     /// Replaces the text, which is then applied to an empty cluster.
     Load(String),
-    /// Whether the next apply deletes the objects that left the manifest.
+    /// Chooses whether the next apply deletes the objects that left the manifest.
     Prune(bool),
 }
 
 /// State of an apply still in progress.
 #[derive(Default)]
 struct PendingApply {
-    /// The page opens with it.
+    /// True if the page opens with it.
     opens: bool,
-    /// Objects that had left the manifest when it began, and whether they are deleted.
+    /// Objects that had left the manifest when the apply began, and whether they are to be deleted.
     asked: (Rc<Vec<ObjectRef>>, bool),
 }
 
-/// The manifest.
+/// Manifest.
 #[derive(Default)]
 pub struct Editor {
-    /// The editor's text.
+    /// Text of the editor.
     pub text: Rc<str>,
-    /// The text applied last.
+    /// Text applied last.
     pub applied: Rc<str>,
-    /// The pill.
+    /// State shown beside the text.
     pub status: ApplyStatus,
-    /// Errors of the text: of what was applied, or, while it is edited, of the dry run.
+    /// Errors of the applied text or, while it is edited, of the dry run.
     pub diagnostics: Rc<Vec<ApplyDiagnostic>>,
-    /// What applying the text would do, after a dry run.
+    /// Changes that applying the text would make, after a dry run.
     pub plan: Option<Rc<PlannedChanges>>,
     /// Objects that left the manifest.
     pub leftovers: Leftovers,
-    /// Whether an empty cluster would accept what this one refused.
+    /// True if an empty cluster would accept what this one refused.
     pub helps_afresh: bool,
     drift: Option<Drift>,
     dry_run: Option<TrialApply>,
@@ -94,7 +94,7 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// An editor with a text that is not applied yet.
+    /// Creates an editor with a text that is not applied yet.
     pub fn new(text: &str) -> Editor {
         Editor {
             text: text.into(),
@@ -102,7 +102,7 @@ impl Editor {
         }
     }
 
-    /// Does what a message says.
+    /// Handles a message.
     pub fn update(&mut self, msg: EditorMsg, run: &mut Run) -> Vec<Effect> {
         match msg {
             EditorMsg::Edit(text) => {
@@ -131,13 +131,13 @@ impl Editor {
     }
 
     fn dry_run(&mut self, run: &Run) {
-        // While a manifest is being applied there is nothing to try another one on.
+        // During an apply there is no cluster to try another text on.
         if !run.applies() {
             self.dry_run = Some(TrialApply::new(run.sim(), &self.text));
         }
     }
 
-    /// What applying the text as it stands would change is no longer known: the cluster was acted on. While it is edited, it is tried anew.
+    /// Discards the planned changes: the cluster was acted on. While the text is edited, it is tried again.
     pub fn outdate(&mut self, run: &Run) {
         match self.status {
             ApplyStatus::Edited => self.dry_run(run),
@@ -154,7 +154,7 @@ impl Editor {
         self.leftovers.forget();
     }
 
-    /// Goes on with the dry run by one document. True when it has just finished.
+    /// Advances the dry run by one document. Returns true when it has just finished.
     pub fn dry_run_next(&mut self, run: &Run) -> bool {
         let Some(plan) = self.dry_run.as_mut().and_then(TrialApply::step) else {
             return false;
@@ -166,7 +166,7 @@ impl Editor {
         true
     }
 
-    /// Whether a dry run is in progress.
+    /// Returns true while a dry run is in progress.
     pub fn in_dry_run(&self) -> bool {
         self.dry_run.is_some()
     }
@@ -183,21 +183,21 @@ impl Editor {
         }
     }
 
-    /// Brings back a text and what was applied of it.
+    /// Restores a text and the text applied last.
     pub fn restore(&mut self, text: Rc<str>, applied: Rc<str>) {
         self.discard_dry_run();
         (self.text, self.applied, self.drift) = (text, applied, None);
         self.text_changed();
     }
 
-    /// The text was applied as a file.
+    /// Notes that the text was applied as a file.
     pub(super) fn note_applied(&mut self, run: &Run) {
         self.discard_dry_run();
         (self.applied, self.status) = (self.text.clone(), ApplyStatus::Applied);
         (self.drift, self.diagnostics) = (Some(Drift::of(&self.applied, run.sim())), Rc::default());
     }
 
-    /// The text is a lesson: shows what is wrong with it; `begins` if it was to be played.
+    /// Shows the errors of a lesson; `begins` if it was to be played.
     pub fn show_lesson(&mut self, faults: &[LessonError], begins: bool) {
         self.discard_dry_run();
         let all = faults.iter().map(|fault| ApplyDiagnostic {
@@ -220,14 +220,14 @@ impl Editor {
         }
     }
 
-    /// Begins to apply the text; a short one is applied at once.
+    /// Starts applying the text; a short text is applied at once.
     fn apply(&mut self, opens: bool, run: &mut Run) -> Vec<Effect> {
         let asked = (self.leftovers.found.clone(), self.leftovers.delete);
         self.discard_dry_run();
         (self.status, self.pending) = (ApplyStatus::Applying, PendingApply { opens, asked });
         run.begin(&self.text);
         let mut effects = vec![Effect::ApplyStarted, Effect::Announce(Message::default())];
-        // The step after the last document finds that there are no more.
+        // One step more than documents: the step after the last finds none left.
         for _ in 0..=IMMEDIATE_DOCUMENTS {
             effects.extend(self.apply_next(run));
         }
@@ -263,7 +263,7 @@ impl Editor {
         } else if let ApplyStatus::Partly(..) = self.status {
             self.applied = accepted_text(&job.text, &self.applied, &answer.diagnostics).into();
         }
-        // The drift of what a page opens with is computed on demand: the opening is short.
+        // The drift from the page's first manifest is computed on demand, to keep the opening short.
         if pending.opens {
             self.drift = None;
         } else if self.status != ApplyStatus::Rejected {
@@ -289,7 +289,7 @@ impl Editor {
             self.text_changed();
             self.check(run);
         }
-        // What was refused is said first, though the rest was accepted.
+        // An error is announced first, even if the rest was accepted.
         let problem = self
             .diagnostics
             .iter()
@@ -305,7 +305,7 @@ impl Editor {
         effects
     }
 
-    /// What is done about objects that left the manifest. Where a part of it was refused, nothing is deleted, and the question stays.
+    /// Deletes or keeps the objects that left the manifest. If a part of it was refused, nothing is deleted, and the question stays.
     fn settle_leftovers(
         &mut self,
         answer: &ActionResult,
@@ -320,15 +320,15 @@ impl Editor {
         self.leftovers.applied(&answer.named, asked, run)
     }
 
-    /// Another history is shown: what was applied in it is read anew.
+    /// Discards the drift: another history is shown.
     pub fn forget_drift(&mut self) {
         self.drift = None;
     }
 
-    /// Fields that the manifest sets and the cluster has changed since it was applied, the last time before the instant shown.
+    /// Returns the fields that the manifest sets and that changed in the cluster since its last apply before the instant shown.
     pub fn drift(&mut self, run: &Run) -> Vec<DriftedField> {
         let mut drifted = self.drift_since_applied(run);
-        // While the text is edited, of that which applying it would take back.
+        // While the text is edited, only the drift that applying it would revert.
         if let (ApplyStatus::Edited, Some(plan)) = (self.status, &self.plan) {
             drifted.retain(|drifted| drifted.is_in(&plan.changes));
         }
@@ -346,10 +346,10 @@ impl Editor {
         let sim = run.sim();
         let now = sim.now();
         let applied = Drift::last_applied(&self.applied, run, now);
-        // A file that was applied by its name is noted, though the history has no text of it.
+        // A file applied by its name is noted, though the history does not have its text.
         let is_of =
             |drift: &Drift| drift.since <= now && applied.is_none_or(|at| at <= drift.since);
-        // What was noted later is not forgotten while the past is looked at.
+        // An apply noted later is kept while the past is shown.
         if applied.is_none() && self.drift.as_ref().is_some_and(|drift| drift.since > now) {
             return Vec::new();
         }
@@ -367,8 +367,8 @@ impl Editor {
     }
 }
 
-/// What kubectl answers, and which fields were changed: a scaling beside a new image is no surprise. Of many objects how many were created,
-/// configured and left as they are.
+/// Describes the result of an apply: kubectl's output and the changed fields, so that a scaling beside a new image is no surprise. For many
+/// objects, the numbers created, configured and unchanged.
 fn told(answer: &ActionResult, written: Journal<'_>) -> Message {
     if answer.lines.len() <= MAX_TOLD_OBJECTS {
         let lines = Message::list(
@@ -411,7 +411,7 @@ fn told(answer: &ActionResult, written: Journal<'_>) -> Message {
     Message::list(said.map(|(n, words)| words(n)).collect())
 }
 
-/// Of the workloads created since an entry of the journal, the one that stands first in a picture.
+/// Returns the workload created since a journal entry that a picture shows first.
 fn created_since(run: &Run, entry: usize) -> Option<ObjectRef> {
     let new = run
         .sim()
@@ -436,7 +436,7 @@ fn created_since(run: &Run, entry: usize) -> Option<ObjectRef> {
     created.min_by(order).map(|(_, object)| object.key())
 }
 
-/// The text in effect: for refused documents, what was applied before.
+/// Returns the text in effect: refused documents are replaced by their previously applied text.
 fn accepted_text(text: &str, before: &str, diagnostics: &[ApplyDiagnostic]) -> String {
     let (new, old) = (documents(text), documents(before));
     let mut line = 1;
@@ -448,7 +448,7 @@ fn accepted_text(text: &str, before: &str, diagnostics: &[ApplyDiagnostic]) -> S
             .any(|diagnostic| diagnostic.error && (line..next).contains(&diagnostic.line));
         out += match refused {
             false => document,
-            // Only where it is clear which one it was.
+            // Only where the previous document can be identified.
             true if old.len() == new.len() => old[at],
             true => "",
         };
@@ -457,7 +457,7 @@ fn accepted_text(text: &str, before: &str, diagnostics: &[ApplyDiagnostic]) -> S
     out
 }
 
-/// The documents of a text, each with the separator before it.
+/// Splits a text into its documents, each with the separator before it.
 fn documents(text: &str) -> Vec<&str> {
     let mut ends: Vec<usize> = manifest::chunks(text.as_bytes())
         .map(|chunk| chunk.at + chunk.bytes.len())
@@ -470,8 +470,8 @@ fn documents(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether an empty cluster would accept a text of which this one refused to change what it has: a field that may not change, say. Of a
-/// long text it is believed.
+/// Returns true if an empty cluster would accept a text that was refused because of an existing object, such as a change of an immutable
+/// field. A long text is assumed to be accepted.
 fn accepted_afresh(text: &Rc<str>, answer: &ActionResult, run: &Run) -> bool {
     let is_there = |key: &ObjectRef| run.sim().get(key).is_some();
     let refused = |one: &Applied| {
@@ -544,7 +544,7 @@ mod tests {
                 (ApplyStatus::Edited, told)
             );
         }
-        // What was changed after the text counts as well.
+        // Changes made after the apply count as well.
         state.update(ConsoleMsg::Enter(
             "kubectl scale deployment/nginx-deployment --replicas=2".into(),
         ));
@@ -578,7 +578,7 @@ mod tests {
         let mut state = settled((examples::ALL[0].text)());
         let text = state.editor.text.clone();
         for (from, to, helps) in [
-            // May not change; is nowhere valid; is no YAML; is not refused.
+            // An immutable field; an invalid field; invalid YAML; an accepted text.
             (
                 "matchLabels:\n      app: nginx",
                 "matchLabels:\n      app: other",
@@ -616,7 +616,7 @@ mod tests {
         assert_eq!(state.applied_then().as_deref(), Some(second.as_str()));
         state.update(TimelineMsg::Seek(10_000));
         assert_eq!(state.applied_then(), Some(first.clone()));
-        // What is the editor's own text is not told twice.
+        // The editor's own text is not returned.
         state.update(EditorMsg::Edit(first.to_string()));
         assert_eq!(state.applied_then(), None);
         state.update(EditorMsg::Edit("# not applied yet".into()));
@@ -677,7 +677,7 @@ mod tests {
             *state.editor.applied,
             [first.clone(), pod("b", "name")].join("---\n")
         );
-        // One that is new, and refused, has never been applied.
+        // A refused new document has never been applied.
         state.update(EditorMsg::Edit(
             [first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n"),
         ));

@@ -1,38 +1,39 @@
-//! What one sub-state asks of the others.
+//! Requests of one sub-state to the others.
 
-use actions::{Command, OutputLine};
+use actions::{Action, OutputLine};
+use fault::Fault;
 use i18n::Message;
 use k8s_model::ObjectRef;
 
 /// A request to another sub-state; [`State`](super::State) carries them out in the order in which they were returned.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Replace the notice.
+    /// Replaces the notice.
     Announce(Message),
-    /// Replace the notice unless something was announced since the apply began.
+    /// Replaces the notice unless something was announced since the apply began.
     AnnounceIfSilent(Message),
-    /// Replace the notice: something failed.
+    /// Replaces the notice by that of a failure.
     AnnounceFailure(Message),
-    /// Select the object that a breakpoint was hit for.
+    /// Selects the object for which a breakpoint was hit.
     Select(Option<ObjectRef>),
-    /// An apply began: from here on a person's selection takes precedence over what it creates.
+    /// Notes that an apply began: from here on a person's selection takes precedence over the objects that it creates.
     ApplyStarted,
-    /// An apply ended; the first workload it created.
+    /// Notes that an apply ended, with the first workload that it created.
     SelectCreated(Option<ObjectRef>),
-    /// Apply the editor's text.
+    /// Applies the editor's text.
     Apply,
-    /// Fork the history if an instant of the past is shown.
+    /// Forks the history if an instant of the past is shown.
     Fork,
-    /// Run a command and announce its first line.
-    Execute(Command),
-    /// Inject a fault and print what it answers.
-    ExecuteFault(String),
-    /// Enter a line in the console.
+    /// Runs a command and announces its first line.
+    Execute(Action),
+    /// Injects a fault and prints the answer.
+    ExecuteFault(Fault),
+    /// Enters a line in the console.
     Enter(String),
-    /// Append to the console.
+    /// Appends lines to the console.
     Print(Vec<OutputLine>),
-    /// The history is another one: discard what was derived from it.
+    /// Discards everything derived from the previous history.
     HistoryChanged,
-    /// Discard what is known of the branch that was abandoned.
+    /// Discards the cached data about the abandoned branch.
     BranchesChanged,
 }

@@ -1,33 +1,33 @@
-//! Example manifests, from the course notes this simulator was made for.
+//! Example manifests, from the course notes for which this simulator was made.
 
 use i18n::{Constant, Message, msg};
 
-/// A manifest with a name.
+/// Named manifest.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
-    /// In the picker.
+    /// Title in the picker.
     pub title: Constant,
-    /// The name of its file.
+    /// File name.
     pub file: &'static str,
-    /// The text.
+    /// Text.
     pub text: fn() -> &'static str,
-    /// The diagram to look at.
+    /// Diagram to show.
     pub view: &'static str,
-    /// What it does by itself until a person acts.
+    /// Script that plays until a person acts.
     pub script: Option<&'static ExampleScript>,
 }
 
 /// kubectl lines on the clock.
 #[derive(Debug)]
 pub struct ExampleScript {
-    /// Seconds since the step before, and the line; `POD` stands for the oldest Pod.
+    /// Steps: seconds since the step before, and the line; `POD` stands for the oldest Pod.
     pub steps: &'static [(u64, &'static str)],
-    /// How many times.
+    /// Number of repetitions.
     pub times: usize,
 }
 
-/// Pods are deleted and come back: nothing that the manifest says is changed, and nothing is left of it for who acts next, such as
-/// revisions. For some minutes: a page left alone comes to rest.
+/// Deletes Pods, which are replaced: the manifest's fields do not change, and nothing such as a revision is left behind for the person who
+/// acts next. Limited to some minutes, so that a page left alone comes to rest.
 const LIFE: ExampleScript = ExampleScript {
     steps: &[(3, "kubectl delete pod POD --wait=false")],
     times: 120,
@@ -43,7 +43,7 @@ const POLICY: ExampleScript = ExampleScript {
     times: 1,
 };
 
-/// All of them; the page opens with the first.
+/// All examples; the page opens with the first.
 pub const ALL: [Example; 9] = [
     Example {
         title: || Message::name("Deployment"),
@@ -110,7 +110,7 @@ pub const ALL: [Example; 9] = [
     },
 ];
 
-/// The example that a text is, unchanged.
+/// Returns the example with exactly this text.
 pub fn of(text: &str) -> Option<usize> {
     ALL.iter().position(|example| (example.text)() == text)
 }

@@ -1,4 +1,4 @@
-//! The frames of a stretch of the history, drawn from a copy of the run: what is on the stage stays as it is.
+//! Frames of an interval of the history, drawn from a copy of the run, so that the stage is unchanged.
 
 use super::State;
 use super::drawing::Drawing;
@@ -8,24 +8,24 @@ use explain::words::caption;
 use k8s_model::Time;
 use views::svg::film::FilmFrame;
 
-/// More frames than this are too many for a file.
+/// Maximum number of frames in a file.
 pub const MAX_FRAMES: u64 = 240;
 
-/// Frames that are still being drawn.
+/// Film that is being drawn.
 pub struct Filming {
     run: Run,
     drawing: Drawing,
     selection: Selection,
-    /// The next instant, and the last one, in milliseconds; and how far frames are apart.
+    /// Next and last instant, and the interval of frames, in milliseconds.
     next: u64,
     to: u64,
     step: u64,
-    /// Those that are drawn.
+    /// Frames drawn so far.
     pub frames: Vec<FilmFrame>,
 }
 
 impl Filming {
-    /// Frames of what the stage shows between two instants, so many milliseconds apart, or further if they were too many.
+    /// Starts drawing the stage between two instants, every `step` milliseconds, or less often if there were too many frames.
     pub fn new(state: &State, from: u64, to: u64, step: u64) -> Filming {
         let from = from.min(to);
         let mut drawing = Drawing::default();
@@ -43,12 +43,12 @@ impl Filming {
         }
     }
 
-    /// How far frames are apart, in milliseconds.
+    /// Interval of frames, in milliseconds.
     pub fn step(&self) -> u64 {
         self.step
     }
 
-    /// Draws the next frame, with a budget of tasks. False when there is none left.
+    /// Draws the next frame, with a budget of tasks. Returns false when none is left.
     pub fn advance(&mut self, budget: usize) -> bool {
         if self.next > self.to {
             return false;

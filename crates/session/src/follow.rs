@@ -1,5 +1,5 @@
-//! A page that follows a cluster which is served elsewhere (`loopscope serve --page`): it repeats what is done there as it is told,
-//! and sends there what a person does here.
+//! Following a cluster served elsewhere (`loopscope serve --page`): the page replays the server's record as it arrives, and sends a
+//! person's actions to the server.
 
 use super::effect::Effect;
 use super::msg::Msg;
@@ -7,60 +7,61 @@ use super::record::{SavedRecord, begins};
 use super::run::Run;
 use super::state::State;
 use super::timeline::{RunUntil, TimelineMsg};
-use actions::{Command, OutputLine};
+use actions::{Action, OutputLine};
+use fault::Fault;
 use i18n::{Message, msg};
 use serde::Deserialize;
 use std::rc::Rc;
 
-/// How far the page may stay behind before it hurries, in microseconds.
+/// Lag behind the server, in microseconds, above which the page catches up at full speed.
 const LAG_US: u64 = 2_000_000;
 
-/// What comes from the server.
+/// Message from the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FollowMsg {
-    /// A line of its record.
+    /// A line of the record.
     Told(String),
-    /// It is not reached.
+    /// The connection was lost.
     Lost,
-    /// What it answers to something that was sent.
+    /// The answer to something that was sent.
     Answered(String),
 }
 
-/// What is to be sent to the server.
+/// Request to the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outgoing {
     /// A line of the terminal.
     Kubectl(Rc<str>),
     /// A fault.
-    Fault(Rc<str>),
+    Fault(Fault),
     /// A manifest.
     Apply(Rc<str>),
-    /// The clock goes on by so many seconds.
+    /// Advances the clock by this many seconds.
     Seconds(i64),
 }
 
 impl Outgoing {
-    /// The path below `/loopscope/`, and the body.
+    /// Path below `/loopscope/`, and body.
     pub fn request(&self) -> (&'static str, String) {
         match self {
             Outgoing::Kubectl(line) => ("kubectl", line.to_string()),
-            Outgoing::Fault(line) => ("fault", line.to_string()),
+            Outgoing::Fault(fault) => ("fault", fault.to_string()),
             Outgoing::Apply(text) => ("apply", text.to_string()),
             Outgoing::Seconds(seconds) => ("time", format!("{{\"seconds\": {seconds}}}")),
         }
     }
 }
 
-/// A page that follows.
+/// State of a page that follows.
 #[derive(Default)]
 pub struct Following {
     record: Option<SavedRecord>,
     lost: bool,
-    /// What is to be sent.
+    /// Requests to be sent.
     pub outbox: Vec<Outgoing>,
 }
 
-/// An answer of the server: that of a command, or a `Status`.
+/// Answer of the server: to a command, or a `Status`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Answer {
@@ -85,7 +86,7 @@ struct Wrong {
 }
 
 impl State {
-    /// Something has come from the server.
+    /// Handles a message from the server.
     pub(super) fn follow(&mut self, msg: FollowMsg) {
         match msg {
             FollowMsg::Told(line) => self.take_told(&line),
@@ -104,7 +105,7 @@ impl State {
         let Some(following) = &mut self.following else {
             return;
         };
-        // It is told from the beginning after each connection.
+        // The record is sent from the beginning after each connection.
         let begins = begins(line);
         if begins {
             following.record = None;
@@ -164,26 +165,26 @@ impl State {
         self.perform(vec![Effect::Print(lines)]);
     }
 
-    /// Sends a command to the cluster that is followed; false if none is.
-    pub(super) fn send(&mut self, command: &Command) -> bool {
+    /// Sends a command to the followed cluster; returns false if none is followed.
+    pub(super) fn send(&mut self, command: &Action) -> bool {
         let Some(following) = &mut self.following else {
             return false;
         };
         following.outbox.extend(match command {
-            Command::Kubectl(line) => Some(Outgoing::Kubectl(line.clone())),
-            Command::Fault(line) => Some(Outgoing::Fault(line.clone())),
-            Command::Apply(text) => Some(Outgoing::Apply(text.clone())),
-            Command::Poll
-            | Command::Edited(_)
-            | Command::Request(_)
-            | Command::Remote(..)
-            | Command::Beside(..)
-            | Command::Interrupt => None,
+            Action::Kubectl(line) => Some(Outgoing::Kubectl(line.clone())),
+            Action::Fault(fault) => Some(Outgoing::Fault(fault.clone())),
+            Action::Apply(text) => Some(Outgoing::Apply(text.clone())),
+            Action::Poll
+            | Action::Edited(_)
+            | Action::Request(_)
+            | Action::Remote(..)
+            | Action::Beside(..)
+            | Action::Interrupt => None,
         });
         true
     }
 
-    /// Whether a message is about what belongs to the server: it is sent there, or it cannot be done here.
+    /// Returns true if a message belongs to the server: it is sent there, or refused here.
     pub(super) fn is_the_servers(&mut self, msg: &Msg) -> bool {
         let Some(following) = &mut self.following else {
             return false;
@@ -223,11 +224,11 @@ mod tests {
     use crate::run::Run;
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State, record};
-    use actions::Command;
+    use actions::Action;
     use controller_runtime::cluster::ClusterConfig;
     use k8s_model::{Kind, Time};
 
-    /// A page that follows, and the lines of a served cluster after each of some seconds.
+    /// Creates a page that follows, the record's lines of a served cluster after each of `seconds`, and that cluster.
     fn followed(seconds: u64) -> (State, Vec<String>, Run) {
         let config = ClusterConfig::with_nodes(2);
         let mut served = Run::of(config.clone(), 5);
@@ -235,7 +236,7 @@ mod tests {
         for second in 1..=seconds {
             served.advance(Time(second * 1_000_000), usize::MAX);
             if second == 2 {
-                served.command(Command::Kubectl(
+                served.command(Action::Kubectl(
                     "kubectl create deployment web --image=nginx --replicas=3".into(),
                 ));
                 lines.extend(served.record_of().0.last().map(record::did));
@@ -276,7 +277,7 @@ mod tests {
         assert!(state.timeline.run.sim().list(Kind::Pod).count() == 3);
         state.update(TimelineMsg::Seek(1_000));
         assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 0);
-        // Acting there leads back to the present of the server.
+        // An action on the past leads back to the server's present.
         state.update(ConsoleMsg::Enter(
             "kubectl scale deployment web --replicas=1".into(),
         ));
@@ -317,7 +318,7 @@ mod tests {
         state.update(crate::editor::EditorMsg::Edit("kind: Pod\n".into()));
         for msg in [
             Msg::Apply,
-            Msg::Fault("node-down node-1".into()),
+            Msg::Fault("node-down node-1".parse().unwrap()),
             TimelineMsg::Seconds(5).into(),
         ] {
             state.update(msg);
@@ -345,7 +346,7 @@ mod tests {
             state.update(msg);
             assert_eq!(state.timeline.run.objects(), served.objects());
         }
-        // Reading is answered here.
+        // Commands that only read are answered locally.
         state.update(ConsoleMsg::Enter("kubectl get deployments".into()));
         assert!(
             state
@@ -366,7 +367,7 @@ mod tests {
         tell(&mut state, &lines);
         state.advance(served.sim().now(), usize::MAX);
         assert_eq!(state.timeline.run.objects(), served.objects());
-        // What is no record is told, and changes nothing.
+        // Input that is not a record is reported, and changes nothing.
         state.update(FollowMsg::Told("[1, {\"nonsense\": 1}]".into()));
         state.update(FollowMsg::Answered("<html>".into()));
         state.update(FollowMsg::Answered(

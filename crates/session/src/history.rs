@@ -1,9 +1,9 @@
-//! The commands that were run: by lines of the console, by buttons, which enter such lines, and by the editor.
+//! Commands that were run: by lines of the console, by buttons, which enter such lines, and by the editor.
 
 use super::console::only_reads;
 use super::manifest_file::is_save;
 use super::run::Run;
-use actions::{Command, OutputLine};
+use actions::{Action, OutputLine};
 use apiserver::Op;
 use apiserver::journal::{Actor, Entry, EntryId, Record};
 use explain::effect::effect;
@@ -12,39 +12,39 @@ use i18n::{Message, msg};
 use kubectl::{BesideAct, RemoteAct};
 use std::rc::Rc;
 
-/// What the editor's Apply is as a line of the console.
+/// Console line equivalent to the editor's Apply.
 pub(super) const APPLY: &str = "kubectl apply -f -";
 
-/// A command of the history that is shown, from its beginning to its newest instant.
+/// Command of the history shown, from its beginning to its newest instant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ran {
-    /// From 1; `!3` runs the third again.
+pub struct HistoryCommand {
+    /// Number from 1; `!3` runs the third again.
     pub number: usize,
-    /// When, in milliseconds.
+    /// Time in milliseconds.
     pub at: u64,
-    /// As it is entered in the console.
+    /// Line as entered in the console.
     pub line: Rc<str>,
-    /// What runs it again.
-    pub command: Command,
+    /// Action that runs it again.
+    pub command: Action,
 }
 
-/// All of them, oldest first.
-pub fn commands(run: &Run) -> Vec<Ran> {
+/// Returns all commands, oldest first.
+pub fn commands(run: &Run) -> Vec<HistoryCommand> {
     let lines = run.commands().filter_map(|(time, command)| {
         let line = match command {
-            Command::Apply(_) => APPLY.into(),
+            Action::Apply(_) => APPLY.into(),
             // Part of the line that reads it.
-            Command::Kubectl(line) if is_save(line) => return None,
-            Command::Kubectl(line) => line.clone(),
-            Command::Fault(line) => ["fault ", line].concat().into(),
+            Action::Kubectl(line) if is_save(line) => return None,
+            Action::Kubectl(line) => line.clone(),
+            Action::Fault(_) => command.to_string().into(),
             // Part of the command that waits.
-            Command::Poll | Command::Edited(_) | Command::Interrupt => return None,
-            Command::Request(request) => request.told.as_str().into(),
-            Command::Beside(_, act) => match &**act {
+            Action::Poll | Action::Edited(_) | Action::Interrupt => return None,
+            Action::Request(request) => request.told.as_str().into(),
+            Action::Beside(_, act) => match &**act {
                 BesideAct::Start(words, _) => ["kubectl ", &words.join(" ")].concat().into(),
                 BesideAct::Poll | BesideAct::Interrupt => return None,
             },
-            Command::Remote(_, act) => match &**act {
+            Action::Remote(_, act) => match &**act {
                 RemoteAct::Start(start) => [
                     "kubectl exec ",
                     &start.pod,
@@ -60,7 +60,7 @@ pub fn commands(run: &Run) -> Vec<Ran> {
     });
     lines
         .enumerate()
-        .map(|(at, (time, line, command))| Ran {
+        .map(|(at, (time, line, command))| HistoryCommand {
             number: at + 1,
             at: time,
             line,
@@ -69,9 +69,10 @@ pub fn commands(run: &Run) -> Vec<Ran> {
         .collect()
 }
 
-/// What a command changed first, and how much more; of one that creates or deletes, its line says it itself, unless it is a manifest.
-pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
-    let manifest = matches!(ran.command, Command::Apply(_)) || ran.line.contains('\n');
+/// Describes the first change of a command and the number of others. A line that creates or deletes says so itself, unless it is a
+/// manifest.
+pub fn did(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Message {
+    let manifest = matches!(ran.command, Action::Apply(_)) || ran.line.contains('\n');
     let of = entries(run, all, ran);
     let mut writes = writes(run, &of, ran.at).filter(|entry| {
         manifest
@@ -84,14 +85,14 @@ pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     }
 }
 
-/// Entries after a command that are looked through for what followed from it, and loops that are named.
+/// Maximum number of entries searched for a command's consequences, and of loops named.
 const MAX_FOLLOWED: usize = 2_000;
 const MAX_LOOPS_NAMED: usize = 3;
-/// Loops at full speed act on a command within so many milliseconds.
+/// Time within which loops at full speed act on a command, in milliseconds.
 const LOOPS_ACT_MS: u64 = 1_000;
 
-/// The journal's entries of a command: of one that shares its instant with others, those with its words.
-fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
+/// Returns the journal entries of a command: of several at one instant, those with its text.
+fn entries(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Vec<EntryId> {
     let journal = run.journal();
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < ran.at);
     let here = journal
@@ -99,15 +100,16 @@ fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
         .iter()
         .enumerate()
         .take_while(|(_, entry)| entry.time.0 / 1000 == ran.at);
-    let told = here.filter_map(|(at, entry)| match &entry.record {
-        Record::Command(text) => Some(((start + at) as EntryId, text)),
-        _ => None,
+    let told = here.filter_map(|(at, entry)| {
+        entry
+            .command_line()
+            .map(|line| ((start + at) as EntryId, line))
     });
-    let beside: Vec<&Ran> = all.iter().filter(|other| other.at == ran.at).collect();
+    let beside: Vec<&HistoryCommand> = all.iter().filter(|other| other.at == ran.at).collect();
     if beside.len() == 1 {
         return told.map(|(id, _)| id).collect();
     }
-    // The journal has a line's words, without the quotes that held them together.
+    // The journal has a line's words without their quotes.
     let plain = |text: &str| text.replace(['\'', '"'], "");
     let words = plain(&kubectl::plain(&ran.line).map_or_else(
         || ran.line.to_string(),
@@ -124,7 +126,7 @@ fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
         .collect()
 }
 
-/// What a command wrote until an instant: also later than it began, if it tries again or waits.
+/// Returns the writes of a command until an instant: also later than its start, if it retries or waits.
 fn writes<'a>(run: &'a Run, of: &'a [EntryId], until: u64) -> impl Iterator<Item = &'a Entry> + 'a {
     let after = of.first().map_or(usize::MAX, |first| *first as usize);
     let own = |entry: &&Entry| {
@@ -140,7 +142,7 @@ fn writes<'a>(run: &'a Run, of: &'a [EntryId], until: u64) -> impl Iterator<Item
         .filter(own)
 }
 
-/// When the next command wrote, after all that a command itself wrote: until then what changes follows from it.
+/// Time at which the next command wrote, after all writes of the given one: changes until then follow from it.
 pub fn next_write(run: &Run, at: u64) -> Option<u64> {
     let all = commands(run);
     let own = all
@@ -151,23 +153,23 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
     let last = writes(run, &own, run.end())
         .last()
         .map_or(at, |last| at.max(last.time.0 / 1000));
-    let wrote = |ran: &Ran| {
+    let wrote = |ran: &HistoryCommand| {
         writes(run, &entries(run, &all, ran), run.end())
             .next()
             .is_some()
     };
-    // What only reads need not be looked for.
+    // Commands that only read are skipped.
     let mut later = all
         .iter()
         .filter(|ran| ran.at > last && !only_reads(&ran.line));
     later
-        .find(|ran| matches!(ran.command, Command::Fault(_)) || wrote(ran))
+        .find(|ran| matches!(ran.command, Action::Fault(_)) || wrote(ran))
         .map(|ran| ran.at)
 }
 
-/// What followed from what a command wrote: which loops acted on it and for how long, or that it took effect at once. Nothing is said of
-/// one that wrote nothing.
-pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
+/// Describes the consequences of a command's writes: the loops that acted on them and for how long, or that it took effect at once. Empty
+/// for a command without a write.
+pub fn followed(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Message {
     let journal = run.journal();
     let (own, mut of_it) = (entries(run, all, ran), Vec::new());
     let Some(start) = own.first().map(|first| *first as usize) else {
@@ -208,7 +210,7 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
         return match refused {
             Some(refused) => refused,
             None if !wrote => Message::default(),
-            // A loop may still come to it.
+            // A loop may still act on it.
             None if run.end() < ran.at + LOOPS_ACT_MS
                 || run.sim().queues().any(|(_, queue)| !queue.is_empty()) =>
             {
@@ -226,7 +228,7 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     if more > 0 {
         names.push(msg::summary_more(more));
     }
-    // There may be more of it than was looked through.
+    // There may be more consequences than were searched.
     let more = journal.len() - start > MAX_FOLLOWED;
     let loops = if more {
         msg::history_loops_begun(names)
@@ -239,8 +241,8 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     }
 }
 
-/// The command that `!3`, `!!` or the beginning of a line after `!` stands for.
-pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
+/// Returns the command that `!3`, `!!` or a prefix after `!` stands for.
+pub fn recalled(run: &Run, event: &str) -> Option<HistoryCommand> {
     let mut all = commands(run);
     match (event, event.parse::<usize>()) {
         ("!", _) => all.pop(),
@@ -251,9 +253,9 @@ pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
     }
 }
 
-/// What `history` prints.
+/// Output of `history`.
 pub fn printed(run: &Run) -> Vec<OutputLine> {
-    let line = |ran: Ran| OutputLine {
+    let line = |ran: HistoryCommand| OutputLine {
         again: Some(ran.number),
         ..OutputLine::new(
             format!("{:>4}  {}  {}", ran.number, clock(ran.at), ran.line),
@@ -313,7 +315,7 @@ mod tests {
             "kubectl scale deployment/nginx-deployment --replicas=3",
         );
         state.update(TimelineMsg::Seconds(10));
-        // Three at one instant, as while the clock stands.
+        // Three commands at one instant, as while the clock is paused.
         enter(&mut state, "kubectl create configmap settings");
         enter(&mut state, "kubectl get pods");
         enter(
@@ -333,14 +335,14 @@ mod tests {
         );
         state.update(TimelineMsg::Seconds(10));
         let (all, told) = (commands(&state.timeline.run), told(&state));
-        // A manifest of several documents, of which only some are for loops, as well.
+        // Also for a manifest of several documents, of which only some are for loops.
         let acted = "deployment-controller, replicaset-controller, default-scheduler, 1 more acted on it, the last after ";
         assert!(
             told[0].starts_with(acted) && told[1].starts_with(acted) && told[4].starts_with(acted),
             "{told:#?}"
         );
         assert_eq!(told[2..4], ["In effect at once: no loop had to act", ""]);
-        // What was created or deleted says the line itself.
+        // A line that creates or deletes says so itself.
         let did: Vec<String> = all
             .iter()
             .map(|ran| super::did(&state.timeline.run, &all, ran).to_string())
@@ -391,7 +393,7 @@ mod tests {
             None,
             "what allowed the eviction came before it"
         );
-        // Why the Pod went has the time at which it went.
+        // The reason of a Pod's deletion has the time of the deletion.
         let of = super::entries(run, &all, drain);
         let evicted = super::writes(run, &of, run.end())
             .last()
@@ -419,7 +421,7 @@ mod tests {
         );
         state.update(TimelineMsg::Seconds(5));
         enter(&mut state, "kubectl get pods");
-        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(Msg::Fault("node-down node-1".parse().unwrap()));
         state.update(Msg::Apply);
         let told: Vec<(usize, u64, String)> = commands(&state.timeline.run)
             .into_iter()

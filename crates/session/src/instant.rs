@@ -1,6 +1,7 @@
-//! An instant as a person writes it.
+//! Parsing of instants.
 
-/// Milliseconds of what was entered: `90`, `1:30` or `1:02:30.5` from the beginning, `5m` and `1m30s` too; with a minus sign back from `now`.
+/// Parses an instant into milliseconds: `90`, `1:30` or `1:02:30.5` from the beginning, also `5m` and `1m30s`; with a minus sign back from
+/// `now`.
 pub fn parse(text: &str, now: u64) -> Option<u64> {
     let text = text.trim().replace('：', ":");
     let (back, text) = text
@@ -15,7 +16,7 @@ pub fn parse(text: &str, now: u64) -> Option<u64> {
     Some(if back { now.saturating_sub(ms) } else { ms })
 }
 
-/// Seconds of hours, minutes and seconds with their units: `1h5m`.
+/// Parses hours, minutes and seconds with units (`1h5m`) into seconds.
 fn units(text: &str) -> Option<f64> {
     let mut all = 0.0;
     let mut rest = text;

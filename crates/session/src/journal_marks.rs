@@ -5,34 +5,34 @@ use explain::words;
 use projection::marks::{Mark, Marks};
 use std::rc::Rc;
 
-/// Entries read at a time.
+/// Journal entries read at a time.
 pub const READ_ENTRIES: usize = 5_000;
 
-/// The other side of a fork, on the timeline.
+/// The other side of a fork, for the timeline.
 #[derive(Debug, PartialEq)]
 pub struct AbandonedBranch {
-    /// The branch that begins there.
+    /// Number of the branch that begins at the fork.
     pub number: u32,
     /// Milliseconds.
     pub at: u64,
-    /// Where the other one ends.
+    /// End of the other branch, in milliseconds.
     pub end: u64,
-    /// What it did after that.
+    /// Marks of the other branch after the fork.
     pub marks: Rc<Vec<Mark>>,
 }
 
-/// The marks, and how much of the journal they were read from.
+/// The marks, and the position in the journal up to which they were read.
 #[derive(Default)]
 pub struct JournalMarks {
     marks: Marks,
     scanned: usize,
-    /// The last entry of a failure among those that were scanned.
+    /// Last entry of a failure among those read.
     last_bad: Option<usize>,
     abandoned: Option<Option<Rc<AbandonedBranch>>>,
 }
 
 impl JournalMarks {
-    /// Marks of the timeline: everything that has happened and was read, also after the instant shown.
+    /// Reads and returns the marks of the timeline, also those after the instant shown.
     pub fn read(&mut self, run: &Run) -> Rc<Vec<Mark>> {
         let journal = run.journal();
         for (at, entry) in
@@ -50,17 +50,17 @@ impl JournalMarks {
         self.marks.all()
     }
 
-    /// Entries that were read.
+    /// Number of entries read.
     pub fn scanned(&self) -> usize {
         self.scanned
     }
 
-    /// The last entry of a failure among those that were read.
+    /// Last entry of a failure among those read.
     pub fn last_bad(&self) -> Option<usize> {
         self.last_bad
     }
 
-    /// The branch that was abandoned, or the last that left this one: where they part, and what it did from there on.
+    /// Returns the abandoned branch, or the last one forked from this one: the fork, and what happened on the branch after it.
     pub fn abandoned_branch(&mut self, run: &Run) -> Option<Rc<AbandonedBranch>> {
         let read = || {
             let (fork, journal, end) = run.fork()?;

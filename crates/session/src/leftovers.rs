@@ -1,29 +1,29 @@
-//! Objects of the manifest applied last that the text no longer names: they are kept, or deleted as `kubectl apply --prune` would.
+//! Objects of the manifest applied last that the text no longer names: kept, or deleted as `kubectl apply --prune` would.
 
 use super::run::Run;
 use k8s_model::ObjectRef;
 use std::rc::Rc;
 
-/// Documents of a text that are looked at to tell whether it has anything in common with the example before it.
+/// Documents of a text that are compared with the page's first manifest.
 const LEADING_DOCUMENTS: usize = 16;
 
-/// The objects of the manifest, and those that left it.
+/// Objects of the manifest, and those that left it.
 #[derive(Clone, Debug, Default)]
 pub struct Leftovers {
     /// Objects of the manifest applied last.
     owned: Vec<ObjectRef>,
-    /// Those that the text no longer names, once they are known.
+    /// Objects that the text no longer names, once they are known.
     pub found: Rc<Vec<ObjectRef>>,
-    /// Whether the next apply deletes them.
+    /// True if the next apply deletes them.
     pub delete: bool,
-    /// The manifest came with the page, and nobody has acted on its cluster.
+    /// True if the manifest came with the page and nobody has acted on its cluster.
     pub from_page: bool,
-    /// The text has nothing in common with that manifest: applied, it begins with an empty cluster.
+    /// True if the text has nothing in common with that manifest: it is applied to an empty cluster.
     pub fresh: bool,
 }
 
 impl Leftovers {
-    /// Compares the objects that a text names with those of the manifest before it.
+    /// Compares the objects named by a text with those of the manifest before it.
     pub fn compare(&mut self, named: Option<&[ObjectRef]>, run: &Run) {
         self.fresh = named.is_some_and(|named| self.replaces(named.iter().take(LEADING_DOCUMENTS)));
         self.found = Rc::new(if self.fresh {
@@ -35,12 +35,12 @@ impl Leftovers {
         });
     }
 
-    /// Nothing is known of the text any more.
+    /// Resets the comparison with the text.
     pub fn forget(&mut self) {
         (self.found, self.delete, self.fresh) = (Rc::default(), false, false);
     }
 
-    /// Whether a text takes the place of a manifest that came with the page and that nobody has touched.
+    /// Returns true if a text replaces a manifest that came with the page and that nobody has touched.
     pub fn is_replaced_by(&self, text: &str) -> bool {
         self.from_page && self.replaces(actions::first_named(text, LEADING_DOCUMENTS).iter())
     }
@@ -52,7 +52,7 @@ impl Leftovers {
     }
 
     fn missing(&self, named: &[ObjectRef], run: &Run) -> Vec<ObjectRef> {
-        // Mostly one manifest takes the place of a much shorter one, or of none.
+        // Usually a manifest replaces a much shorter one, or an empty text.
         let owned = &self.owned;
         let order = k8s_model::sort::indices(owned.len(), &mut |a, b| owned[a].cmp(&owned[b]));
         let mut stays = vec![false; owned.len()];
@@ -73,8 +73,8 @@ impl Leftovers {
         .collect()
     }
 
-    /// A text that names these objects was applied. `asked`: what was chosen to be deleted or kept; kubectl's lines that delete it. What
-    /// nobody was asked about stays, and is asked about next.
+    /// Notes that a text naming these objects was applied, and returns kubectl's lines that delete the leftovers. `asked`: the objects
+    /// shown to the person, and whether to delete them. Objects not shown are kept, and shown next time.
     pub fn applied(
         &mut self,
         named: &[ObjectRef],
@@ -100,7 +100,7 @@ impl Leftovers {
     }
 }
 
-/// A command for each namespace.
+/// Builds one delete command per namespace.
 fn delete_lines(keys: &[ObjectRef]) -> Vec<String> {
     let mut lines: Vec<(&str, String)> = Vec::new();
     for key in keys {
@@ -192,7 +192,7 @@ mod tests {
             ),
             (vec!["a".to_owned()], 0)
         );
-        // From now on it is the person's own.
+        // From here on the manifest is the person's own.
         state.update(TimelineMsg::Seconds(5));
         state.update(EditorMsg::Edit(config(&["b"])));
         state.update(Msg::Apply);
@@ -225,7 +225,7 @@ mod tests {
         );
 
         let mut state = State::from_link(None);
-        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(Msg::Fault("node-down node-1".parse().unwrap()));
         state.update(EditorMsg::Edit(config(&["a"])));
         state.update(Msg::Apply);
         assert_eq!(state.timeline.run.sim().list(Kind::Deployment).count(), 1);
@@ -301,7 +301,7 @@ mod tests {
                 "{:?}",
                 state.console.lines
             );
-            // Asked once.
+            // Each question is asked once.
             assert!(edit(&mut state, &config(&["b"])).iter().eq(["d"]));
             assert!(!state.editor.leftovers.delete, "each apply is asked about");
         }

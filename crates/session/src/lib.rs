@@ -1,6 +1,6 @@
-//! The state of the page without a DOM: its sub-states, their messages, and their effects.
+//! State of the page without a DOM: its sub-states, their messages, and their effects.
 //!
-//! No web crate is named here, so all of it is tested natively.
+//! This crate depends on no web crate, so all of it is tested natively.
 
 pub mod announcer;
 pub mod assist;

@@ -1,55 +1,67 @@
-//! The CPU load that an autoscaler reacts to, to be set by a slider.
+//! CPU load to which an autoscaler reacts, set by a slider.
 
 use super::run::Run;
 use cluster::Sim;
+use fault::{Fault, Load};
 use k8s_model::kind::api_group;
+use k8s_model::quantity::Quantity;
 use k8s_model::workload::Deployment;
-use k8s_model::{Body, Kind, Object, ObjectRef};
+use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 
-/// The slider reaches at least this, in thousandths of a core.
+/// Minimum range of the slider, in thousandths of a core.
 const MIN_REACH: i64 = 2_000;
-/// Steps of the slider.
+/// Number of steps of the slider.
 const STEPS: i64 = 40;
 
-/// The load of the Pods that an autoscaler scales.
+/// Load of the Pods that an autoscaler scales.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuLoad {
-    /// `app=shop`.
-    pub selector: String,
-    /// What is set, in thousandths of a core.
+    /// Labels of the Pods.
+    labels: Vec<(Str, Str)>,
+    /// Current load, in thousandths of a core.
     pub milli: i64,
-    /// The most that the slider sets: what the requests of `maxReplicas` Pods add up to.
+    /// Maximum of the slider: the sum of the requests of `maxReplicas` Pods.
     pub most: i64,
 }
 
 impl CpuLoad {
-    /// The line of the fault that sets another.
-    pub fn line(&self, milli: i64) -> String {
-        format!("cpu-load {} {}m", self.selector, milli.clamp(0, self.most))
+    /// Selector, such as `app=shop`.
+    pub fn selector(&self) -> String {
+        selector(&self.labels)
     }
 
-    /// By how much the slider goes on at once.
+    /// Fault that sets another load.
+    pub fn fault(&self, milli: i64) -> Fault {
+        let labels = self.labels.iter().map(|(key, value)| (key, value));
+        Fault::Load(Load::new(
+            "cpu",
+            labels,
+            Quantity::millis(milli.clamp(0, self.most)),
+        ))
+    }
+
+    /// Step of the slider, in thousandths of a core.
     pub fn step(&self) -> i64 {
         self.most / STEPS
     }
 }
 
-/// The load that the first autoscaler of a Deployment by CPU reacts to.
+/// Returns the load of the first autoscaler by CPU of a Deployment.
 pub fn read(run: &Run) -> Option<CpuLoad> {
     let sim = run.sim();
-    let (selector, most) = sim
+    let (labels, most) = sim
         .list(Kind::HorizontalPodAutoscaler)
         .find_map(|scaler| target_of(sim, scaler))?;
-    let milli = sim.cpu_load(&selector).unwrap_or(0);
+    let milli = sim.cpu_load(&selector(&labels)).unwrap_or(0);
     Some(CpuLoad {
-        selector,
+        labels,
         milli,
         most: rounded(most.max(milli)),
     })
 }
 
-/// The selector of what an autoscaler scales, and how far the slider reaches.
-fn target_of(sim: &Sim, scaler: &Object) -> Option<(String, i64)> {
+/// Returns the selector of an autoscaler's target, and the maximum of the slider.
+fn target_of(sim: &Sim, scaler: &Object) -> Option<(Vec<(Str, Str)>, i64)> {
     let Body::Other(body) = &scaler.body else {
         return None;
     };
@@ -72,11 +84,11 @@ fn target_of(sim: &Sim, scaler: &Object) -> Option<(String, i64)> {
         target["name"].as_str()?,
     );
     let deployment = &sim.get(&key)?.get::<Deployment>()?.spec;
-    let pairs: Vec<String> = deployment
+    let labels: Vec<(Str, Str)> = deployment
         .selector
         .match_labels
         .iter()
-        .map(|(key, value)| format!("{key}={value}"))
+        .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     let requests = deployment
         .template
@@ -85,10 +97,19 @@ fn target_of(sim: &Sim, scaler: &Object) -> Option<(String, i64)> {
         .cpu
         .clamp(0, i64::from(i32::MAX))
         * spec["maxReplicas"].as_i64().unwrap_or(0);
-    (!pairs.is_empty()).then(|| (pairs.join(","), requests))
+    (!labels.is_empty()).then_some((labels, requests))
 }
 
-/// A round number, of which each step is one too.
+/// Formats labels as `app=shop,tier=front`.
+fn selector(labels: &[(Str, Str)]) -> String {
+    let pairs: Vec<String> = labels
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    pairs.join(",")
+}
+
+/// Rounds up to a multiple of [`MIN_REACH`], which makes each step a round number too.
 fn rounded(most: i64) -> i64 {
     most.max(MIN_REACH).saturating_add(MIN_REACH - 1) / MIN_REACH * MIN_REACH
 }
@@ -106,10 +127,10 @@ mod tests {
         state.update(TimelineMsg::Seconds(20));
         let load = read(&state.timeline.run).expect("a load");
         assert_eq!(
-            (load.selector.as_str(), load.milli, load.most, load.step()),
+            (&*load.selector(), load.milli, load.most, load.step()),
             ("app=shop", 0, 2_000, 50)
         );
-        state.update(Msg::Fault(load.line(900)));
+        state.update(Msg::Fault(load.fault(900)));
         assert_eq!(read(&state.timeline.run).map(|load| load.milli), Some(900));
         state.update(TimelineMsg::Seconds(120));
         assert!(state.timeline.run.sim().list(Kind::Pod).count() > 4);
@@ -126,8 +147,8 @@ mod tests {
         state.update(TimelineMsg::Seconds(20));
         let load = read(&state.timeline.run).expect("a load");
         assert_eq!(
-            (load.most, load.step(), load.line(9_999)),
-            (8_000, 200, "cpu-load app=shop 8000m".into())
+            (load.most, load.step(), load.fault(9_999).to_string()),
+            (8_000, 200, "cpu-load app=shop 8".into())
         );
     }
 }

@@ -1,20 +1,20 @@
-//! The manifest as a file of the console: a line that names it finds the text that stands in the editor.
+//! The manifest as a file in the console: a line that names it reads the text of the editor.
 
 use super::examples;
 use super::run::Run;
-use actions::Command;
+use actions::Action;
 
-/// Longest text that is saved so.
+/// Longest text that is saved, in bytes.
 const MAX_BYTES: usize = 100_000;
-/// What ends the text in the command that saves it; no line of YAML.
+/// Delimiter of the here-document that saves the text; not a valid line of YAML.
 const END: &str = "END_OF_MANIFEST";
 
-/// The name of a text that stands in the editor, as it is written over it.
+/// Returns the file name of the editor's text, as shown above it.
 pub fn name_of(text: &str) -> &'static str {
     examples::of(text).map_or("manifest.yaml", |at| examples::ALL[at].file)
 }
 
-/// Whether a line does with the text what Apply does: the file that it names has this text.
+/// Returns true if a line is equivalent to the editor's Apply: the file that it names has this text.
 pub(super) fn applies(line: &str, text: &str, run: &Run) -> bool {
     let name = name_of(text);
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -24,8 +24,8 @@ pub(super) fn applies(line: &str, text: &str, run: &Run) -> bool {
         && held(name, run).is_some_and(|held| held.trim_end() == text.trim_end())
 }
 
-/// The command that saves the text of the editor, where a line reads it by its name. A file of that name that somebody else wrote stays.
-pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Command> {
+/// Returns the command that saves the editor's text, if a line reads it by its name. A file of that name with other contents is kept.
+pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Action> {
     let name = name_of(text);
     if !reads(line, name) || text.len() > MAX_BYTES || !writes_here(run) {
         return None;
@@ -36,17 +36,17 @@ pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Command> {
             return None;
         }
     }
-    Some(Command::Kubectl(
+    Some(Action::Kubectl(
         [&opening(name), text.trim_end(), "\n", END].concat().into(),
     ))
 }
 
-/// Whether a line is for the newest instant of a cluster of the page's own, and for no program that waits for input.
+/// Returns true if a line runs at the newest instant of the page's own cluster, and is no input of a program.
 fn writes_here(run: &Run) -> bool {
     !run.takes_input() && !run.follows() && !run.in_past()
 }
 
-/// The text of a file of the console, if it is there.
+/// Reads a file of the console, if it exists.
 fn held(name: &str, run: &Run) -> Option<String> {
     let here = run.ask(&["cat ", name].concat());
     let is_missing = here.iter().any(|line| line.error);
@@ -57,21 +57,21 @@ fn held(name: &str, run: &Run) -> Option<String> {
     })
 }
 
-/// How a command that saves the manifest begins.
+/// Returns the first line of the command that saves the manifest.
 fn opening(name: &str) -> String {
     format!("cat > {name} <<'{END}'\n")
 }
 
-/// Whether a command is such a one: part of the line that reads the file.
+/// Returns true if a command saves the manifest: part of the line that reads the file.
 pub(super) fn is_save(line: &str) -> bool {
     line.starts_with("cat > ") && line.ends_with(END)
 }
 
-/// The text of the editor that was saved last in this branch of the history.
+/// Returns the text saved last in this branch of the history.
 fn saved<'a>(run: &'a Run, name: &str) -> Option<&'a str> {
     let opening = opening(name);
-    let text = |command: &'a Command| match command {
-        Command::Kubectl(line) => line.strip_prefix(&opening)?.strip_suffix(END),
+    let text = |command: &'a Action| match command {
+        Action::Kubectl(line) => line.strip_prefix(&opening)?.strip_suffix(END),
         _ => None,
     };
     run.commands()
@@ -79,7 +79,7 @@ fn saved<'a>(run: &'a Run, name: &str) -> Option<&'a str> {
         .last()
 }
 
-/// Whether a line names a file of this folder otherwise than to write it.
+/// Returns true if a line names a file of the current directory other than to write it.
 fn reads(line: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     line.match_indices(name).any(|(at, _)| {
@@ -119,7 +119,7 @@ mod tests {
             told(&mut state, "kubectl apply -f manifest.yaml").contains("configmap/a configured")
         );
         assert_eq!(state.editor.status, crate::editor::ApplyStatus::Applied);
-        // What a person has written there is theirs.
+        // A file written by the person is kept.
         told(&mut state, "echo mine > manifest.yaml");
         state.update(EditorMsg::Edit(
             "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '3'}}\n".into(),

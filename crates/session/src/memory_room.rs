@@ -1,31 +1,31 @@
-//! How much memory the history may fill, in pages of 64 KiB.
+//! Memory limit of the history, in pages of 64 KiB.
 
-/// The oldest part of the history is dropped when it fills this many pages, two gigabytes; then again after each step.
+/// Pages above which the oldest part of the history is dropped (two gigabytes), and growth after which it is dropped again.
 const ROOM_PAGES: usize = 32_768;
 const MEMORY_STEP_PAGES: usize = 1_024;
-/// While what was dropped is being freed so many more may be taken.
+/// Additional pages allowed while dropped parts are being freed.
 const FREEING_PAGES: usize = 4 * MEMORY_STEP_PAGES;
-/// The clock stops when it fills so many all the same: three of the four gigabytes that a module may have.
+/// Pages above which the clock stops: three of the four gigabytes that a module may have.
 const MAX_MEMORY_PAGES: usize = 49_152;
 
-/// Pages of memory that the history may fill before its oldest part is dropped. What was once taken is not given back, only filled again:
-/// there is room until more is taken, up to a limit beyond which the clock stops.
+/// Number of pages that the history may fill before its oldest part is dropped. WebAssembly memory never shrinks; freed pages are reused.
+/// The limit therefore rises in steps, up to one beyond which the clock stops.
 pub struct MemoryRoom(usize);
 
-/// What a look at the memory comes to.
+/// Result of a check of the memory.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Room {
     /// There is room.
     Left,
-    /// The oldest part of the history is to be dropped.
+    /// The oldest part of the history must be dropped.
     Wanted,
-    /// There is no more memory: the clock is to stop.
+    /// Memory is full: the clock must stop.
     Full,
 }
 
 impl MemoryRoom {
-    /// Looks at how many pages are taken. `frees`: whether what was dropped before is still being freed. Until that is done more is taken
-    /// than is needed, and nothing else is dropped, unless much more is taken meanwhile.
+    /// Checks the number of pages taken. `frees`: dropped parts are still being freed; meanwhile memory use is higher, and nothing else is
+    /// dropped unless it grows by `FREEING_PAGES`.
     pub fn look(&mut self, taken: usize, frees: bool) -> Room {
         let full = taken > MAX_MEMORY_PAGES;
         let room = if frees && !full {
@@ -56,11 +56,11 @@ mod tests {
         let mut room = MemoryRoom::default();
         assert_eq!(room.look(ROOM_PAGES, false), Room::Left);
         assert_eq!(room.look(ROOM_PAGES + 1, false), Room::Wanted);
-        // What replaces it takes memory before the old is free.
+        // New data takes memory before the old data is freed.
         let more = ROOM_PAGES + 2 * MEMORY_STEP_PAGES;
         assert_eq!(room.look(more, true), Room::Left);
         assert_eq!(room.look(more, false), Room::Wanted);
-        // What goes on for ever keeps nothing from being dropped.
+        // Freeing that never ends does not prevent dropping.
         assert_eq!(
             room.look(more + MEMORY_STEP_PAGES + FREEING_PAGES, true),
             Room::Left
@@ -69,7 +69,7 @@ mod tests {
             room.look(more + MEMORY_STEP_PAGES + FREEING_PAGES + 1, true),
             Room::Wanted
         );
-        // It is filled again before more is taken.
+        // Freed memory is reused before more is taken.
         assert_eq!(
             room.look(more + 2 * MEMORY_STEP_PAGES + FREEING_PAGES, false),
             Room::Left
@@ -80,7 +80,7 @@ mod tests {
     fn the_clock_stops_at_the_limit_whatever_is_to_be_free() {
         let mut room = MemoryRoom::default();
         assert_eq!(room.look(MAX_MEMORY_PAGES + 1, true), Room::Full);
-        // A person who goes on has a step more.
+        // A person who continues is given another step.
         assert_eq!(
             room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES, true),
             Room::Left

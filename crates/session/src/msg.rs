@@ -1,4 +1,4 @@
-//! What happens to the page, as messages: one variant for each part of the state, and those that concern several parts.
+//! Messages to the page: one variant per sub-state, and those that concern several.
 
 use super::compare::CompareMsg;
 use super::console::ConsoleMsg;
@@ -8,47 +8,48 @@ use super::lesson::LessonMsg;
 use super::replace::ReplaceMsg;
 use super::selection::SelectionMsg;
 use super::timeline::TimelineMsg;
+use fault::Fault;
 use views::view::View;
 
-/// What happens to the page: to one part of it, or to several.
+/// Message to the page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Msg {
-    /// To the clock and the history.
+    /// Message to the clock and the history.
     Timeline(TimelineMsg),
-    /// To the manifest.
+    /// Message to the manifest.
     Editor(EditorMsg),
-    /// To the console.
+    /// Message to the console.
     Console(ConsoleMsg),
-    /// To what is looked at.
+    /// Message to the selection.
     Selection(SelectionMsg),
-    /// To what is compared.
+    /// Message to the comparison.
     Compare(CompareMsg),
-    /// To a new beginning.
+    /// Message about starting over.
     Replace(ReplaceMsg),
-    /// To the lesson.
+    /// Message to the lesson.
     Lesson(LessonMsg),
-    /// Plays what the opening example does by itself, and offers things to try.
+    /// Starts the opening example and its offers.
     Begin {
-        /// The example moves by itself.
+        /// True if the example plays by itself.
         moves: bool,
     },
-    /// The things to try are not wanted any more.
+    /// Closes the offers.
     CloseOffers,
-    /// The example does nothing by itself any more.
+    /// Stops the script of the example.
     StopDemo,
     /// Applies the manifest at the instant shown.
     Apply,
-    /// Replaces the manifest, starts over with it and perhaps shows another diagram.
+    /// Replaces the manifest, starts over with it and may show another diagram.
     Load(String, Option<&'static View>),
     /// Injects a fault, given as a line of a scenario.
-    Fault(String),
-    /// The cluster that is followed has told something.
+    Fault(Fault),
+    /// Message from the cluster that is followed.
     Follow(FollowMsg),
     /// Size of the stage in CSS pixels.
     Stage(f64, f64),
 }
 
-/// A message of one part is a message of the page.
+/// Converts a message of one sub-state into one of the page.
 macro_rules! part {
     ($($variant:ident($message:ty),)*) => {
         $(impl From<$message> for Msg {
@@ -62,7 +63,8 @@ macro_rules! part {
 part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), Replace(ReplaceMsg), Lesson(LessonMsg), Follow(FollowMsg), }
 
 impl Msg {
-    /// Whether an apply in progress may go on after a message: it leaves the cluster and its clock alone, or replaces both.
+    /// Returns true if an apply in progress may continue after a message: the message leaves the cluster and its clock alone, or replaces
+    /// both.
     pub(super) fn keeps_apply(&self) -> bool {
         use TimelineMsg::{Break, Pause, Play, Restart, Settle, Speed, Toggle, Unbreak};
         match self {

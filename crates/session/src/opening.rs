@@ -1,4 +1,4 @@
-//! How the page begins, and begins again: the example that moves by itself, a manifest that takes its place, starting over and its undo.
+//! Opening and replacing the page's cluster: the example that plays by itself, a manifest that takes its place, starting over and its undo.
 
 use super::console::ConsoleMsg;
 use super::editor::{ApplyStatus, Editor};
@@ -7,35 +7,35 @@ use super::examples;
 use super::lesson::LessonFile;
 use super::msg::Msg;
 use super::permalink::{Link, LinkHistory, MAX_COMMANDS};
-use super::record::{Beginning, SavedRecord, Unreadable};
+use super::record::{InitialCluster, SavedRecord, Unreadable};
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::state::State;
 use super::timeline::{Timeline, TimelineMsg};
-use actions::Command;
+use actions::Action;
 use controller_runtime::cluster::ClusterConfig;
 use i18n::msg;
 use k8s_model::{Kind, ObjectRef, Time};
 use lesson::Lesson;
 
-/// Breakpoints of a link; more are not read.
+/// Maximum number of breakpoints read from a link.
 const MAX_BREAKPOINTS: usize = 100;
-/// A link's history ends within a year.
+/// Maximum length of a link's history: a year.
 const LONGEST_HISTORY_US: u64 = 366 * 86_400 * 1_000_000;
 
 impl State {
-    /// The page that a link describes, or the one everybody begins with.
+    /// Builds the page that a link describes, or the default page.
     pub fn from_link(link: Option<&Link>) -> State {
         State::in_cluster(State::cluster(link), link)
     }
 
-    /// The cluster of a link, empty.
+    /// Builds the empty cluster of a link.
     pub fn cluster(link: Option<&Link>) -> Run {
         Run::new(link.and_then(|link| link.seed).unwrap_or(1))
     }
 
-    /// The page that a link describes, in its cluster.
+    /// Builds the page that a link describes, in a cluster built before.
     pub fn in_cluster(cluster: Run, link: Option<&Link>) -> State {
         let first = &examples::ALL[0];
         let text = link
@@ -52,7 +52,7 @@ impl State {
         state
     }
 
-    /// The opening example offers things to try, and moves by itself.
+    /// Starts the opening example: it offers things to try and, if `moves`, plays by itself.
     pub(super) fn begin(&mut self, moves: bool) {
         if self.editor.leftovers.from_page && examples::of(&self.editor.text) == Some(0) {
             self.demo.offers = true;
@@ -63,7 +63,7 @@ impl State {
         }
     }
 
-    /// Applies a text that has nothing in common with the example that the page opened with: to an empty cluster, unless it is refused.
+    /// Applies a text that has nothing in common with the page's example to an empty cluster, unless it is refused.
     pub(super) fn apply_fresh(&mut self) {
         let (run, playing, selection) = (
             self.timeline.run.clone(),
@@ -85,30 +85,31 @@ impl State {
             (self.editor.applied, self.editor.leftovers) = (applied, leftovers);
             self.perform(vec![Effect::HistoryChanged]);
         } else {
-            // What the example has printed is of a cluster that is gone.
+            // The example's output belongs to the cluster that was replaced.
             self.console.lines = Default::default();
         }
     }
 
-    /// Whether something was done that a link to what is shown tells.
+    /// Returns true if the history is not empty and can be put into a link.
     pub fn shares_history(&self) -> bool {
         let (timeline, run) = (&self.timeline, &self.timeline.run);
-        // A lesson that was closed leaves its cluster, which a link may not hold; that of a served cluster is held.
-        let is_held = Beginning::tells(&run.sim().config) && run.command_count() <= MAX_COMMANDS;
+        // A closed lesson leaves its cluster, whose configuration may not fit into a link; that of a served cluster does.
+        let is_held =
+            InitialCluster::tells(&run.sim().config) && run.command_count() <= MAX_COMMANDS;
         self.player.is_none()
             && is_held
             && (self.replacing.acted || run.in_past() || !timeline.playing)
     }
 
-    /// What a link to what is shown holds: also what was done, the instant, the object that is selected and the breakpoints. A lesson is a
-    /// history of its own.
+    /// Builds a link to the page as shown, with its history, instant, selected object and breakpoints. A lesson is shared as a lesson,
+    /// without the history.
     pub fn shared(&self) -> Link {
         let timeline = &self.timeline;
         let run = &timeline.run;
         let history = self.shares_history().then(|| {
             let (commands, end) = run.record_of();
             let at = (run.in_past() || !timeline.playing).then(|| run.now());
-            LinkHistory::new(commands, end, at, Beginning::of(&run.sim().config))
+            LinkHistory::new(commands, end, at, InitialCluster::of(&run.sim().config))
         });
         let history = history.and_then(LinkHistory::held);
         let example = if history.is_some() {
@@ -135,7 +136,7 @@ impl State {
         }
     }
 
-    /// Repeats what a link says was done, and shows what it is about.
+    /// Repeats the history of a link, and restores its breakpoints and selection.
     pub fn recall(&mut self, link: &Link) {
         for text in link.breakpoints.iter().take(MAX_BREAKPOINTS) {
             self.clock(TimelineMsg::Break(text.clone()));
@@ -152,28 +153,29 @@ impl State {
             ))
         });
         if let Some(history) = link.history() {
-            // A link is untrusted: times do not go back, and end within the days that a history may have.
+            // A link is untrusted: times must not decrease, and must end within [`LONGEST_HISTORY_US`].
             let (mut steps, mut now) = (0, Time(0));
-            let commands = history
-                .commands
-                .iter()
-                .take(MAX_COMMANDS)
-                .map(|(after, time, deed)| {
-                    (steps, now) = (
-                        steps.max(*after),
-                        now.max(Time((*time).min(LONGEST_HISTORY_US))),
-                    );
-                    (steps, now, Command::from(deed.clone()))
-                });
+            let commands =
+                history
+                    .commands
+                    .iter()
+                    .take(MAX_COMMANDS)
+                    .map(|(after, time, action)| {
+                        (steps, now) = (
+                            steps.max(*after),
+                            now.max(Time((*time).min(LONGEST_HISTORY_US))),
+                        );
+                        (steps, now, action.clone())
+                    });
             let commands: Vec<_> = commands.collect();
             let end = (
                 steps.max(history.end.0),
                 now.max(Time(history.end.1.min(LONGEST_HISTORY_US))),
             );
-            // What was applied last, unless the text of the link was: a remedy applies what is missing beside it.
+            // Finds the text applied last, unless the link's own text was applied: a remedy applies missing objects as a text of its own.
             let applies = || {
                 commands.iter().rev().filter_map(|(.., command)| {
-                    if let Command::Apply(text) = command {
+                    if let Action::Apply(text) = command {
                         Some(text)
                     } else {
                         None
@@ -195,7 +197,7 @@ impl State {
                 .restore(self.editor.text.clone(), applied.unwrap_or_default());
             let cluster = history
                 .cluster
-                .map_or_else(ClusterConfig::default, Beginning::config);
+                .map_or_else(ClusterConfig::default, InitialCluster::config);
             self.timeline.recall(
                 Run::recalled(cluster, self.timeline.run.seed(), commands, end),
                 end.1,
@@ -209,7 +211,7 @@ impl State {
         }
     }
 
-    /// Opens a record of `loopscope serve` that was dropped on the editor, or pasted into it.
+    /// Opens a record of `loopscope serve` dropped on the editor or pasted into it.
     pub(super) fn open_record(&mut self, text: &str) {
         let link = match SavedRecord::read(text) {
             _ if self.following.is_some() => Err(msg::follow_not_here()),
@@ -227,7 +229,7 @@ impl State {
         }
     }
 
-    /// Reads the lesson that stands in the editor; what is wrong with it is shown there.
+    /// Parses the lesson in the editor; its errors are shown there.
     pub(super) fn read_lesson(&mut self, begins: bool) -> Option<Lesson> {
         let read = lesson::parse(&self.editor.text);
         self.editor
@@ -235,13 +237,13 @@ impl State {
         read.ok()
     }
 
-    /// Begins the lesson that stands in the editor.
+    /// Begins the lesson in the editor.
     pub(super) fn begin_own_lesson(&mut self) {
         let Some(lesson) = self.read_lesson(true) else {
             return;
         };
         let mut timeline = self.new_timeline(Run::of(lesson.cluster.clone(), lesson.seed));
-        // Whoever writes it begins it again and again.
+        // The author of a lesson restarts it often: keep the speed.
         timeline.set_speed(self.timeline.speed);
         self.compare = Default::default();
         let (editor, selection) = (
@@ -255,7 +257,7 @@ impl State {
             player: self.player.take(),
             acted: self.replacing.acted,
         };
-        // Who writes a lesson begins it again and again, and loses nothing by that; nor does who has done nothing yet.
+        // Restarting a lesson of one's own loses nothing, and neither does replacing a cluster on which nothing was done.
         let keeps = before
             .player
             .as_ref()
@@ -270,19 +272,19 @@ impl State {
         self.open_lesson(LessonFile::new("", lesson), true);
     }
 
-    /// Whether the way back after a new beginning is offered: not over a lesson, whose own beginning it would undo.
+    /// Returns true if undoing the replacement is offered: not during a lesson, whose own beginning it would undo.
     pub fn offers_undo(&self) -> bool {
         self.replacing.before.is_some() && self.player.is_none()
     }
 
-    /// Whether beginning again would lose text that is not applied, or something that a person did.
+    /// Returns true if starting over would lose an unapplied text or a person's actions.
     fn has_work(&self) -> bool {
         self.replacing.acted || self.editor.text != self.editor.applied
     }
 
     pub(super) fn replace(&mut self, msg: ReplaceMsg) {
         match msg {
-            // Who is through with a lesson goes on to the next.
+            // A finished lesson is replaced without asking.
             ReplaceMsg::Ask(with @ Replacement::Lesson(_))
                 if self
                     .player
@@ -305,7 +307,7 @@ impl State {
     }
 
     pub(super) fn begin_again(&mut self, with: Replacement, keeps: bool) {
-        // To start over with a lesson is to begin it again.
+        // Starting over during a lesson restarts the lesson.
         let player = self.player.take();
         let lesson = player
             .as_ref()
@@ -322,7 +324,7 @@ impl State {
             Replacement::Lesson(file) => Run::of(file.lesson().cluster.clone(), file.lesson().seed),
             _ => Run::new(self.timeline.run.seed()),
         });
-        // What is new is seen at the speed of life.
+        // A new example starts at normal speed.
         if with == Replacement::StartOver {
             timeline.set_speed(self.timeline.speed);
         }
@@ -334,7 +336,7 @@ impl State {
             player,
             acted: self.replacing.acted,
         };
-        // What the example before has printed is of another cluster, and nobody asked for it.
+        // The example's output belongs to the cluster that was replaced, and nobody asked for it.
         if !self.replacing.acted {
             self.console.lines = Default::default();
         }
@@ -352,7 +354,7 @@ impl State {
         }
         self.update(Msg::Load(text, view));
         if let Some(example) = with.example() {
-            // What follows is of another cluster.
+            // Further output is of another cluster.
             if !self.console.lines.is_empty() {
                 self.type_in(ConsoleMsg::Print(vec![actions::OutputLine::new(
                     ["# ", example.file].concat(),
@@ -364,7 +366,7 @@ impl State {
         }
     }
 
-    /// A clock for another run, with the same breakpoints.
+    /// Creates a clock for another run, with the same breakpoints.
     fn new_timeline(&self, run: Run) -> Timeline {
         let mut timeline = Timeline::new(run);
         timeline.run.epoch = self.timeline.run.epoch;
@@ -390,15 +392,15 @@ impl State {
         ]);
     }
 
-    /// Plays the step of the example that is due.
+    /// Runs the step of the example that is due.
     pub(super) fn play_demo(&mut self) {
-        // What is done again and again would fill the console, which is the person's.
+        // Output of a repeating script would fill the console, which is the person's.
         let once = self.demo.next_line().is_some();
         if let Some(line) = self.demo.step(&self.timeline.run) {
             let answer = self
                 .timeline
                 .run
-                .command(Command::Kubectl(line.as_str().into()));
+                .command(Action::Kubectl(line.as_str().into()));
             if once {
                 let told = actions::OutputLine::new(["# ", &line].concat(), false);
                 self.type_in(ConsoleMsg::Print([vec![told], answer.lines].concat()));

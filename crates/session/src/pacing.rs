@@ -1,54 +1,53 @@
-//! Frame pacing: how long the engine runs at a time, when the next picture is made, and how much is read before it.
+//! Frame pacing: the length of engine slices, the time of the next picture, and the read budget before it.
 //!
-//! Times are milliseconds of the caller's clock; nothing here reads a clock by itself.
+//! Times are milliseconds of the caller's clock; this module reads no clock.
 
 use crate::State;
 use crate::speed::Pace;
 use k8s_model::Time;
 use sim_core::deferred_drop;
 
-/// Milliseconds the engine may take at a time.
+/// Longest slice of the engine, in milliseconds.
 pub const ENGINE_SLICE_MS: f64 = 6.0;
-/// It takes less where frames come late, but never less than this.
+/// Shortest slice, in milliseconds, however late frames come.
 pub const LEAST_SLICE_MS: f64 = 2.0;
-/// Milliseconds of a frame for reading what has been written.
+/// Budget of a frame for reading new writes, in milliseconds.
 const READ_BUDGET_MS: f64 = 4.0;
-/// The same and the picture itself, in the frame of a picture.
+/// Budget for reading and for the picture itself, in the frame of a picture, in milliseconds.
 const PICTURE_BUDGET_MS: f64 = 16.0;
-/// Milliseconds for which the next picture waits for Pods that are not read yet.
+/// Longest wait of a picture for Pods that are not read yet, in milliseconds.
 const PICTURE_WAIT_MS: f64 = 100.0;
-/// A frame that comes later than this after its request is late.
+/// Delay of a frame after its request above which it counts as late, in milliseconds.
 const LATE_FRAME_MS: f64 = 20.0;
-/// Milliseconds for giving back memory.
+/// Budget for freeing memory, in milliseconds.
 const DROP_BUDGET_MS: f64 = 2.0;
-/// The share of a slice for the same where more has been let go than that was enough for.
+/// Share of a slice for freeing memory while freeing lags behind.
 const DROP_SHARE_BEHIND: f64 = 0.6;
-/// After a picture, none is made for this multiple of its cost: more where frames are late, since the browser paints after the
-/// picture is made.
+/// Rest after a picture, as a multiple of its cost: more where frames are late, since the browser paints after the picture is made.
 const REST_FACTOR: f64 = 4.0;
 const MAX_REST_FACTOR: f64 = 16.0;
-/// A picture that takes longer leaves the engine little of its frame.
+/// Cost above which a picture leaves the engine little of its frame, in milliseconds.
 const EXPENSIVE_PICTURE_MS: f64 = 4.0;
-/// Above 100x there are at most ten frames a second.
+/// Minimum interval of frames above 100x, in milliseconds.
 const FAST_FRAME_MS: f64 = 100.0;
 const FAST_SPEED: f64 = 100.0;
-/// Tasks between two looks at the clock.
+/// Tasks between two readings of the clock.
 pub const TASKS_PER_CHECK: usize = 4;
-/// Entries or Pods read between two looks at the clock.
+/// Entries or Pods read between two readings of the clock.
 const READS_PER_CHECK: usize = 64;
-/// Parts given back between two looks at the clock.
+/// Parts freed between two readings of the clock.
 const DROPS_PER_CHECK: usize = 8;
-/// Milliseconds between two announcements of what fails or settles, and of anything else.
+/// Minimum interval of announcements, in milliseconds: of failures and settling, and of decisions.
 const NEWS_INTERVAL_MS: f64 = 2_000.0;
 const DECISION_INTERVAL_MS: f64 = 5_000.0;
-/// Without an animation frame for so long, the page is not visible, and its clock rests.
+/// Wait for an animation frame after which the page counts as hidden and its clock rests, in milliseconds.
 const HIDDEN_PAGE_MS: f64 = 400.0;
-/// The clock does not make up for more than this between two ticks.
+/// Longest time that the clock makes up for between two ticks, in milliseconds.
 const MAX_TICK_MS: f64 = 100.0;
-/// Nor for more than this after a picture for which it waited.
+/// Longest time that it makes up for after a picture for which it waited, in milliseconds.
 const MAX_OWED_MS: f64 = 500.0;
 
-/// The clock's rate: the last tick, the fraction of a microsecond left over, and the speed that is reached.
+/// Rate of the clock: the last tick, the fraction of a microsecond carried over, and the actual speed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rate {
     last_ms: f64,
@@ -58,38 +57,38 @@ struct Rate {
     pace: Pace,
 }
 
-/// What the last slice left.
+/// Result of the last slice.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastSlice {
-    /// It was not needed to its end.
+    /// True if the slice was not used up.
     idle: bool,
-    /// More is to be given back than it had time for.
+    /// True if there is more to free than there was time for.
     drops_behind: bool,
 }
 
-/// Slices of the engine and pictures, so that the page stays responsive.
+/// Schedule of engine slices and pictures that keeps the page responsive.
 #[derive(Clone, Copy, Debug)]
 pub struct FramePacing {
     rate: Rate,
     slice_ms: f64,
     last: LastSlice,
-    /// When the frame that is awaited was requested.
+    /// Time at which the awaited frame was requested; `None` if none is.
     requested_ms: Option<f64>,
-    /// When the last frame came.
+    /// Time of the last frame.
     frame_ms: f64,
-    /// When the last picture was made, what it cost, and until when no new one is made only because time passes.
+    /// Time and cost of the last picture, and the end of the rest in which no new one is made merely because time passes.
     picture_ms: f64,
     picture_cost_ms: f64,
     rest_until_ms: f64,
     rest_factor: f64,
-    /// Since when the picture of this frame is being made, and what the frames before cost in which its other parts were made.
+    /// Start of the current frame's work on the picture, and cost of the earlier frames in which its other parts were made.
     making_ms: Option<f64>,
     parts_cost_ms: f64,
     announced_ms: f64,
 }
 
 impl FramePacing {
-    /// Begins at a time.
+    /// Starts at a time.
     pub fn new(now_ms: f64) -> FramePacing {
         FramePacing {
             rate: Rate {
@@ -115,13 +114,13 @@ impl FramePacing {
         self.rate.pace.reached()
     }
 
-    /// Whether the page is not visible: the frame that it has asked for does not come.
+    /// Returns true if the page is not visible: its requested frame does not come.
     pub fn is_hidden(&self, now_ms: f64) -> bool {
         self.requested_ms
             .is_some_and(|at| now_ms - at > HIDDEN_PAGE_MS)
     }
 
-    /// The engine's slice: shorter before the frame with the next picture, which has enough to do.
+    /// Length of the next slice: shorter before the frame of the next picture.
     fn slice_at(&self, now_ms: f64) -> f64 {
         let busy = self.requested_ms.is_some()
             && self.picture_cost_ms > EXPENSIVE_PICTURE_MS
@@ -133,8 +132,8 @@ impl FramePacing {
         }
     }
 
-    /// Runs one slice: lets the clock run for the time that has passed, or goes on with what goes on by itself. True when there may
-    /// be something new to draw. `announces`: whether news may be announced; `check` looks at the room that is left.
+    /// Runs one slice: advances the clock by the time passed, or continues work in progress. Returns true if there may be something new to
+    /// draw. `announces`: news may be announced; `check` checks for free memory.
     pub fn run_slice(
         &mut self,
         state: &mut State,
@@ -143,7 +142,7 @@ impl FramePacing {
         check: &mut dyn FnMut(&mut State),
     ) -> bool {
         let now = clock();
-        // A picture that is made in parts is of one instant.
+        // A picture made in parts is of one instant.
         let draws = state.drawing.is_drawing() && !self.is_hidden(now);
         let passed = (now - self.rate.last_ms).clamp(0.0, MAX_TICK_MS);
         self.rate.last_ms = now;
@@ -175,12 +174,12 @@ impl FramePacing {
             }
             return !state.in_dry_run();
         }
-        // The clock waits for what goes on by itself.
+        // The clock waits for work in progress.
         if state.timeline.run.goes_on() {
             while state.timeline.run.goes_on() && left() {
                 state.poll();
             }
-            // What a long manifest comes to is drawn when all of it is there.
+            // A long manifest's result is drawn once all of it is applied.
             return !state.timeline.run.applies();
         }
         if state.timeline.run_until.is_some() {
@@ -193,7 +192,7 @@ impl FramePacing {
             return true;
         }
         if !state.timeline.playing || self.is_hidden(now) {
-            // The branch beside may still be on its way to the instant shown.
+            // The branch beside may not have reached the instant shown yet.
             let mut went = false;
             while state.compare.branch.is_some() && left() {
                 let there = state.sync_branch(TASKS_PER_CHECK);
@@ -215,7 +214,7 @@ impl FramePacing {
             }
         }
         self.last.idle = state.timeline.run.sim().now() >= to;
-        // How fast a cluster goes that is followed is its server's.
+        // A followed cluster's speed is its server's.
         let wanted = if state.timeline.run.follows() {
             0.0
         } else {
@@ -236,10 +235,10 @@ impl FramePacing {
         true
     }
 
-    /// Whether to request a frame now: not while one is awaited.
+    /// Returns true if a frame is to be requested now: not while one is awaited.
     pub fn request(&mut self, state: &State, now_ms: f64) -> bool {
         let fast = state.timeline.speed > FAST_SPEED && state.timeline.playing;
-        // The clock waits for the parts of a picture.
+        // The clock waits for the remaining parts of a picture.
         let fast = fast && !state.drawing.is_drawing();
         let asks = self.requested_ms.is_none() && (!fast || now_ms - self.frame_ms > FAST_FRAME_MS);
         if asks {
@@ -248,7 +247,7 @@ impl FramePacing {
         asks
     }
 
-    /// The frame has come. Where frames come late, slices get shorter and rests longer.
+    /// Notes that the frame has come. Late frames make slices shorter and rests longer.
     pub fn frame(&mut self, now_ms: f64) {
         let late = self
             .requested_ms
@@ -267,13 +266,14 @@ impl FramePacing {
         self.frame_ms = now_ms;
     }
 
-    /// Reads what was written, within its budget. True when a new picture is to be made; `paced`: only because time passes.
+    /// Reads new writes within its budget. Returns true if a new picture is to be made; `paced`: the only reason for one is that time
+    /// passes.
     pub fn read(&mut self, state: &mut State, paced: bool, clock: &dyn Fn() -> f64) -> bool {
         let begun = clock();
-        // A picture of very many objects is made less often while they move: drawing leaves most of the time to everything else.
+        // Pictures of very many moving objects are made less often, so that drawing leaves most of the time to everything else.
         let drawing = state.drawing.is_drawing();
         let rests = paced && !drawing && begun < self.rest_until_ms;
-        // The frame with such a picture has enough to do: most of what is written is read in those before it.
+        // The frame of such a picture has enough to do: most writes are read in the frames before it.
         let most = if rests || !paced {
             READ_BUDGET_MS
         } else {
@@ -283,8 +283,8 @@ impl FramePacing {
         while !all && clock() - begun < most {
             all = state.read(READS_PER_CHECK);
         }
-        // The numbers of a picture are those of one instant: where its Pods are not all read yet it waits for them, but not for long.
-        // One that is being made is of what has been read.
+        // A picture shows one instant: it waits for Pods that are not read yet, but not for long. A picture in progress keeps what has been
+        // read.
         if rests || !all && (drawing || paced && begun - self.picture_ms < PICTURE_WAIT_MS) {
             return false;
         }
@@ -293,7 +293,7 @@ impl FramePacing {
         true
     }
 
-    /// The page has been rendered: what its picture cost decides when the next is made. `whole`: whether no part of it is to come.
+    /// Notes that the page has been rendered: the picture's cost decides when the next is made. `whole`: no part of it is left.
     pub fn rendered(&mut self, now_ms: f64, whole: bool) {
         if let Some(begun) = self.making_ms.take() {
             let cost = std::mem::take(&mut self.parts_cost_ms) + now_ms - begun;
@@ -301,7 +301,7 @@ impl FramePacing {
                 self.parts_cost_ms = cost;
                 return;
             }
-            // One that took unusually long, as when the browser was busy elsewhere, tells nothing of the next.
+            // An outlier, as when the browser was busy elsewhere, does not predict the next cost.
             self.picture_cost_ms = cost.min((2.0 * self.picture_cost_ms).max(PICTURE_BUDGET_MS));
             self.rest_until_ms = now_ms + self.rest_factor * self.picture_cost_ms;
         }
@@ -321,7 +321,7 @@ mod tests {
         pacing.run_slice(state, true, clock, &mut |_| {})
     }
 
-    /// Ticks until the state has no manifest left to apply.
+    /// Ticks until no part of the manifest is left to apply.
     fn playing() -> State {
         let mut state = State::new(WEB, 1);
         while state.timeline.run.goes_on() {
@@ -340,12 +340,12 @@ mod tests {
             assert!(slice(&mut pacing, &mut state, &|| now.get()));
         }
         assert_eq!(state.timeline.run.now() - from, 160);
-        // A pause of the browser is not caught up.
+        // A pause of the browser is not made up for.
         now.set(now.get() + 60_000.0);
         slice(&mut pacing, &mut state, &|| now.get());
         assert_eq!(state.timeline.run.now() - from, 260);
         assert_eq!(pacing.reached(), None);
-        // A clock that is set back makes no time pass, and goes on from there.
+        // A clock that is set back makes no time pass, and continues from there.
         now.set(now.get() - 30_000.0);
         slice(&mut pacing, &mut state, &|| now.get());
         assert_eq!(state.timeline.run.now() - from, 260);
@@ -359,7 +359,7 @@ mod tests {
         let now = Cell::new(0.0);
         let (mut pacing, mut state) = (FramePacing::new(0.0), playing());
         state.update(TimelineMsg::Speed(1000.0));
-        // Each look at the clock takes 3 ms: after two the slice is over.
+        // Each reading of the clock takes 3 ms: after two the slice is over.
         let slow = || {
             now.set(now.get() + 3.0);
             now.get()
@@ -436,7 +436,7 @@ mod tests {
         assert!(pacing.read(&mut state, true, &clock));
         now.set(1_010.0);
         pacing.rendered(1_010.0, true);
-        // It took 10 ms: for 40 ms there is none because of the time.
+        // The picture took 10 ms: for 40 ms passing time alone causes no other.
         now.set(1_049.0);
         assert!(!pacing.read(&mut state, true, &clock));
         assert!(pacing.read(&mut state, false, &clock));

@@ -1,66 +1,63 @@
-//! A link that holds everything: `#pako:` and the base64url of a zlib stream of versioned JSON, so that
-//! nothing is sent to a server. All fields but the version are optional; an unknown prefix is refused with words.
+//! Links that hold everything: `#pako:` and the base64url of a zlib stream of versioned JSON, so that nothing is sent to a server. All
+//! fields but the version are optional; an unknown prefix is rejected with a message.
 
 use super::checkpoint::Recorded;
-use super::record::{Beginning, SavedRecord};
-use actions::Command;
-use apiserver::ClientRequest;
+use super::record::{InitialCluster, SavedRecord};
+use actions::Action;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use i18n::{Message, msg};
 use k8s_model::Time;
-use kubectl::{BesideAct, RemoteAct};
 use scenario::{Scenario, ScenarioStep};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::rc::Rc;
 
-/// More than this is not unpacked: a link is untrusted input.
+/// Limit of an unpacked link, in bytes: a link is untrusted input.
 pub const MAX_UNPACKED_BYTES: usize = 4 << 20;
-/// Commands of a link; more are not read.
+/// Maximum number of commands read from a link.
 pub const MAX_COMMANDS: usize = 10_000;
 
-/// What a link holds.
+/// Contents of a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// Version of this format: 1.
     #[serde(default)]
     pub v: u32,
-    /// The text of the editor.
+    /// Text of the editor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<String>,
-    /// The seed of the run.
+    /// Seed of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The diagram that is shown.
+    /// Diagram shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<String>,
-    /// What was done, a [`LinkHistory`]: read once the page is open, so that the opening needs nothing for it.
+    /// Commands that were run, as a [`LinkHistory`]: decoded after the page has opened, so that the opening does not load the code for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<Value>,
-    /// The object that is selected: kind, namespace and name with slashes between them.
+    /// Selected object: kind, namespace and name, separated by slashes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected: Option<String>,
-    /// Where the clock stops.
+    /// Breakpoints, as entered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<String>,
-    /// Virtual seconds a second, if not one.
+    /// Virtual seconds per second, if not 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<f64>,
-    /// When the example that was played acted by itself, in milliseconds: what was done then is no command of a person.
+    /// Instants in milliseconds at which the example's script ran a line: those commands are not a person's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub example: Vec<u64>,
 }
 
 impl Link {
-    /// What was done, if the link says so and it can be read.
+    /// Returns the history, if the link has one that can be decoded.
     pub fn history(&self) -> Option<LinkHistory> {
         self.history
             .as_ref()
             .and_then(|history| LinkHistory::deserialize(history).ok())
     }
 
-    /// The same for who wants it to play: where the clock stood at the newest instant, it goes on.
+    /// Drops the instant shown if it is the newest one, so that the clock plays on from there.
     pub fn playing(mut self) -> Link {
         if let Some(history) = self.history.as_mut().and_then(Value::as_object_mut) {
             let end = history
@@ -78,8 +75,8 @@ impl Link {
         self
     }
 
-    /// A link that repeats what was done in a run of a scenario with a seed, up to an end, and shows an instant of it, in milliseconds, or
-    /// its end.
+    /// Builds a link that repeats the commands of a scenario's run with a seed, up to an end, and shows an instant in milliseconds, or the
+    /// end.
     pub fn of_scenario(
         scenario: &Scenario,
         seed: u64,
@@ -87,7 +84,12 @@ impl Link {
         end: (u64, Time),
         at: Option<u64>,
     ) -> Link {
-        let history = LinkHistory::new(commands, end, at, Some(Beginning::of_scenario(scenario)));
+        let history = LinkHistory::new(
+            commands,
+            end,
+            at,
+            Some(InitialCluster::of_scenario(scenario)),
+        );
         let applied = |step: &ScenarioStep| {
             if let ScenarioStep::Apply(text) = step {
                 Some(text.clone())
@@ -105,16 +107,16 @@ impl Link {
         }
     }
 
-    /// A link that repeats a record, if it fits into one.
+    /// Builds a link that repeats a record; `None` if the record does not fit into a link.
     pub fn of_record(record: &SavedRecord) -> Option<Link> {
-        if record.commands.len() > MAX_COMMANDS || !Beginning::tells(&record.config) {
+        if record.commands.len() > MAX_COMMANDS || !InitialCluster::tells(&record.config) {
             return None;
         }
         let history = LinkHistory::new(
             &record.commands,
             record.end,
             None,
-            Beginning::of(&record.config),
+            InitialCluster::of(&record.config),
         );
         let history = Some(history.held()?);
         let link = Link {
@@ -128,32 +130,33 @@ impl Link {
     }
 }
 
-/// What was done and when; the same build of the engine repeats it to the byte, another one as far as it decides alike.
+/// Recorded commands with their times. The same build of the engine repeats the run byte for byte, another build as far as its decisions
+/// agree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkHistory {
-    /// After how many tasks of the engine, when in microseconds, and what.
-    pub commands: Vec<(u64, u64, Deed)>,
-    /// Tasks and microseconds until the newest instant.
+    /// Commands: engine tasks run before each, its time in microseconds, and the action.
+    pub commands: Vec<(u64, u64, Action)>,
+    /// Newest instant: engine tasks and microseconds.
     pub end: (u64, u64),
-    /// The instant that is looked at, in milliseconds, while the clock stands.
+    /// Instant shown in milliseconds, while the clock is paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// What the cluster began as, if it is not the usual one.
+    /// Initial cluster, if it is not the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cluster: Option<Beginning>,
+    pub cluster: Option<InitialCluster>,
 }
 
 impl LinkHistory {
-    /// That of commands with their places, up to an end.
+    /// Creates the history of recorded commands up to an end.
     pub fn new(
         commands: &[Recorded],
         end: (u64, Time),
         at: Option<u64>,
-        cluster: Option<Beginning>,
+        cluster: Option<InitialCluster>,
     ) -> LinkHistory {
         let commands = commands
             .iter()
-            .map(|(tasks, time, command)| (*tasks, time.0, Deed::from(command)))
+            .map(|(tasks, time, command)| (*tasks, time.0, command.clone()))
             .collect();
         LinkHistory {
             commands,
@@ -163,74 +166,18 @@ impl LinkHistory {
         }
     }
 
-    /// As a link has it.
+    /// Serializes the history for [`Link::history`].
     pub fn held(self) -> Option<Value> {
         serde_json::to_value(self).ok()
     }
 }
 
-/// A command as a link has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Deed {
-    /// A manifest was applied.
-    Apply(String),
-    /// A kubectl line was entered.
-    Kubectl(String),
-    /// The text of `kubectl edit` was saved.
-    Edited(String),
-    /// Something was broken.
-    Fault(String),
-    /// A kubectl command that waited went on.
-    Poll,
-    /// A client of the API server wrote.
-    Request(Box<ClientRequest>),
-    /// A client of the API server ran a command in a container.
-    Remote(u32, RemoteAct),
-    /// A kubectl command ran beside that of the terminal.
-    Beside(u32, BesideAct),
-    /// The kubectl command of the terminal was ended.
-    Interrupt,
-}
-
-impl From<&Command> for Deed {
-    fn from(command: &Command) -> Deed {
-        match command {
-            Command::Apply(text) => Deed::Apply(text.to_string()),
-            Command::Kubectl(line) => Deed::Kubectl(line.to_string()),
-            Command::Edited(text) => Deed::Edited(text.to_string()),
-            Command::Fault(line) => Deed::Fault(line.to_string()),
-            Command::Poll => Deed::Poll,
-            Command::Request(request) => Deed::Request(Box::new((**request).clone())),
-            Command::Remote(id, act) => Deed::Remote(*id, (**act).clone()),
-            Command::Beside(id, act) => Deed::Beside(*id, (**act).clone()),
-            Command::Interrupt => Deed::Interrupt,
-        }
-    }
-}
-
-impl From<Deed> for Command {
-    fn from(deed: Deed) -> Command {
-        match deed {
-            Deed::Apply(text) => Command::Apply(text.into()),
-            Deed::Kubectl(line) => Command::Kubectl(line.into()),
-            Deed::Edited(text) => Command::Edited(text.into()),
-            Deed::Fault(line) => Command::Fault(line.into()),
-            Deed::Poll => Command::Poll,
-            Deed::Request(request) => Command::Request(Rc::new(*request)),
-            Deed::Remote(id, act) => Command::Remote(id, Rc::new(act)),
-            Deed::Beside(id, act) => Command::Beside(id, Rc::new(act)),
-            Deed::Interrupt => Command::Interrupt,
-        }
-    }
-}
-
-/// The fragment of an address, with its `#`.
+/// Encodes a link as the fragment of an address, with its `#`.
 pub fn encode(link: &Link) -> String {
     fragment(&miniz_oxide::deflate::compress_to_vec_zlib(&json(link), 9))
 }
 
-/// What is packed in it; without a history that makes it larger than the page reads.
+/// Serializes a link to the JSON that is packed; drops the history if it makes the JSON larger than [`MAX_UNPACKED_BYTES`].
 pub fn json(link: &Link) -> Vec<u8> {
     let all = serialized(link);
     if all.len() <= MAX_UNPACKED_BYTES || link.history.is_none() {
@@ -243,7 +190,7 @@ pub fn json(link: &Link) -> Vec<u8> {
     }
 }
 
-/// Whether a link is small enough to hold what was done.
+/// Returns true if the link has a history and is small enough to keep it.
 pub fn holds_history(link: &Link) -> bool {
     link.history.is_some() && serialized(link).len() <= MAX_UNPACKED_BYTES
 }
@@ -252,12 +199,12 @@ fn serialized(link: &Link) -> Vec<u8> {
     serde_json::to_vec(link).unwrap_or_default()
 }
 
-/// The fragment of what was packed with zlib.
+/// Builds the fragment of zlib data.
 pub fn fragment(packed: &[u8]) -> String {
     format!("#pako:{}", URL_SAFE_NO_PAD.encode(packed))
 }
 
-/// Reads a fragment. `Ok(None)` when there is none; the error is words for the reader.
+/// Decodes a fragment: `Ok(None)` if it is empty; the error is shown to the user.
 pub fn decode(fragment: &str) -> Result<Option<Link>, Message> {
     let text = fragment.strip_prefix('#').unwrap_or(fragment);
     if text.is_empty() {
@@ -368,7 +315,7 @@ mod tests {
         assert_eq!(decode(&text), Ok(Some(link)));
     }
 
-    /// Links as they were made by earlier pages, and by this one; a later one may have more fields.
+    /// Links created by earlier pages, and by this one; a later one may have more fields.
     #[test]
     fn links_of_each_form_open() {
         let plain = "eNqrVipTslIw1FFQyk3My0xLLS4BcpWyM_NSrBQC8lNi8pSAUsWpqSlAYXMgsywztRykorgkvygxPVWpFgBszBNQ";
@@ -394,7 +341,11 @@ mod tests {
         );
         assert_eq!(
             history.commands[2],
-            (13, 6_000_000, Deed::Fault("node-down node-1".into()))
+            (
+                13,
+                6_000_000,
+                Action::Fault("node-down node-1".parse().unwrap())
+            )
         );
     }
 
@@ -431,7 +382,7 @@ mod tests {
         assert!(decode(&format!("#pako:{}", URL_SAFE_NO_PAD.encode(packed))).is_err());
     }
 
-    /// What is shared and opened again: repeated in slices of a size.
+    /// Opens the shared link and replays it in slices of `budget` tasks.
     fn opened_again(state: &State, budget: usize) -> State {
         let link = decode(&encode(&state.shared())).unwrap().unwrap();
         let mut again = State::from_link(Some(&link));
@@ -459,7 +410,7 @@ mod tests {
         state.update(TimelineMsg::Step);
         enter(&mut state, "kubectl delete pod web-1");
         state.update(TimelineMsg::Seconds(3));
-        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(Msg::Fault("node-down node-1".parse().unwrap()));
         state.update(TimelineMsg::Seconds(40));
         enter(&mut state, "kubectl drain node-2 --ignore-daemonsets");
         state.update(TimelineMsg::Seconds(40));
@@ -497,7 +448,7 @@ mod tests {
                 history::commands(&state.timeline.run)
             );
         }
-        // What is done then goes on from there in the same way.
+        // Commands run after that have the same result.
         let mut both = [state, opened_again(&acted(), 64)];
         for state in &mut both {
             state.update(ConsoleMsg::Enter("kubectl uncordon node-2".into()));
@@ -596,7 +547,7 @@ mod tests {
 
     #[test]
     fn a_forged_history_does_no_harm() {
-        let forged = |commands: Vec<(u64, u64, Deed)>, end: (u64, u64)| {
+        let forged = |commands: Vec<(u64, u64, Action)>, end: (u64, u64)| {
             let link = Link {
                 v: 1,
                 history: serde_json::to_value(LinkHistory {
@@ -620,19 +571,19 @@ mod tests {
             state.update(TimelineMsg::Seconds(5));
             assert!(state.timeline.run.sim().list(Kind::Pod).count() > 0);
         };
-        let line = |line: &str| Deed::Kubectl(line.into());
+        let line = |line: &str| Action::Kubectl(line.into());
         forged(
             vec![
                 (u64::MAX, u64::MAX, line("kubectl get pods")),
-                (0, 0, Deed::Poll),
-                (5, 3, Deed::Fault("node-down x".into())),
+                (0, 0, Action::Poll),
+                (5, 3, Action::Fault("node-down x".parse().unwrap())),
             ],
             (0, 0),
         );
         forged(
             vec![
-                (0, 9, Deed::Apply("}{".into())),
-                (0, 1, Deed::Apply("kind: Pod".into())),
+                (0, 9, Action::Apply("}{".into())),
+                (0, 1, Action::Apply("kind: Pod".into())),
                 (1, 1, line("")),
             ],
             (u64::MAX, u64::MAX),

@@ -1,4 +1,4 @@
-//! The pill in the head of the diagram: how the workloads shown stand.
+//! The pill in the head of the diagram: the state of the workloads shown.
 
 use super::drawing::{Drawing, Pill};
 use super::run::Run;
@@ -27,14 +27,14 @@ impl Pill {
     }
 }
 
-/// Clusters of no more Pods and NetworkPolicies are asked whether policies deny all connections to a Service, and of no more Services: the
-/// answer takes a look at each Pod for each policy.
+/// Limits of Pods, NetworkPolicies and Services above which denied connections to a Service are not checked: a check visits each Pod for
+/// each policy.
 const MAX_PODS: usize = 100;
 const MAX_POLICIES: usize = 8;
 const MAX_SERVICES: usize = 4;
 
 impl Drawing {
-    /// How what is shown stands; where all Pods are Ready, the trouble there is besides.
+    /// Returns the state of what is shown; if all Pods are Ready, other problems.
     pub(super) fn pill(
         &self,
         run: &Run,
@@ -54,7 +54,7 @@ impl Drawing {
         trouble.or(pill)
     }
 
-    /// What is wrong also where all Pods are Ready: a drain that a budget refuses, a Service that cannot be reached.
+    /// Returns a problem that exists even though all Pods are Ready: a drain refused by a budget, a Service that cannot be reached.
     fn trouble(&self, run: &Run, selection: &Selection, services: &[Rc<Service>]) -> Option<Pill> {
         let (sim, scope) = (run.sim(), self.scope(run, selection));
         let count = |kind| sim.server().count(kind);
@@ -94,7 +94,7 @@ impl Drawing {
         {
             return None;
         }
-        // Addresses outside the cluster may connect to what none of its Pods can.
+        // Addresses outside the cluster may be allowed to connect even if no Pod is.
         let admits_outside = |name: &Str, namespace: &str| {
             let policy = sim.get(&ObjectRef::new(Kind::NetworkPolicy, namespace, name));
             policy.is_none_or(|policy| {
@@ -136,10 +136,10 @@ impl Drawing {
             }
             Status::Of(which) => *which,
         };
-        // Storage draws only what has claims, and Network no workloads; their words are of all.
+        // Storage draws only objects with claims, and Network no workloads; their pill covers all.
         let scope = Some(self.scope(run, selection))
             .filter(|scope| which == Workloads::InScope && scope.filter.trim().is_empty());
-        // The chart is of one.
+        // The rollout chart shows one workload.
         let followed = self
             .memory
             .rollout
@@ -159,7 +159,7 @@ impl Drawing {
             Some(scope) => scope.holds(object),
             None => drawn.binary_search(&object.meta.uid).is_ok(),
         };
-        // ReplicaSets, by what owns them.
+        // ReplicaSets by owner.
         let owner = |set: &Rc<Object>| Some((set.meta.controller()?.uid, set.meta.uid));
         let mut sets: Vec<(Uid, Uid)> =
             run.sim().list(Kind::ReplicaSet).filter_map(owner).collect();
@@ -170,7 +170,7 @@ impl Drawing {
                 .sum::<PodTotals>()
         };
         let fails = |block: &PodBlock| block.has(PodState::Failed);
-        // Of those that are under way first the one that does not get on.
+        // Among workloads in progress the one that makes no progress comes first.
         let rank = |state, object: &Object| match worst_first(state) {
             1 if owners(&sets, object).any(|owner| fails(&self.pods.pods.of(owner))) => (1, 0),
             rank => (rank, 1),
@@ -194,7 +194,7 @@ impl Drawing {
         .filter_map(|object| Some((progress::of(object, pods(object))?, object)))
         .map(|((words, state), object)| (rank(state, object), (words, state), object))
         .collect();
-        // Pods without a workload count as much, where they are worse.
+        // Pods without a workload count as well, if their state is worse.
         let (bare, here) = (self.pods.pods.bare(), self.scope(run, selection));
         let is_shown = |pod: &&Rc<Pod>| match selection.filter.trim() {
             "" => here.has(&pod.id.namespace),
@@ -207,11 +207,11 @@ impl Drawing {
         if let Some((_, pill)) = bare.filter(|(bare, _)| worst_first(*bare) < worst_first(*state)) {
             return Some(pill);
         }
-        // Of several it is said which one is meant.
+        // Among several workloads, the words name the one.
         let words = match state {
             _ if all.len() == 1 && *state != PodState::Ready => words.clone(),
             PodState::Succeeded => msg::pill_jobs_complete(all.len()),
-            // Of those that the filter hides nothing is said.
+            // Nothing is said about the workloads that the filter hides.
             PodState::Ready if !selection.filter.trim().is_empty() => msg::pill_shown_ready(),
             PodState::Ready => words.clone(),
             _ => progress::of_named(of, pods(of)),
@@ -254,7 +254,7 @@ impl Drawing {
     }
 }
 
-/// The uids of what owns a workload's Pods: its ReplicaSets, or itself.
+/// Returns the uids of the owners of a workload's Pods: its ReplicaSets, or itself.
 fn owners(sets: &[(Uid, Uid)], object: &Object) -> impl Iterator<Item = Uid> {
     let uid = object.meta.uid;
     let own = &sets[sets.partition_point(|(owner, _)| *owner < uid)..];
@@ -273,7 +273,7 @@ fn worst_first(state: PodState) -> u8 {
     }
 }
 
-/// The pill of Pods without a workload, and the state of the worst of them.
+/// Returns the pill of Pods without a workload, and the worst state among them.
 fn lone<'a>(pods: impl Iterator<Item = &'a Rc<Pod>>) -> Option<(PodState, Pill)> {
     let pods: Vec<&Rc<Pod>> = pods.collect();
     let worst = pods.iter().min_by_key(|pod| worst_first(pod.state))?;
@@ -551,7 +551,7 @@ mod tests {
             (pill.words.to_string().as_str(), pill.class),
             ("1 Pod cannot be scheduled", PodState::NotReady.class())
         );
-        // Of all workloads that are shown.
+        // The pill covers all workloads shown.
         state.update(ConsoleMsg::Enter(
             "kubectl create deployment big --image=nginx --replicas=2".into(),
         ));

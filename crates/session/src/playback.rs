@@ -1,4 +1,4 @@
-//! How a frame of a course page plays: markers, stretches without a change that are skipped, and beginning again.
+//! Playback of an embedded page: markers, idle stretches that are skipped, and looping.
 
 use super::effect::Effect;
 use super::quiet::QUIET_US;
@@ -10,64 +10,64 @@ use k8s_model::Time;
 use k8s_model::sort::sort_by_key;
 use k8s_model::time::SECOND;
 
-/// How far the next change is looked for; longer than this without one counts as the end.
+/// Longest time searched for the next change; a longer stretch without one counts as the end.
 const LOOK_AHEAD_US: u64 = 600 * SECOND;
-/// Most tasks for which it is looked for.
+/// Maximum number of tasks in that search.
 const LOOK_AHEAD_TASKS: usize = 10_000;
-/// Most markers that are read.
+/// Maximum number of markers read.
 const MAX_MARKERS: usize = 100;
-/// Longest time that is read, in seconds: a day.
+/// Longest time read, in seconds: a day.
 const MAX_SECONDS: f64 = 86_400.0;
-/// The latest instant at which a page opens, in milliseconds: an hour.
+/// Latest instant at which a page opens, in milliseconds: an hour.
 const MAX_START_MS: u64 = 3_600_000;
 
-/// An instant with a name.
+/// Named instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marker {
     /// Milliseconds.
     pub at: u64,
-    /// Its name; empty if it has none.
+    /// Name; may be empty.
     pub label: String,
 }
 
-/// What playing has come to.
+/// Point that playback has reached.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reached {
-    /// The marker at this index.
+    /// Marker at this index.
     Marker(usize),
-    /// Nothing changes any more, and it begins again; when, in milliseconds.
+    /// The end, before looping: its time in milliseconds.
     End(u64),
 }
 
-/// Runs a clock towards a time with a budget of tasks; true when there is nothing left to run.
+/// Function that runs a clock towards a time with a budget of tasks; returns true when there is nothing left to run.
 pub type AdvanceClock = fn(&mut Timeline, Time, usize) -> (bool, Vec<Effect>);
 
-/// How a frame plays, and what it has come to since that was told.
+/// Playback options, and the points reached that are not reported yet.
 #[derive(Clone, Debug, Default)]
 pub struct Playback {
-    /// Lets the clock run. The page opens without it: it is called by this pointer alone, so that it is loaded after the first Pods.
+    /// Runs the clock. The page opens without it: it is only called through this pointer, so that it is loaded after the first Pods.
     pub advance: Option<AdvanceClock>,
-    /// In order of time.
+    /// Markers in order of time.
     pub markers: Vec<Marker>,
-    /// Whether the clock stops at them.
+    /// True if the clock pauses at markers.
     pub pauses: bool,
     /// Longest time without a change, in microseconds.
     idle_limit: Option<u64>,
-    /// From where it begins again, in milliseconds.
+    /// Instant at which a loop starts, in milliseconds.
     repeats: Option<u64>,
-    /// What was reached and is to be told to the page around.
+    /// Points reached that are to be reported to the embedding page.
     pub reached: Vec<Reached>,
-    /// When the next change comes, for a branch, its last change of anything but Events, and what was done in it.
+    /// Cached time of the next change, for a branch, its last change of anything but Events, and its number of commands.
     next: Option<((u32, Time, usize), Option<Time>)>,
 }
 
-/// The instant at which a page opens, in milliseconds: the parameter `t`, if it is a time.
+/// Parses the instant at which a page opens from the parameter `t`, in milliseconds.
 pub fn start(parameter: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     Some(milliseconds(&parameter("t")?)?.min(MAX_START_MS))
 }
 
 impl Playback {
-    /// What the parameters of an address ask for: `markers`, `pause-on-markers`, `idle-time-limit`, `loop` and `t`. Nothing without any.
+    /// Parses the parameters `markers`, `pause-on-markers`, `idle-time-limit`, `loop` and `t`. `None` without any.
     pub fn read(parameter: &dyn Fn(&str) -> Option<String>) -> Option<Box<Playback>> {
         let is_on = |name| parameter(name).is_some_and(|value| value != "0" && value != "false");
         let markers = parameter("markers")
@@ -89,7 +89,7 @@ impl Playback {
         asks.then(|| Box::new(playback))
     }
 
-    /// The marker that is reached first between the instant shown and a time.
+    /// Returns the first marker between the instant shown and a time.
     pub fn marker(&self, run: &Run, to: Time) -> Option<usize> {
         let (from, to) = (run.now(), to.0 / 1000);
         self.markers
@@ -97,7 +97,7 @@ impl Playback {
             .position(|marker| marker.at > from && marker.at <= to)
     }
 
-    /// How far the clock goes instead of to a time: over a stretch without a change, up to the change after it.
+    /// Returns the time to run to in place of `to`: a longer stretch without a change is skipped up to the next change.
     pub fn over_idle(&mut self, run: &Run, to: Time) -> Time {
         let Some(limit) = self.idle_limit else {
             return to;
@@ -108,7 +108,7 @@ impl Playback {
         self.next_change(run).map_or(to, |next| next.max(to))
     }
 
-    /// Where it begins again, in milliseconds, once nothing changes any more and no marker is left.
+    /// Returns the instant in milliseconds at which a loop restarts, once nothing changes any more and no marker is left.
     pub fn begins_again(&mut self, run: &Run) -> Option<u64> {
         let start = self.repeats?;
         let now = run.sim().now();
@@ -124,7 +124,7 @@ impl Playback {
         over.then_some(start)
     }
 
-    /// The name of the last marker at an instant, in milliseconds.
+    /// Returns the name of the last marker at an instant, in milliseconds.
     pub fn chapter(&self, now: u64) -> &str {
         self.markers
             .iter()
@@ -133,7 +133,7 @@ impl Playback {
             .map_or("", |marker| &marker.label)
     }
 
-    /// Where a presenter goes from an instant, in milliseconds: to the next marker, or to the one before; before the first is the beginning.
+    /// Returns the instant of the next or previous marker, in milliseconds; before the first marker is the beginning.
     fn beside(&self, now: u64, onward: bool) -> Option<u64> {
         let mut all = self.markers.iter().map(|marker| marker.at);
         if onward {
@@ -161,7 +161,7 @@ impl Playback {
 }
 
 impl Timeline {
-    /// Goes to the next marker or to the one before, tells of it, and rests there.
+    /// Goes to the next or previous marker, reports it, and pauses there.
     pub(super) fn go_to_marker(&mut self, onward: bool) -> Vec<Effect> {
         let Some(mut playback) = self.playback.take() else {
             return Vec::new();
@@ -182,7 +182,7 @@ impl Timeline {
         effects
     }
 
-    /// Lets the clock run as its page asks: on to the next change, to a marker, or back to the beginning.
+    /// Runs the clock with the page's options: on to the next change, to a marker, or back to the start of the loop.
     pub fn play_on(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
         let Some(mut playback) = self.playback.take() else {
             return self.advance(to, budget);
@@ -212,7 +212,7 @@ impl Timeline {
     }
 }
 
-/// When the next change comes after the instant shown; nothing if none does for a while.
+/// Time of the next change after the instant shown; `None` if there is none for a while.
 fn next_change(run: &Run) -> Option<Time> {
     let first = |journal: Journal<'_>, since| {
         journal
@@ -236,7 +236,7 @@ fn next_change(run: &Run) -> Option<Time> {
     None
 }
 
-/// Seconds in words, as milliseconds.
+/// Parses seconds into milliseconds.
 fn milliseconds(text: &str) -> Option<u64> {
     let seconds = text
         .trim()
@@ -247,7 +247,7 @@ fn milliseconds(text: &str) -> Option<u64> {
     Some((seconds * 1000.0) as u64)
 }
 
-/// `3:Scaled, 12.5:Ready, 20` in order of time; what is no time is left out.
+/// Parses markers such as `3:Scaled, 12.5:Ready, 20` and sorts them by time; parts without a time are skipped.
 fn markers(text: &str) -> Vec<Marker> {
     let marker = |part: &str| {
         let (at, label) = part.split_once(':').unwrap_or((part, ""));
@@ -294,7 +294,7 @@ mod tests {
         state
     }
 
-    /// Plays so many slices of 100 ms; the instants shown after each.
+    /// Plays slices of 100 ms, and returns the instants shown after each.
     fn play(state: &mut State, slices: usize) -> Vec<u64> {
         let mut seen = Vec::new();
         for _ in 0..slices {
@@ -460,7 +460,7 @@ mod tests {
         let seen = play(&mut state, 400);
         let turns = seen.windows(2).filter(|pair| pair[1] < pair[0]).count();
         assert!(turns >= 2, "{turns} {seen:?}");
-        // It begins where it did, and reaches the same end each time.
+        // Playback restarts at the start of the loop, and reaches the same end each time.
         assert!(
             seen.windows(2)
                 .filter(|pair| pair[1] < pair[0])

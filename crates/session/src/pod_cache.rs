@@ -1,15 +1,15 @@
-//! The Pods as they are drawn, read incrementally from the journal.
+//! Pods as drawn, read incrementally from the journal.
 
 use super::run::Run;
 use apiserver::{Entry, Op};
 use k8s_model::{Kind, Object, ObjectRef};
 use projection::adapt::Pods;
 
-/// The Pods of another instant, while they are being read.
+/// Pods of another instant while they are being read.
 struct PodBackfill {
     epoch: u64,
     happened: usize,
-    /// Places that have been looked at; what is written meanwhile is read again.
+    /// Places read so far; those written meanwhile are read again.
     places: usize,
     pods: Pods,
 }
@@ -25,27 +25,27 @@ impl PodBackfill {
     }
 }
 
-/// The Pods, and how much of which history they were read from.
+/// Cache of the Pods, and the position in the history up to which it was read.
 #[derive(Default)]
 pub struct PodCache {
     pub(super) pods: Pods,
-    /// The epoch of the run and the number of entries read.
+    /// Epoch of the run and number of entries read.
     pub(super) position: Option<(u64, usize)>,
     backfill: Option<PodBackfill>,
 }
 
 impl PodCache {
-    /// Whether everything that has happened is read.
+    /// Returns true if all journal entries have been read.
     pub fn is_current(&self, run: &Run) -> bool {
         self.position == Some((run.epoch, run.happened()))
     }
 
-    /// Whether the Pods of another instant are still being read.
+    /// Returns true while the Pods of another instant are still being read.
     pub fn is_backfilling(&self) -> bool {
         self.backfill.is_some()
     }
 
-    /// Takes over what was written to Pods since it was last asked to, of so many entries or Pods. True when all is read.
+    /// Reads the writes to Pods since the last call, at most `most` entries or Pods. Returns true when all are read.
     pub fn read(&mut self, run: &Run, most: usize) -> bool {
         let (epoch, happened) = (run.epoch, run.happened());
         let get = |key: &ObjectRef| run.get(key).cloned();
@@ -61,7 +61,7 @@ impl PodCache {
                 .iter()
                 .filter_map(Entry::write);
             for (op, object) in written.filter(|(_, object)| object.kind == Kind::Pod) {
-                // An object written again since is read at its newest entry.
+                // An object written again later is read at its newest entry.
                 let gone = op == Op::Deleted;
                 if gone || run.sim().server().is_newest(object) {
                     self.pods.take(object, gone, &get);
@@ -87,7 +87,7 @@ impl PodCache {
         false
     }
 
-    /// How many Pods of a workload are ready: those that are drawn, or else those that the loops know of.
+    /// Number of ready Pods of a workload: of the Pods drawn, or else of those in the cache of the loops.
     pub fn ready_of(&self, run: &Run, object: &Object) -> usize {
         let (sim, uid) = (run.sim(), object.meta.uid);
         let sets = sim

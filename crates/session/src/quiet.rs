@@ -1,6 +1,5 @@
-//! When a cluster has settled.
+//! Detection of a settled cluster.
 
-use apiserver::journal::Record;
 use cluster::Sim;
 use controllers::{CLAIM_RESYNC_SECONDS, SCALER_PERIOD_SECONDS};
 use explain::diagnose::is_looked_at_again;
@@ -12,11 +11,11 @@ use std::rc::Rc;
 /// Time without a change after which the cluster counts as settled, in microseconds.
 pub const QUIET_US: u64 = 3 * SECOND;
 
-/// Entries of the journal that are searched for the last command.
+/// Journal entries searched for the last command.
 const SCANNED_ENTRIES: usize = 2_000;
 
-/// From when on a cluster counts as settled if nothing changes before. A workload whose Pods are ready but must stay so for a while
-/// (`minReadySeconds`) goes on after that, and so does a claim whose class came after the binder's last look.
+/// Time from which the cluster counts as settled if nothing changes before. It is later while ready Pods have to stay so
+/// (`minReadySeconds`), and while a claim's class was created after the volume binder's last pass.
 pub fn quiet_from(sim: &Sim) -> Time {
     let quiet = sim.last_change().after(QUIET_US);
     if sim.now() < quiet {
@@ -48,7 +47,7 @@ pub fn quiet_from(sim: &Sim) -> Time {
         }
     };
     let scalers = || sim.each(Kind::HorizontalPodAutoscaler);
-    // It may react to each change once, and what it measures may have changed without a write.
+    // The autoscaler may react to each change once, and its metrics may have changed without a write.
     let evaluated = scalers()
         .next()
         .map(|_| last_command(sim).unwrap_or_default().max(sim.last_change()));
@@ -80,11 +79,11 @@ pub fn quiet_from(sim: &Sim) -> Time {
         .max(evaluated.unwrap_or_default())
 }
 
-/// When something was done last, if that is in the newest part of the journal.
+/// Time of the last command, if it is in the newest part of the journal.
 fn last_command(sim: &Sim) -> Option<Time> {
     let entries = sim.journal().iter().rev().take(SCANNED_ENTRIES);
     entries
-        .filter(|entry| matches!(entry.record, Record::Command(_)))
+        .filter(|entry| entry.is_command())
         .map(|entry| entry.time)
         .next()
 }
@@ -139,9 +138,11 @@ mod tests {
         );
     }
 
-    /// How many Pods there are, and what the autoscaler says, once the cluster is stable under a load.
+    /// Returns the number of Pods and the autoscaler's message once the cluster is stable under a load.
     fn under_load(state: &mut State, load: &str) -> (usize, String) {
-        state.update(crate::Msg::Fault(format!("cpu-load app=shop {load}")));
+        state.update(crate::Msg::Fault(
+            format!("cpu-load app=shop {load}").parse().unwrap(),
+        ));
         state.update(TimelineMsg::Settle);
         while state.timeline.run_until.is_some() {
             state.run_slice(5_000);

@@ -1,54 +1,54 @@
-//! What was done to a cluster, line by line in JSON, as `loopscope serve` keeps it and tells it to pages that follow: first what the
-//! cluster began as, then each command with its place, and in between how far the clock has come.
+//! Record of a cluster, one JSON value per line, as `loopscope serve` keeps it and sends it to following pages: first the initial cluster,
+//! then each command with its place, and in between the progress of the clock.
 
 use super::checkpoint::Recorded;
-use super::permalink::Deed;
-use actions::Command;
+use actions::Action;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::{Time, Timestamp};
 use scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// As many nodes as Kubernetes is built for.
+/// Number of nodes for which Kubernetes is designed.
 const MAX_NODES: usize = 5_000;
 
-/// What a cluster begins as, where it is not the usual one: its nodes, its wall clock in seconds since 1970, and what a scenario says of
-/// it, which then counts instead.
+/// Initial cluster, if it is not the default one: number of nodes, wall clock in seconds since 1970, and the cluster section of a scenario,
+/// which takes precedence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Beginning(
+pub struct InitialCluster(
     usize,
     i64,
     #[serde(default, skip_serializing_if = "Value::is_null")] Value,
 );
 
-impl Beginning {
-    /// That of a cluster; nothing if it is the usual one.
-    pub fn of(config: &ClusterConfig) -> Option<Beginning> {
+impl InitialCluster {
+    /// Builds it from a configuration; `None` for the default cluster.
+    pub fn of(config: &ClusterConfig) -> Option<InitialCluster> {
         let usual = ClusterConfig::default();
         let is_usual = config.nodes.len() == usual.nodes.len() && config.epoch == usual.epoch;
-        (!is_usual).then_some(Beginning(
+        (!is_usual).then_some(InitialCluster(
             config.nodes.len(),
             config.epoch.seconds(),
             Value::Null,
         ))
     }
 
-    /// Whether it says all that a cluster began as.
+    /// Returns true if it represents a configuration completely.
     pub fn tells(config: &ClusterConfig) -> bool {
-        Beginning::of(config).map_or_else(ClusterConfig::default, Beginning::config) == *config
+        InitialCluster::of(config).map_or_else(ClusterConfig::default, InitialCluster::config)
+            == *config
     }
 
-    /// That of a scenario.
-    pub fn of_scenario(scenario: &Scenario) -> Beginning {
-        Beginning(
+    /// Builds it from a scenario.
+    pub fn of_scenario(scenario: &Scenario) -> InitialCluster {
+        InitialCluster(
             scenario.cluster.nodes.len(),
             scenario.cluster.epoch.seconds(),
             scenario.written.clone(),
         )
     }
 
-    /// The cluster.
+    /// Converts it to the cluster's configuration.
     pub fn config(self) -> ClusterConfig {
         let written = if self.2.is_null() {
             None
@@ -65,20 +65,20 @@ impl Beginning {
     }
 }
 
-/// A line.
+/// Line of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Line {
     Head {
-        /// The version of this format: 1.
+        /// Version of this format: 1.
         record: u32,
         seed: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        cluster: Option<Beginning>,
+        cluster: Option<InitialCluster>,
     },
-    /// After how many tasks, when in microseconds, and what.
-    Did(u64, u64, Deed),
-    /// So far the clock has come.
+    /// Command: tasks run before it, time in microseconds, and action.
+    Did(u64, u64, Action),
+    /// Progress of the clock: tasks and microseconds.
     Clock(u64, u64),
 }
 
@@ -86,57 +86,57 @@ fn written(line: &Line) -> String {
     serde_json::to_string(line).unwrap_or_default()
 }
 
-/// The first line.
+/// Formats the first line.
 pub fn head(seed: u64, config: &ClusterConfig) -> String {
     written(&Line::Head {
         record: 1,
         seed,
-        cluster: Beginning::of(config),
+        cluster: InitialCluster::of(config),
     })
 }
 
-/// The line of a command.
+/// Formats the line of a command.
 pub fn did((tasks, at, command): &Recorded) -> String {
-    written(&Line::Did(*tasks, at.0, Deed::from(command)))
+    written(&Line::Did(*tasks, at.0, command.clone()))
 }
 
-/// The line of the clock.
+/// Formats the line of the clock.
 pub fn clock(tasks: u64, at: Time) -> String {
     written(&Line::Clock(tasks, at.0))
 }
 
-/// Whether a text is a record and no manifest.
+/// Returns true if a text is a record and not a manifest.
 pub fn is_record(text: &str) -> bool {
     text.starts_with("{\"record\":") && text.lines().next().is_some_and(begins)
 }
 
-/// Whether a line is the first of a record.
+/// Returns true if a line is the first of a record.
 pub fn begins(line: &str) -> bool {
     matches!(serde_json::from_str(line), Ok(Line::Head { .. }))
 }
 
-/// A record that is read.
+/// Decoded record.
 #[derive(Clone, Debug, Default)]
 pub struct SavedRecord {
-    /// The seed of the run.
+    /// Seed of the run.
     pub seed: u64,
-    /// What it began as.
+    /// Initial cluster.
     pub config: ClusterConfig,
-    /// What was done.
+    /// Commands, in order.
     pub commands: Vec<Recorded>,
-    /// How far the clock has come: after how many tasks, and when.
+    /// Progress of the clock: number of tasks, and time.
     pub end: (u64, Time),
 }
 
-/// Why a record cannot be read: the line, from 1, and what is wrong with it.
+/// Error of an unreadable record: the line, from 1, and its problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub usize, pub String);
 
 impl SavedRecord {
-    /// Reads a whole record.
+    /// Decodes a whole record.
     ///
     /// # Errors
-    /// The first line that cannot be read. A last line that was cut off is left out.
+    /// The first line that cannot be decoded. A truncated last line is ignored.
     pub fn read(text: &str) -> Result<SavedRecord, Unreadable> {
         let mut record = None;
         let whole = text.rfind('\n').map_or(text, |end| &text[..end]);
@@ -151,7 +151,7 @@ impl SavedRecord {
         record.ok_or_else(|| Unreadable(1, "the record is empty".to_owned()))
     }
 
-    /// Takes the next line; the first is the beginning.
+    /// Decodes the next line; the first one creates the record.
     pub fn take(record: &mut Option<SavedRecord>, line: &str) -> Result<(), String> {
         let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
         match (line, record) {
@@ -163,7 +163,7 @@ impl SavedRecord {
                 },
                 record @ None,
             ) => {
-                let config = cluster.map_or_else(ClusterConfig::default, Beginning::config);
+                let config = cluster.map_or_else(ClusterConfig::default, InitialCluster::config);
                 *record = Some(SavedRecord {
                     seed,
                     config,
@@ -178,12 +178,10 @@ impl SavedRecord {
             ) => return Err(format!("version {version} is not known")),
             (Line::Head { .. }, Some(_)) => return Err("it begins twice".to_owned()),
             (_, None) => return Err("it has no beginning".to_owned()),
-            (Line::Did(tasks, at, deed), Some(record)) => {
+            (Line::Did(tasks, at, action), Some(record)) => {
                 // Neither tasks nor time go back.
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)));
-                record
-                    .commands
-                    .push((record.end.0, record.end.1, Command::from(deed)));
+                record.commands.push((record.end.0, record.end.1, action));
             }
             (Line::Clock(tasks, at), Some(record)) => {
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)))
@@ -204,8 +202,8 @@ mod tests {
             ..ClusterConfig::with_nodes(5)
         };
         let commands: Vec<Recorded> = vec![
-            (3, Time(5), Command::Apply("kind: Pod\n# 控制器".into())),
-            (9, Time(11), Command::Kubectl("get pods".into())),
+            (3, Time(5), Action::Apply("kind: Pod\n# 控制器".into())),
+            (9, Time(11), Action::Kubectl("get pods".into())),
         ];
         let mut lines = vec![head(4, &config)];
         lines.extend(commands.iter().map(did));
@@ -221,7 +219,7 @@ mod tests {
             (4, 5, Timestamp::new(7), (12, Time(20)))
         );
         assert_eq!(read.commands, commands);
-        // A process that was ended amid a line.
+        // A process that was killed in the middle of a line.
         assert_eq!(
             SavedRecord::read(&format!("{}\n[1, 2, {{\"ap", lines[0]))
                 .unwrap()

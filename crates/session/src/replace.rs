@@ -1,4 +1,4 @@
-//! Beginning again: with the same manifest or an example. Where there is work to lose the page asks first, and it can be undone.
+//! Starting over with the same manifest, an example or a lesson. If work would be lost the page asks first; it can be undone.
 
 use super::editor::Editor;
 use super::examples;
@@ -6,10 +6,10 @@ use super::lesson::{LessonFile, Player};
 use super::selection::Selection;
 use super::timeline::Timeline;
 
-/// What the page begins again with.
+/// New contents of the page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replacement {
-    /// The text that is there.
+    /// Current text.
     StartOver,
     /// An example, by its place in the list.
     Example(usize),
@@ -18,7 +18,7 @@ pub enum Replacement {
 }
 
 impl Replacement {
-    /// The example, if it is one.
+    /// Returns the example, if it is one.
     pub fn example(&self) -> Option<&'static examples::Example> {
         match self {
             Replacement::StartOver | Replacement::Lesson(_) => None,
@@ -27,43 +27,43 @@ impl Replacement {
     }
 }
 
-/// What happens to a new beginning.
+/// Message about starting over.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReplaceMsg {
-    /// Begins again, or asks first.
+    /// Starts over, or asks first.
     Ask(Replacement),
-    /// Begins again as was asked.
+    /// Starts over as asked.
     Confirm,
-    /// Leaves all as it is.
+    /// Cancels.
     Cancel,
-    /// Brings back what was there before.
+    /// Restores the previous state.
     Undo,
-    /// What was there before is not wanted any more.
+    /// Discards the previous state.
     Dismiss,
 }
 
-/// What was there before a new beginning.
+/// Previous state, kept for undo.
 pub struct Before {
-    /// The clock and the history.
+    /// Clock and history.
     pub timeline: Timeline,
-    /// The manifest.
+    /// Manifest.
     pub editor: Editor,
-    /// What was looked at.
+    /// Selection.
     pub selection: Selection,
     /// The lesson that was played.
     pub player: Option<Player>,
-    /// A person had acted on the cluster.
+    /// True if a person had acted on the cluster.
     pub acted: bool,
 }
 
-/// The question before a new beginning, and the way back after it.
+/// The pending question, and the state kept for undo.
 #[derive(Default)]
 pub struct Replacing {
-    /// Asked about, and not answered.
+    /// Pending question.
     pub asked: Option<Replacement>,
-    /// What can be brought back.
+    /// State that undo restores.
     pub before: Option<Box<Before>>,
-    /// A person has acted on this cluster.
+    /// True if a person has acted on this cluster.
     pub acted: bool,
 }
 
@@ -109,7 +109,7 @@ mod tests {
         for act in [
             ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=4".into())
                 .into(),
-            Msg::Fault("node-down node-1".into()),
+            Msg::Fault("node-down node-1".parse().unwrap()),
         ] {
             let mut state = opened();
             state.update(act);
@@ -152,7 +152,7 @@ mod tests {
                 (&*state.editor.text, state.replacing.before.is_some()),
                 ("# mine\n", false)
             );
-            // It is still work to lose.
+            // There is still work to lose.
             state.update(ReplaceMsg::Ask(Replacement::StartOver));
             assert_eq!(state.replacing.asked.clone(), Some(Replacement::StartOver));
         }
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn the_way_back_ends_with_the_next_action() {
         let mut state = opened();
-        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(Msg::Fault("node-down node-1".parse().unwrap()));
         state.update(ReplaceMsg::Ask(Replacement::StartOver));
         state.update(ReplaceMsg::Confirm);
         assert!(state.replacing.before.is_some());

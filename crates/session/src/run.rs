@@ -1,4 +1,4 @@
-//! A run: the simulation at its newest instant, the user's commands, and checkpoints to go back to.
+//! A run: the simulation at its newest instant, the user's commands, and checkpoints for going back.
 //!
 //! The history depends on the cluster, the seed and the commands alone, so an instant of the past is found by
 //! replaying the commands from the checkpoint before it.
@@ -8,67 +8,67 @@ mod waiting;
 
 use super::checkpoint::{Checkpoint, Checkpoints, Recorded};
 use super::quiet::{QUIET_US, quiet_from};
-use actions::{ApplyJob, Command, WaitingCommands};
+use actions::{Action, ApplyJob, WaitingCommands};
 use apiserver::Journal;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::{Kind, Object, ObjectRef, Time};
 use std::rc::Rc;
 
-/// A branch that is not shown.
+/// Branch that is not shown.
 #[derive(Clone, Debug)]
 struct Branch {
     live: Checkpoint,
     checkpoints: Checkpoints,
     commands: Vec<Recorded>,
-    /// Its number, from 1.
+    /// Number, from 1.
     number: u32,
 }
 
-/// Branches kept; above that the oldest is dropped.
+/// Maximum number of branches; above it the oldest is dropped.
 const MAX_BRANCHES: usize = 4;
 
-/// Where a branch began.
+/// Start of a branch.
 #[derive(Clone, Copy, Debug)]
 pub struct Fork {
-    /// Its number.
+    /// Number of the branch.
     pub number: u32,
-    /// The branch that was left.
+    /// Branch from which it was forked.
     pub of: u32,
-    /// When, in milliseconds.
+    /// Time in milliseconds.
     pub at: u64,
 }
 
-/// The simulation, and how it came to be.
+/// Simulation with its history.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The branches that are not shown.
+    /// Branches that are not shown.
     branches: Vec<Branch>,
     forks: Vec<Fork>,
-    /// The number of the one that is, and of the last that was begun.
+    /// Number of the branch shown, and the last number given.
     number: u32,
     numbered: u32,
     live: Checkpoint,
     past: Option<Checkpoint>,
     checkpoints: Checkpoints,
-    /// After how many tasks, when, what.
+    /// Recorded commands: tasks run before each, time, and action.
     commands: Vec<Recorded>,
-    /// Until how many tasks, and when, a history from elsewhere is repeated before the run goes on.
+    /// End of a recorded history that is repeated before the run goes on: number of tasks, and time.
     recalls: Option<(u64, Time)>,
-    /// The history is another's, and goes on as it is told: nothing is done to this run alone.
+    /// True if the history is another run's, received bit by bit: no command runs here alone.
     follows: bool,
     seed: u64,
-    /// Incremented whenever what is shown may have changed otherwise than by time: seek, branch, reset.
+    /// Incremented whenever the state shown may have changed other than by time: seek, branch, reset.
     pub epoch: u64,
 }
 
 impl Run {
-    /// An empty cluster at time 0.
+    /// Creates an empty cluster at time 0.
     pub fn new(seed: u64) -> Run {
         Run::of(ClusterConfig::default(), seed)
     }
 
-    /// The same with another cluster.
+    /// Creates a run of a given cluster.
     pub fn of(cluster: ClusterConfig, seed: u64) -> Run {
         let live = Checkpoint::new(Sim::new(cluster, seed));
         Run {
@@ -87,7 +87,7 @@ impl Run {
         }
     }
 
-    /// A run that repeats a history first, as it advances: its commands (after how many tasks, when, what), and where it ends.
+    /// Creates a run that first repeats a history as it advances: its commands, and its end.
     pub fn recalled(
         cluster: ClusterConfig,
         seed: u64,
@@ -101,7 +101,7 @@ impl Run {
         }
     }
 
-    /// A run that follows another, whose history is told by and by.
+    /// Creates a run that follows another, whose history is received bit by bit.
     pub fn followed(cluster: ClusterConfig, seed: u64) -> Run {
         Run {
             follows: true,
@@ -109,28 +109,28 @@ impl Run {
         }
     }
 
-    /// Whether it follows another.
+    /// Returns true if the run follows another.
     pub fn follows(&self) -> bool {
         self.follows
     }
 
-    /// What else was done in the run that is followed, and how far it has come.
+    /// Appends received commands, and moves the end of the history to follow.
     pub fn extend(&mut self, commands: Vec<Recorded>, end: (u64, Time)) {
         self.commands.extend(commands);
         self.recalls = Some(end);
     }
 
-    /// Whether the history cannot be repeated further before the published files are there that its next command names.
+    /// Returns true if the replay waits for published files that its next command names.
     pub fn waits_for_files(&self) -> bool {
         self.recalls.is_some() && self.live.waits_for_files(&self.commands)
     }
 
-    /// Whether a part of the history is still to be repeated.
+    /// Returns true while a part of the history is still to be repeated.
     pub fn recalls(&self) -> bool {
         self.recalls.is_some()
     }
 
-    /// What is left of a history to repeat is given up: something else is done.
+    /// Discards the rest of a history to repeat: another command was run.
     fn give_up_recall(&mut self) {
         if !self.follows && self.recalls.take().is_some() {
             while self.live.applying.is_some() {
@@ -140,7 +140,7 @@ impl Run {
         }
     }
 
-    /// The history from the beginning to the newest instant: its commands, and where it ends.
+    /// Returns the commands from the beginning to the newest instant, and its position.
     pub fn record_of(&self) -> (&[Recorded], (u64, Time)) {
         (
             &self.commands[..self.live.done.min(self.commands.len())],
@@ -148,22 +148,22 @@ impl Run {
         )
     }
 
-    /// The seed of the run.
+    /// Seed of the run.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The instant that is shown.
+    /// Simulation at the instant shown.
     pub fn sim(&self) -> &Sim {
         &self.past.as_ref().unwrap_or(&self.live).sim
     }
 
-    /// The newest instant.
+    /// Simulation at the newest instant.
     pub fn newest(&self) -> &Sim {
         &self.live.sim
     }
 
-    /// Idle work.
+    /// Runs work for idle time.
     pub fn run_idle_work(&mut self) {
         self.past
             .as_mut()
@@ -172,42 +172,42 @@ impl Run {
             .run_idle_work();
     }
 
-    /// Whether an instant before the newest is shown.
+    /// Returns true if an instant before the newest is shown.
     pub fn in_past(&self) -> bool {
         self.past.is_some()
     }
 
-    /// The time shown, in milliseconds.
+    /// Time shown, in milliseconds.
     pub fn now(&self) -> u64 {
         self.sim().now().0 / 1000
     }
 
-    /// The newest time, in milliseconds.
+    /// Newest time, in milliseconds.
     pub fn end(&self) -> u64 {
         self.live.sim.now().0 / 1000
     }
 
-    /// The whole history, also what lies after the instant shown.
+    /// Journal of the whole history, also after the instant shown.
     pub fn journal(&self) -> Journal<'_> {
         self.live.sim.journal()
     }
 
-    /// How much of the history has happened at the instant shown.
+    /// Number of journal entries at the instant shown.
     pub fn happened(&self) -> usize {
         self.sim().journal().len()
     }
 
-    /// The wall clock of the cluster at the instant shown, in milliseconds since 1970.
+    /// Wall clock of the cluster at the instant shown, in milliseconds since 1970.
     pub fn wall(&self) -> i64 {
         self.sim().config.epoch.seconds() * 1000 + self.now() as i64
     }
 
-    /// Changes with every write and turn: the key of what is derived from objects.
+    /// Version that changes with every write and every jump: the cache key of anything derived from objects.
     pub fn version(&self) -> (u64, u64) {
         (self.epoch, self.sim().server().version())
     }
 
-    /// What a word in the console may become: kinds, and names of objects that begin so.
+    /// Returns the completions of a word in the console: kinds, and names of objects with that prefix.
     pub fn completions(&self, start: &str) -> Vec<String> {
         let kinds = k8s_model::kind::all();
         let plurals = kinds
@@ -223,7 +223,7 @@ impl Run {
         plurals.chain(names).map(str::to_string).collect()
     }
 
-    /// All objects but Events.
+    /// Returns all objects except Events.
     pub fn objects(&self) -> Vec<Rc<Object>> {
         k8s_model::kind::all()
             .filter(|kind| *kind != Kind::Event)
@@ -232,13 +232,13 @@ impl Run {
             .collect()
     }
 
-    /// The object with this key.
+    /// Returns the object with this key.
     pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
         self.sim().get(key)
     }
 
-    /// Runs towards a time with a budget of tasks. True when it was reached. In the past the recorded history is
-    /// repeated; at its end the run is live again.
+    /// Runs towards a time with a budget of tasks. Returns true when it was reached. In the past the recorded history is replayed; at its
+    /// end the run is live again.
     pub fn advance(&mut self, to: Time, budget: usize) -> bool {
         if let Some(past) = &mut self.past {
             let end = self.live.sim.now();
@@ -258,7 +258,7 @@ impl Run {
         }
         let mut left = budget;
         loop {
-            // A command that waits looks again when it would, however fast the clock goes.
+            // A waiting command polls at its own interval, however fast the clock runs.
             let looks = self
                 .live
                 .waiting
@@ -278,8 +278,8 @@ impl Run {
         }
     }
 
-    /// Runs, with a budget of tasks, to where nothing but Events has changed for three seconds, or for as long as Pods must be ready. True
-    /// when it is there.
+    /// Runs, with a budget of tasks, until nothing but Events has changed for three seconds, or for as long as Pods must stay ready.
+    /// Returns true when settled.
     pub fn settle(&mut self, budget: usize) -> bool {
         if self.past.is_some() {
             self.live();
@@ -296,8 +296,8 @@ impl Run {
         false
     }
 
-    /// Runs until one pass of a loop has written something. False if none would: then the clock stays where it is, since an hour
-    /// of passes without a write is not worth showing.
+    /// Runs until one pass of a loop has written something. Returns false if none would: then the clock does not move, since an hour of
+    /// passes without a write is not worth showing.
     pub fn step_reconcile(&mut self, limit: Time) -> bool {
         if self.past.is_some() {
             let written = self.sim().journal().len();
@@ -310,7 +310,7 @@ impl Run {
                 .find(|entry| !entry.is_event())
                 .map(|entry| entry.time);
             match next {
-                // Forward from the instant shown; no way back to a checkpoint is needed.
+                // Forward from the instant shown, without going back to a checkpoint.
                 Some(time) => {
                     self.advance(time, usize::MAX);
                 }
@@ -354,8 +354,8 @@ impl Run {
         self.checkpoints.note(&self.live);
     }
 
-    /// Carries out a command at the newest instant.
-    pub fn command(&mut self, command: Command) -> actions::ActionResult {
+    /// Runs a command at the newest instant.
+    pub fn command(&mut self, command: Action) -> actions::ActionResult {
         self.give_up_recall();
         if self.follows {
             return actions::ActionResult::default();
@@ -367,21 +367,21 @@ impl Run {
         answer
     }
 
-    /// The commands of the history, each with its time.
-    pub fn commands(&self) -> impl Iterator<Item = (Time, &Command)> {
+    /// Returns the commands of the history with their times.
+    pub fn commands(&self) -> impl Iterator<Item = (Time, &Action)> {
         self.record_of()
             .0
             .iter()
             .map(|(_, time, command)| (*time, command))
     }
 
-    /// The manifest that was applied last at an instant of the past; empty if none was yet. Nothing at the newest instant.
+    /// Returns the manifest in effect at an instant of the past, empty if there was none yet; `None` at the newest instant.
     pub fn applied_then(&self) -> Option<Rc<str>> {
         let past = self.past.as_ref()?;
         let before = self.commands.iter().take(past.done).rev();
         let text = before
             .filter_map(|(_, _, command)| {
-                if let Command::Apply(text) = command {
+                if let Action::Apply(text) = command {
                     Some(text.clone())
                 } else {
                     None
@@ -397,20 +397,20 @@ impl Run {
         )
     }
 
-    /// Commands in the history.
+    /// Number of commands in the history.
     pub fn command_count(&self) -> usize {
         self.record_of().0.len()
     }
 
-    /// Puts a command into the history; it took no time.
-    fn record(&mut self, command: Command) {
+    /// Records a command in the history.
+    fn record(&mut self, command: Action) {
         self.commands
             .push((self.live.steps, self.live.sim.now(), command));
         self.live.done = self.commands.len();
     }
 
-    /// Begins to apply a manifest at the newest instant. It is one command, whose documents [`Run::apply_next`] applies; nothing else may be
-    /// done to the run before all of them are.
+    /// Starts applying a manifest at the newest instant. It is one command, whose documents [`Run::apply_next`] applies; no other command
+    /// may run before the last.
     pub fn begin(&mut self, text: &Rc<str>) {
         self.give_up_recall();
         if self.follows {
@@ -419,29 +419,29 @@ impl Run {
         self.live.applying = Some(ApplyJob::new(&self.live.sim, text));
     }
 
-    /// Whether documents are left to apply.
+    /// Returns true if documents are left to apply.
     pub fn applies(&self) -> bool {
         self.recalls.is_none() && self.live.applying.is_some()
     }
 
-    /// Applies the next document of the manifest; what was applied and what came of it when there are no more.
+    /// Applies the next document of the manifest; after the last, returns the job and its result.
     pub fn apply_next(&mut self) -> Option<(ApplyJob, actions::ActionResult)> {
         let (applied, answer) = self.live.apply_next()?;
         if answer.changed {
-            self.record(Command::Apply(applied.text.clone()));
+            self.record(Action::Apply(applied.text.clone()));
         }
         Some((applied, answer))
     }
 
-    /// Whether the instant of the past that is shown lies amid a manifest of which documents are left to apply again.
+    /// Returns true if the past instant shown lies within an apply whose documents are still being replayed.
     pub fn repeats(&self) -> bool {
         self.past
             .as_ref()
             .is_some_and(|past| past.applying.is_some())
     }
 
-    /// Shows the instant at a time, or as far towards it as the budget of tasks reaches; true when it is there.
-    /// At or after the newest instant: the newest.
+    /// Seeks to a time as far as the budget of tasks reaches; returns true when it is there. A time at or after the newest instant shows
+    /// the newest.
     pub fn seek(&mut self, to: Time, budget: usize) -> bool {
         self.epoch += 1;
         if to >= self.live.sim.now() {
@@ -460,12 +460,11 @@ impl Run {
         self.epoch += 1;
     }
 
-    /// Forks the history at the instant shown, which becomes the newest. Everything after it is kept as a
-    /// branch that can be restored.
+    /// Forks the history at the instant shown, which becomes the newest. The part after it is kept as a branch that can be restored.
     pub fn branch(&mut self) {
         if let Some(mut point) = self.past.take() {
             self.give_up_recall();
-            // A manifest is applied wholly or not at all.
+            // A manifest is applied completely or not at all.
             while point.applying.is_some() {
                 point.repeat_next();
             }
@@ -497,7 +496,7 @@ impl Run {
         }
     }
 
-    /// The number of the branch that is shown, and of those that are kept beside it.
+    /// Returns the number of the branch shown, and those of the other branches.
     pub fn branches(&self) -> (u32, Vec<u32>) {
         (
             self.number,
@@ -505,7 +504,7 @@ impl Run {
         )
     }
 
-    /// Where the branch that is shown began, or the last that left it; the history on the other side of that fork, and its end.
+    /// Returns the fork at which the branch shown began, or the last one forked from it, with the other side's history and its end.
     pub fn fork(&self) -> Option<(Fork, Journal<'_>, u64)> {
         let mut newest = self.forks.iter().rev();
         let fork = *newest
@@ -521,7 +520,7 @@ impl Run {
         ))
     }
 
-    /// Shows the newest instant of another branch.
+    /// Switches to the newest instant of another branch.
     pub fn switch(&mut self, number: u32) {
         let Some(at) = self
             .branches
@@ -539,7 +538,7 @@ impl Run {
         self.epoch += 1;
     }
 
-    /// A copy that shows another branch.
+    /// Returns a copy that shows another branch.
     pub fn other(&self, number: u32) -> Run {
         let mut other = self.clone();
         other.switch(number);
@@ -547,7 +546,7 @@ impl Run {
         other
     }
 
-    /// Keeps how far the copy that [`Run::other`] made has come.
+    /// Saves the progress of a copy made by [`Run::other`].
     pub fn keep(&mut self, other: &Run) {
         if let Some(branch) = self
             .branches
@@ -558,14 +557,14 @@ impl Run {
         }
     }
 
-    /// Answers a question about the instant shown, without a trace in the history.
+    /// Answers a command about the instant shown, without recording it.
     pub fn ask(&self, line: &str) -> Vec<actions::OutputLine> {
         let (mut sim, mut waiting) = (self.sim().clone(), WaitingCommands::default());
-        let mut lines = actions::run(&mut sim, &mut waiting, &Command::Kubectl(line.into())).lines;
+        let mut lines = actions::run(&mut sim, &mut waiting, &Action::Kubectl(line.into())).lines;
         while waiting.goes_on() {
-            lines.extend(actions::run(&mut sim, &mut waiting, &Command::Poll).lines);
+            lines.extend(actions::run(&mut sim, &mut waiting, &Action::Poll).lines);
         }
-        // What it waits for does not come: time stands.
+        // The condition it waits for cannot occur: time is stopped.
         lines.extend(
             waiting
                 .terminal

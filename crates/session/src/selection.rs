@@ -1,9 +1,9 @@
-//! What is looked at: the diagram, the object, the loop, and what is filtered.
+//! Current selection: the diagram, object and loop, and the filter.
 
 use super::effect::Effect;
 use super::run::Run;
 use super::trial::{Trial, Verdicts};
-use actions::Command;
+use actions::Action;
 use explain::diagnose::{self, Diagnosis, Remedy};
 use i18n::{Message, msg};
 use k8s_model::{Kind, Object, ObjectRef};
@@ -13,25 +13,25 @@ use std::rc::Rc;
 use views::grouping::{GroupBy, Grouping};
 use views::view::View;
 
-/// Which page of the inspector.
+/// Page of the inspector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tab {
     /// Facts.
     Summary,
-    /// The object.
+    /// Object.
     Yaml,
     /// Kubernetes Events.
     Events,
-    /// The chain of causes.
+    /// Chain of causes.
     #[default]
     Why,
 }
 
 impl Tab {
-    /// All, in order.
+    /// All tabs, in order.
     pub const ALL: [Tab; 4] = [Tab::Summary, Tab::Yaml, Tab::Events, Tab::Why];
 
-    /// On the tab.
+    /// Title of the tab.
     pub fn title(self) -> Message {
         match self {
             Tab::Summary => msg::tab_summary(),
@@ -41,7 +41,7 @@ impl Tab {
         }
     }
 
-    /// Its name in identifiers.
+    /// Name in identifiers.
     pub fn word(self) -> &'static str {
         match self {
             Tab::Summary => "Summary",
@@ -52,7 +52,7 @@ impl Tab {
     }
 }
 
-/// What a person looks at.
+/// Message to the selection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SelectionMsg {
     /// A diagram.
@@ -61,56 +61,56 @@ pub enum SelectionMsg {
     Select(Option<ObjectRef>),
     /// A page of the inspector.
     Tab(Tab),
-    /// One namespace, or all.
+    /// Selects one namespace, or all.
     Namespace(Option<String>),
-    /// Words that objects are filtered by.
+    /// Sets the words by which objects are filtered.
     Filter(String),
-    /// By what workloads are grouped; what was folded is unfolded.
+    /// Sets the grouping of workloads, and unfolds all groups.
     GroupBy(GroupBy),
     /// Folds a group, by the uid of its heading, or unfolds it.
     Fold(String),
-    /// A loop of the control plane; the selected one is deselected.
+    /// Selects a loop of the control plane; the selected one is deselected.
     Loop(Option<String>),
-    /// Another manifest is loaded, and perhaps another diagram shown.
+    /// Another manifest is loaded; another diagram may be shown.
     Load(Option<&'static View>),
     /// A breakpoint was hit for this object.
     BreakpointHit(Option<ObjectRef>),
     /// An apply began.
     ApplyStarted,
-    /// An apply ended; the first workload it created.
+    /// An apply ended; the first workload that it created.
     ApplyFinished(Option<ObjectRef>),
-    /// Tries the remedies for the selected object on a copy.
+    /// Tries the remedies of the selected object on a copy.
     TryRemedies,
-    /// Carries out a remedy.
+    /// Applies a remedy.
     Remedy(Remedy),
 }
 
-/// What is looked at.
+/// Current selection.
 #[derive(Default)]
 pub struct Selection {
-    /// The diagram.
+    /// Diagram.
     pub view: &'static View,
-    /// The object that the inspector shows.
+    /// Object that the inspector shows.
     pub selected: Option<ObjectRef>,
-    /// The page of the inspector.
+    /// Page of the inspector.
     pub tab: Tab,
-    /// One namespace, or all.
+    /// Namespace shown; `None` for all.
     pub namespace: Option<String>,
     /// Words that objects are filtered by.
     pub filter: String,
-    /// By what workloads are grouped, and which groups are folded.
+    /// Grouping of workloads, and the folded groups.
     pub grouping: Grouping,
-    /// The loop that the diagram of loops is turned to, and the timeline filtered to.
+    /// Loop shown by the diagram of loops, to which the timeline is filtered.
     pub selected_loop: Option<String>,
-    /// The loop was chosen after the object: the inspector is about it.
+    /// True if the loop was selected after the object: the inspector shows it.
     pub inspects_loop: bool,
-    /// A person has selected an object since the apply in progress began.
+    /// True if a person has selected an object since the apply in progress began.
     pub selected_by_person: bool,
     trial: Trial,
 }
 
 impl Selection {
-    /// What is looked at, without what was found out about it.
+    /// Copies the selection without the trial of remedies.
     pub fn look(&self) -> Selection {
         Selection {
             view: self.view,
@@ -123,14 +123,14 @@ impl Selection {
         }
     }
 
-    /// Which part of the cluster is shown, and how it is grouped, as a number that changes with it.
+    /// Hash of the namespace, filter and grouping, which changes with them.
     pub fn part(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.namespace, self.filter.trim(), self.grouping.by as u8).hash(&mut hasher);
         hasher.finish()
     }
 
-    /// Nothing is selected yet; a diagram is shown.
+    /// Creates a selection of a diagram alone.
     pub fn at(view: &'static View) -> Selection {
         Selection {
             view,
@@ -138,12 +138,12 @@ impl Selection {
         }
     }
 
-    /// Does what a message says.
+    /// Handles a message.
     pub fn update(&mut self, msg: SelectionMsg, run: &Run) -> Vec<Effect> {
         match msg {
             SelectionMsg::View(view) => self.view = view,
             SelectionMsg::Select(key) => {
-                // Where a loop is inspected, it is what is let go.
+                // While a loop is inspected, deselecting applies to the loop.
                 if key.is_none() && self.inspected_loop().is_some() {
                     self.selected_loop = None;
                 }
@@ -160,7 +160,7 @@ impl Selection {
             }
             SelectionMsg::Fold(uid) => self.grouping.toggle(uid),
             SelectionMsg::Loop(name) => {
-                // One that the diagram was turned to is inspected first, and then let go.
+                // A selected loop that is not inspected is inspected first, and then deselected.
                 self.selected_loop = if self.selected_loop == name && self.inspects_loop {
                     None
                 } else {
@@ -174,8 +174,8 @@ impl Selection {
             SelectionMsg::BreakpointHit(key) => self.selected = key,
             SelectionMsg::ApplyStarted => self.selected_by_person = false,
             SelectionMsg::ApplyFinished(created) => {
-                // What is new is what the person will look at, unless they selected something since; an edit of what was there
-                // changes no selection.
+                // A person will look at what is new, unless they selected something since; an edit of existing objects does not change the
+                // selection.
                 let by_person = std::mem::take(&mut self.selected_by_person);
                 if !by_person && (created.is_some() || self.object(run).is_none()) {
                     self.selected = created.or_else(|| adapt::first_workload(run.sim()));
@@ -189,14 +189,14 @@ impl Selection {
                 return remedy
                     .steps
                     .iter()
-                    .flat_map(|step| effects_of(diagnose::command(step), run))
+                    .flat_map(|step| effects_of(step.clone(), run))
                     .collect();
             }
         }
         Vec::new()
     }
 
-    /// Looks at the same as another selection.
+    /// Copies the selection of another.
     pub fn sync(&mut self, other: &Selection) {
         self.view = other.view;
         self.selected.clone_from(&other.selected);
@@ -206,13 +206,13 @@ impl Selection {
         self.grouping.clone_from(&other.grouping);
     }
 
-    /// Tries the next remedy of the selected object where something is wrong with it and that takes a moment. True while there are more.
+    /// Tries the next remedy of the selected object if it has a problem and the trial is quick. Returns true while there are more.
     pub fn try_next(&mut self, run: &Run, found: &[Diagnosis]) -> bool {
         let stuck = found.iter().any(|found| found.waits.is_bad());
         stuck && Trial::is_short(run) && self.trial.step(run, found)
     }
 
-    /// What the selected object waits for, down to the root.
+    /// Diagnoses the selected object: the chain of waiting down to the root cause.
     pub fn diagnosis(&self, run: &Run) -> Vec<Diagnosis> {
         self.selected
             .as_ref()
@@ -220,24 +220,24 @@ impl Selection {
             .unwrap_or_default()
     }
 
-    /// The loop that the inspector is about: the one chosen in the diagram of loops, until an object is selected.
+    /// Returns the loop that the inspector shows: the one selected in the diagram of loops, until an object is selected.
     pub fn inspected_loop(&self) -> Option<&str> {
         self.selected_loop
             .as_deref()
             .filter(|_| self.inspects_loop && self.view.uses.loops)
     }
 
-    /// The object that is selected, if it exists at the instant shown.
+    /// Returns the selected object, if it exists at the instant shown.
     pub fn object<'r>(&self, run: &'r Run) -> Option<&'r Rc<Object>> {
         run.get(self.selected.as_ref()?)
     }
 
-    /// What the trial of its remedies found.
+    /// Returns the verdicts of the trial of its remedies.
     pub fn verdicts(&self, run: &Run, found: &[Diagnosis]) -> Verdicts {
         self.trial.verdicts(run, found)
     }
 
-    /// Workloads whose rollout can be followed: uids and keys.
+    /// Lists the workloads whose rollout can be followed: uids and keys.
     pub fn workloads(&self, run: &Run) -> Vec<(String, ObjectRef)> {
         let all = adapt::ROOTS
             .into_iter()
@@ -256,12 +256,12 @@ impl Selection {
     }
 }
 
-/// A kubectl line is entered in the console by the caller; everything else acts on the newest instant.
-fn effects_of(command: Command, run: &Run) -> Vec<Effect> {
+/// Returns the effects of a command: a kubectl line is entered in the console by the caller; any other command acts on the newest instant.
+fn effects_of(command: Action, run: &Run) -> Vec<Effect> {
     match command {
-        Command::Kubectl(line) => vec![Effect::Enter(line.to_string())],
-        // As a person would do it, where no program in a container reads what is typed; the manifest stays the person's.
-        Command::Apply(text) if !run.takes_input() && text.ends_with('\n') => {
+        Action::Kubectl(line) => vec![Effect::Enter(line.to_string())],
+        // Entered as a person would, unless a program in a container reads the input; the editor's text is kept.
+        Action::Apply(text) if !run.takes_input() && text.ends_with('\n') => {
             vec![Effect::Enter(
                 ["kubectl apply -f - <<'EOF'\n", &text, "EOF"].concat(),
             )]
@@ -563,7 +563,7 @@ mod tests {
                 state.standing(&found, &verdicts.helps).unwrap().remedy,
             )
         };
-        // The first time it is restarted at once, the second time after a back-off.
+        // The first restart is immediate, the second after a back-off.
         for _ in 0..2 {
             state.update(ConsoleMsg::Enter(format!("fault exit pod/{} 1", pod.name)));
             state.update(TimelineMsg::Seconds(3));
@@ -580,10 +580,10 @@ mod tests {
         state.update(EditorMsg::Edit((examples::ALL[0].text)().into()));
         state.update(Msg::Apply);
         state.update(TimelineMsg::Seconds(10));
-        // What is wrong in a small cluster is tried unasked, one remedy after another.
+        // In a small cluster remedies are tried automatically, one after another.
         while state.try_next_remedy(&state.diagnosis()) {}
         assert!(diagnosed(&state).1.contains(&true));
-        // The clock alone changes nothing.
+        // Passing time alone changes nothing.
         state.update(TimelineMsg::Seconds(5));
         assert!(diagnosed(&state).1.contains(&true));
         state.update(ConsoleMsg::Enter(

@@ -1,23 +1,23 @@
-//! What is simulated here, what is only stored, and what is refused: the table of the help and of `docs/simulated.md`.
+//! Table of what is simulated, only stored, or refused: for the help and `docs/simulated.md`.
 
 use i18n::{Message, msg};
 use k8s_model::Kind;
 use k8s_model::kind::ALL;
 use kubectl::VERBS;
 
-/// What becomes of a thing.
+/// Treatment of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
     /// A loop or a command acts on it.
     Simulated,
-    /// It is stored and shown, and nothing acts on it.
+    /// It is stored and shown; no loop acts on it.
     Stored,
-    /// It is refused.
+    /// The API server refuses it.
     Refused,
 }
 
 impl Treatment {
-    /// Its word.
+    /// Label of the treatment.
     pub fn word(self) -> Message {
         match self {
             Treatment::Simulated => msg::simulated_yes(),
@@ -27,17 +27,17 @@ impl Treatment {
     }
 }
 
-/// A row of the table.
+/// Row of the table.
 pub struct SimulatedRow {
-    /// What it is about.
+    /// Feature.
     pub what: Message,
-    /// What becomes of it.
+    /// Treatment.
     pub treatment: Treatment,
-    /// Which ones, or how.
+    /// Kinds or details.
     pub which: Message,
 }
 
-/// The table.
+/// Builds the table.
 pub fn table() -> Vec<SimulatedRow> {
     use Treatment::{Refused, Simulated, Stored};
     let kinds = |simulated: bool| {
@@ -113,7 +113,7 @@ mod tests {
     use super::table;
     use std::fmt::Write as _;
 
-    /// `UPDATE_DOCS=1 cargo test simulated` writes the page anew.
+    /// `UPDATE_DOCS=1 cargo test simulated` rewrites the page.
     #[test]
     fn the_page_of_the_docs_is_the_table() {
         let mut page = String::from(

@@ -1,12 +1,12 @@
-//! The page as one file (`scripts/single.mjs`), filled with what it opens with. Native; the page does the same in `editor/single.mjs`.
+//! The page as one file (`scripts/single.mjs`), filled with the link that it opens. Native; the page does the same in `editor/single.mjs`.
 
 use super::permalink::Link;
 use crate::permalink;
 
-/// What the file opens with before it is filled.
+/// Placeholder in the file for the link that it opens with.
 const EMPTY: &str = r#"window.loopscopeFile={"hash":"","query":""}"#;
 
-/// The file with a link that it opens with; nothing if it is another kind of file.
+/// Fills the file with the link that it opens with; `None` if the placeholder is missing.
 pub fn fill(page: &str, link: &Link, title: &str) -> Option<String> {
     let hash = permalink::encode(link);
     let (before, after) = page.split_once(EMPTY)?;

@@ -2,17 +2,17 @@
 
 use i18n::format::Px;
 
-/// The slowest speed.
+/// Slowest speed.
 pub const SLOWEST: f64 = 0.1;
-/// The fastest speed.
+/// Fastest speed.
 pub const FASTEST: f64 = 1000.0;
 
-/// Where a speed stands on the slider, from 0 to 1.
+/// Position of a speed on the slider, from 0 to 1.
 pub fn position(speed: f64) -> f64 {
     ((speed.clamp(SLOWEST, FASTEST).log10() + 1.0) / 4.0).clamp(0.0, 1.0)
 }
 
-/// The speed at a position of the slider. Near a stop it is the stop; elsewhere it is rounded to one digit.
+/// Speed at a position of the slider: near a stop the stop itself, elsewhere rounded to one digit.
 pub fn at(position: f64) -> f64 {
     let log = position.clamp(0.0, 1.0) * 4.0 - 1.0;
     if (log - log.round()).abs() < 0.08 {
@@ -22,12 +22,12 @@ pub fn at(position: f64) -> f64 {
     ((10f64.powf(log) / base).round() * base).clamp(SLOWEST, FASTEST)
 }
 
-/// The stops.
+/// Stops.
 pub const STOPS: [f64; 13] = [
     0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0,
 ];
 
-/// The next stop above (`up`) or below a speed: powers of ten with 2 and 5 between them.
+/// Next stop above (`up`) or below a speed: powers of ten with 2 and 5 between them.
 pub fn next(speed: f64, up: bool) -> f64 {
     if up {
         STOPS
@@ -43,7 +43,7 @@ pub fn next(speed: f64, up: bool) -> f64 {
     }
 }
 
-/// The speed that an arrow key of the slider leads to; none for another key.
+/// Speed that an arrow key of the slider selects; `None` for another key.
 pub fn by_key(speed: f64, key: &str) -> Option<f64> {
     match key {
         "ArrowRight" | "ArrowUp" => Some(next(speed, true)),
@@ -52,7 +52,7 @@ pub fn by_key(speed: f64, key: &str) -> Option<f64> {
     }
 }
 
-/// `0.05×`, `0.5×`, `10×`.
+/// Formats a speed: `0.05×`, `0.5×`, `10×`.
 pub fn label(speed: f64) -> String {
     let digits = if speed < SLOWEST { 100.0 } else { 10.0 };
     format!(
@@ -65,10 +65,10 @@ pub fn label(speed: f64) -> String {
     )
 }
 
-/// Measures the actual speed of the clock: the engine may not keep up with a large cluster.
+/// Measurement of the clock's actual speed: the engine may not keep up with a large cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
-    /// Milliseconds of the wall, and microseconds of the cluster that were wanted and that went by.
+    /// Wall-clock milliseconds, and cluster microseconds requested and reached.
     passed: f64,
     wanted: f64,
     went: f64,
@@ -76,7 +76,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Takes in a slice: how long ago the last one was, how far the clock was to go and how far it went.
+    /// Records a slice: milliseconds since the last one, and requested and actual progress of the clock.
     pub fn slice(&mut self, passed: f64, wanted: f64, went: f64) {
         self.passed += passed;
         self.wanted += wanted;
@@ -90,7 +90,7 @@ impl Pace {
         }
     }
 
-    /// The speed over the last second, if it was well below what was asked for.
+    /// Speed over the last second, if it was well below the requested one.
     pub fn reached(&self) -> Option<f64> {
         self.reached
     }
@@ -121,7 +121,7 @@ mod tests {
                 );
             }
         }
-        // A step of the slider itself comes back to the stop.
+        // A step of the slider itself snaps back to the stop.
         assert_eq!(at(position(1.0) + 0.01), 1.0);
         assert_eq!(by_key(1.0, "Home"), None);
     }

@@ -1,4 +1,4 @@
-//! The state of the page and what each message does to it. No web crate, no wall clock.
+//! State of the page and its update by each message. No web crate, no wall clock.
 
 use super::announcer::Announcer;
 use super::compare::{Compare, CompareMsg};
@@ -18,10 +18,11 @@ use super::replace::Replacing;
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::timeline::{Timeline, TimelineMsg};
-use actions::Command;
+use actions::Action;
 use explain::diagnose::Diagnosis;
 use explain::standing::{self, Standing};
 use explain::waits::Health;
+use fault::Fault;
 use i18n::{Message, msg};
 use k8s_model::{Kind, Object, ObjectRef, Time};
 use projection::marks::Mark;
@@ -30,45 +31,45 @@ use std::rc::Rc;
 use views::card::{self, Card};
 use views::shape::Scene;
 
-/// Where objects stand, by uid.
+/// States of stuck or waiting objects, by uid.
 pub type Standings = BTreeMap<String, Message>;
-/// Objects of a list that are asked where they stand.
+/// Maximum number of objects whose state is computed for a list.
 const MAX_STANDINGS: usize = 20;
 
-/// Everything the page shows.
+/// State of the whole page.
 pub struct State {
-    /// The clock.
+    /// Clock.
     pub timeline: Timeline,
-    /// The manifest.
+    /// Manifest.
     pub editor: Editor,
-    /// The console.
+    /// Console.
     pub console: Console,
-    /// What is looked at.
+    /// Current selection.
     pub selection: Selection,
-    /// What is compared.
+    /// Comparison of snapshots or branches.
     pub compare: Compare,
-    /// What is announced.
+    /// Announcements for screen readers.
     pub announcer: Announcer,
-    /// What is on the stage.
+    /// Picture on the stage, and its caches.
     pub drawing: Drawing,
-    /// What the example does by itself.
+    /// Script of the example.
     pub demo: Demo,
-    /// The question before a new beginning, and the way back.
+    /// The pending question about starting over, and its undo.
     pub replacing: Replacing,
-    /// The lesson that is played.
+    /// Lesson in progress.
     pub player: Option<Player>,
-    /// The cluster elsewhere that is followed.
+    /// The cluster served elsewhere that the page follows.
     pub following: Option<Following>,
     marks: JournalMarks,
 }
 
 impl State {
-    /// A page with a manifest, applied and playing.
+    /// Creates a page with a manifest, applied and playing.
     pub fn new(text: &str, seed: u64) -> State {
         State::of(text, Run::new(seed))
     }
 
-    /// The same in a cluster that is there.
+    /// Creates a page with a manifest in an existing cluster.
     pub(super) fn of(text: &str, run: Run) -> State {
         let mut state = State {
             timeline: Timeline::new(run),
@@ -92,9 +93,9 @@ impl State {
         state
     }
 
-    /// What a link to this page holds.
+    /// Builds a link to this page.
     pub fn link(&self) -> Link {
-        // A learner has the lesson, and its manifest in the editor.
+        // A learner is given the lesson, with its manifest in the editor.
         let source = self.player.as_ref().and_then(|player| player.source());
         let (text, view) = (
             source.unwrap_or(&self.editor.text).to_owned(),
@@ -109,7 +110,7 @@ impl State {
         }
     }
 
-    /// Does what a message says.
+    /// Handles a message.
     pub fn update(&mut self, msg: impl Into<Msg>) {
         let msg = msg.into();
         if self.timeline.run.applies() && !msg.keeps_apply() {
@@ -152,10 +153,9 @@ impl State {
                 self.select(SelectionMsg::Load(view));
                 self.clock(TimelineMsg::Restart);
             }
-            Msg::Fault(line) => self.perform(vec![
-                Effect::Fork,
-                Effect::Execute(Command::Fault(line.as_str().into())),
-            ]),
+            Msg::Fault(fault) => {
+                self.perform(vec![Effect::Fork, Effect::Execute(Action::Fault(fault))])
+            }
             Msg::Stage(width, height) => self.drawing.stage = (width, height),
         }
         if acts && !lesson::is_lesson(&self.editor.text) {
@@ -164,14 +164,14 @@ impl State {
         self.tick_lesson();
     }
 
-    /// Whether a message acts on the cluster, so that beginning again would lose something.
+    /// Returns true if a message acts on the cluster, so that starting over would lose work.
     fn acts(&self, msg: &Msg) -> bool {
         match msg {
             Msg::Console(ConsoleMsg::Enter(line) | ConsoleMsg::Run(line)) => {
                 !super::console::only_reads(line.trim())
             }
             Msg::Timeline(TimelineMsg::Branch) => self.timeline.run.in_past(),
-            // A lesson that is begun is no work on the cluster before it.
+            // InitialCluster a lesson is no work on the cluster before it.
             Msg::Apply => !lesson::is_lesson(&self.editor.text),
             Msg::Timeline(TimelineMsg::Switch(_))
             | Msg::Selection(SelectionMsg::Remedy(_))
@@ -180,12 +180,12 @@ impl State {
         }
     }
 
-    /// The example stops moving once a person does something with the cluster, its clock or the manifest.
+    /// Stops the example once a person acts on the cluster, its clock or the manifest.
     fn note(&mut self, msg: &Msg, acts: bool) {
         use TimelineMsg::{Live, Pause, Play, Speed, Toggle};
         match msg {
             Msg::Selection(SelectionMsg::Select(Some(key))) => {
-                // Who looks at a Pod does not want it deleted.
+                // A Pod that is being inspected must not be deleted by the script.
                 self.demo.stop();
                 self.note_looked(Some(key), None);
             }
@@ -212,7 +212,7 @@ impl State {
     }
 
     pub(super) fn clock(&mut self, msg: TimelineMsg) {
-        // What was compared is of a cluster that is gone.
+        // The snapshots and branches belong to the cluster that was discarded.
         if msg == TimelineMsg::Restart {
             self.compare = Compare::default();
             self.demo.forget();
@@ -252,7 +252,7 @@ impl State {
                 Effect::SelectCreated(created) => self.select(SelectionMsg::ApplyFinished(created)),
                 Effect::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
                 Effect::Apply if self.following.is_some() => {
-                    self.send(&Command::Apply(self.editor.text.clone()));
+                    self.send(&Action::Apply(self.editor.text.clone()));
                 }
                 Effect::Apply => {
                     self.fork();
@@ -260,7 +260,7 @@ impl State {
                 }
                 Effect::Fork => self.fork(),
                 Effect::Execute(command) => drop(self.execute(command)),
-                Effect::ExecuteFault(line) => self.execute_fault(&line),
+                Effect::ExecuteFault(fault) => self.execute_fault(fault),
                 Effect::Enter(line) => self.type_in(ConsoleMsg::Run(line)),
                 Effect::Print(lines) => self.type_in(ConsoleMsg::Print(lines)),
                 Effect::HistoryChanged => {
@@ -273,7 +273,7 @@ impl State {
         }
     }
 
-    /// An action in the past forks the history there; what came after is kept as a branch.
+    /// Forks the history if an instant of the past is shown; the part after it is kept as a branch.
     fn fork(&mut self) {
         if self.timeline.run.in_past() {
             self.clock(if self.following.is_some() {
@@ -284,18 +284,18 @@ impl State {
         }
     }
 
-    /// Carries out a command; true if it failed.
-    fn execute(&mut self, command: Command) -> bool {
+    /// Runs a command; returns true if it failed.
+    fn execute(&mut self, command: Action) -> bool {
         if self.send(&command) {
             return false;
         }
         let silent = match &command {
-            Command::Fault(line) => msg::notice_fault(&**line),
+            Action::Fault(fault) => msg::notice_fault(fault.to_string()),
             _ => Message::default(),
         };
         let prints = matches!(
             command,
-            Command::Kubectl(_) | Command::Edited(_) | Command::Apply(_) | Command::Beside(..)
+            Action::Kubectl(_) | Action::Edited(_) | Action::Apply(_) | Action::Beside(..)
         );
         let answer = self.timeline.run.command(command);
         let told = answer
@@ -314,16 +314,16 @@ impl State {
         answer.failed
     }
 
-    fn execute_fault(&mut self, line: &str) {
+    fn execute_fault(&mut self, fault: Fault) {
         self.fork();
-        let error = self.execute(Command::Fault(line.into()));
+        let error = self.execute(Action::Fault(fault));
         let text = self.announcer.notice().english();
         self.type_in(ConsoleMsg::Print(vec![actions::OutputLine::new(
             text, error,
         )]));
     }
 
-    /// Applies the rest of the apply in progress: what comes next is about all of it.
+    /// Applies the rest of the apply in progress: the next message concerns its whole result.
     fn finish_apply(&mut self) {
         while self.timeline.run.applies() {
             self.apply_next();
@@ -335,7 +335,7 @@ impl State {
         self.perform(effects);
     }
 
-    /// Goes on with a long manifest, or lets a waiting command look at what has happened.
+    /// Continues the apply of a long manifest, or polls the waiting commands.
     pub fn poll(&mut self) {
         if self.timeline.run.applies() {
             self.apply_next();
@@ -345,7 +345,7 @@ impl State {
         self.type_in(ConsoleMsg::Print(lines));
     }
 
-    /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
+    /// Runs towards a time with a budget of tasks, stopping at breakpoints. Returns true when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> bool {
         self.finish_apply();
         if self.holds_clock() {
@@ -381,7 +381,7 @@ impl State {
         done && due.is_none()
     }
 
-    /// Runs a slice of the way to where the clock runs as fast as it can.
+    /// Runs one slice towards the target of a run at full speed.
     pub fn run_slice(&mut self, budget: usize) {
         self.finish_apply();
         if self.holds_clock() {
@@ -394,25 +394,25 @@ impl State {
         self.resume_lesson();
     }
 
-    /// Drops the oldest part of the history where there is no more room for it, and announces it.
+    /// Drops the oldest part of the history if there is no room for more, and announces it.
     pub fn make_room(&mut self) {
         let effects = self.timeline.make_room();
         self.perform(effects);
     }
 
-    /// Stops the clock where that is not enough, and announces it.
+    /// Stops the clock if dropping was not enough, and announces it.
     pub fn stop_full(&mut self) {
         let effects = self.timeline.stop_full();
         self.perform(effects);
     }
 
-    /// Brings the branch beside this one to the same instant, with a budget of tasks. True when it is there.
+    /// Advances the branch beside this one to the same instant, with a budget of tasks. Returns true when it is there.
     pub fn sync_branch(&mut self, budget: usize) -> bool {
         self.compare
             .sync_branch(&self.timeline.run, &self.selection, budget)
     }
 
-    /// Announces what is worth it while the clock runs; the newest decision only with `all`. True when there is a new notice.
+    /// Announces news while the clock runs; the newest decision only with `all`. Returns true if there is a new notice.
     pub fn announce(&mut self, all: bool) -> bool {
         self.announcer
             .announce(all, &self.timeline.run, &self.marks, || {
@@ -420,17 +420,17 @@ impl State {
             })
     }
 
-    /// Goes on with the dry run by one document. True when it has just finished.
+    /// Advances the dry run by one document. Returns true when it has just finished.
     pub fn dry_run_next(&mut self) -> bool {
         self.editor.dry_run_next(&self.timeline.run)
     }
 
-    /// Whether a dry run is in progress.
+    /// Returns true while a dry run is in progress.
     pub fn in_dry_run(&self) -> bool {
         self.editor.in_dry_run()
     }
 
-    /// At an instant of the past, the manifest that had been applied then, where it is not the text of the editor.
+    /// Returns the manifest in effect at an instant of the past, if it is not the text of the editor.
     pub fn applied_then(&self) -> Option<Rc<str>> {
         self.timeline
             .run
@@ -438,27 +438,27 @@ impl State {
             .filter(|then| *then != self.editor.text)
     }
 
-    /// Fields that the manifest sets and the cluster has changed since it was applied.
+    /// Returns the fields that the manifest sets and the cluster has changed since the apply.
     pub fn drift(&mut self) -> Vec<DriftedField> {
         self.editor.drift(&self.timeline.run)
     }
 
-    /// The object that is selected, if it exists at the instant shown.
+    /// Returns the selected object, if it exists at the instant shown.
     pub fn object(&self) -> Option<&Rc<Object>> {
         self.selection.object(&self.timeline.run)
     }
 
-    /// What the selected object waits for, down to the root.
+    /// Diagnoses the selected object: the chain of waiting down to the root cause.
     pub fn diagnosis(&self) -> Vec<Diagnosis> {
         self.selection.diagnosis(&self.timeline.run)
     }
 
-    /// What the trial of its remedies found.
+    /// Returns the verdicts of the trial of its remedies.
     pub fn verdicts(&self, found: &[Diagnosis]) -> super::trial::Verdicts {
         self.selection.verdicts(&self.timeline.run, found)
     }
 
-    /// Where the selected object stands, given its diagnosis and which remedies help.
+    /// Returns the state of the selected object, given its diagnosis and the remedies that help.
     pub fn standing(&self, found: &[Diagnosis], helps: &[bool]) -> Option<Standing> {
         self.selection
             .selected
@@ -466,10 +466,10 @@ impl State {
             .map(|key| standing::standing(self.timeline.run.sim(), key, found, helps))
     }
 
-    /// Where the objects of a diagram stand that are stuck or wait, by uid; the first of them where there are many.
+    /// Returns the states of a diagram's stuck or waiting objects, by uid; limited to the first `MAX_STANDINGS`.
     pub fn standings(&self, scene: &Scene) -> Standings {
         let sim = self.timeline.run.sim();
-        // A workload whose old Pods are ready may be stuck all the same; a ready Pod is not.
+        // A workload whose old Pods are ready may be stuck nevertheless; a ready Pod is not.
         let keys = scene.items.iter().filter_map(|item| {
             let kind = Kind::from_label(&item.id.kind)
                 .filter(|kind| *kind != Kind::Pod || item.state != "ready")?;
@@ -487,27 +487,27 @@ impl State {
         k8s_model::sort::tree(worse.map(|(uid, of)| (uid, of.sentence)))
     }
 
-    /// Tries the next remedy of the selected object on a copy, where that takes a moment. True while there are more.
+    /// Tries the next remedy of the selected object on a copy, if that is quick. Returns true while there are more.
     pub fn try_next_remedy(&mut self, found: &[Diagnosis]) -> bool {
         self.selection.try_next(&self.timeline.run, found)
     }
 
-    /// Workloads whose rollout can be followed: uids and keys.
+    /// Lists the workloads whose rollout can be followed: uids and keys.
     pub fn workloads(&self) -> Vec<(String, ObjectRef)> {
         self.selection.workloads(&self.timeline.run)
     }
 
-    /// Marks of the timeline: everything that has happened and was read, also after the instant shown.
+    /// Returns the marks of the timeline: of all entries read, also after the instant shown.
     pub fn marks(&mut self) -> Rc<Vec<Mark>> {
         self.marks.read(&self.timeline.run)
     }
 
-    /// The branch that was abandoned, or the last that left this one: where they part, and what it did from there on.
+    /// Returns the abandoned branch, or the last one forked from this one: the fork, and what happened on the branch after it.
     pub fn abandoned_branch(&mut self) -> Option<Rc<AbandonedBranch>> {
         self.marks.abandoned_branch(&self.timeline.run)
     }
 
-    /// Whether more has happened than was read for the picture and the timeline.
+    /// Returns true if the picture or the timeline lags behind the history.
     pub fn lags(&self) -> bool {
         let run = &self.timeline.run;
         self.drawing.lags()
@@ -515,12 +515,12 @@ impl State {
             || !self.drawing.pods.is_current(run)
     }
 
-    /// Takes over what was written to Pods since it was last asked to, of so many entries or Pods. True when all is read.
+    /// Reads the writes to Pods since the last call, at most `most` entries or Pods. Returns true when all are read.
     pub fn read(&mut self, most: usize) -> bool {
         self.drawing.pods.read(&self.timeline.run, most)
     }
 
-    /// What is on the stage. The same pointer as before if nothing that it shows has changed.
+    /// Draws the picture. Returns the same pointer as before if nothing in it has changed.
     pub fn picture(&mut self) -> Rc<Picture> {
         self.compare.share_axes(
             &mut self.drawing,
@@ -531,10 +531,9 @@ impl State {
         self.drawing.picture(&self.timeline.run, &self.selection)
     }
 
-    /// The same from what was read of the Pods, with so many nodes put in order anew; where Pods have not been read since a jump, the
-    /// picture before it.
+    /// Draws from the cached Pods, re-sorting at most `most` nodes; returns the previous picture while Pods are being read after a jump.
     pub fn draw(&mut self, most: usize) -> Rc<Picture> {
-        // Two branches are drawn at one instant, each whole.
+        // Two branches are drawn at one instant, each completely.
         let most = if self.compare.branch.is_some() {
             usize::MAX
         } else {
@@ -545,7 +544,7 @@ impl State {
         self.drawing.draw(&self.timeline.run, &self.selection, most)
     }
 
-    /// What a hover card says of an object at the instant shown.
+    /// Builds the hover card of an object at the instant shown.
     pub fn card(&self, key: &ObjectRef) -> Option<Card> {
         card::read(
             self.timeline.run.sim(),
@@ -554,12 +553,12 @@ impl State {
         )
     }
 
-    /// What is said of an object whose status lags behind its Pods.
+    /// Describes how an object's status lags behind its Pods.
     pub fn status_lag(&self, object: &Object) -> Option<Message> {
         card::lag(self.ready_of(object), object)
     }
 
-    /// How many Pods of a workload are ready: those that are drawn, or else those that the loops know of.
+    /// Number of ready Pods of a workload: of the Pods drawn, or else of those in the cache of the loops.
     pub fn ready_of(&self, object: &Object) -> usize {
         self.drawing.pods.ready_of(&self.timeline.run, object)
     }
@@ -589,7 +588,7 @@ mod tests {
             (state.timeline.run.end(), state.timeline.run.branches()),
             (500, (2, vec![1]))
         );
-        // What was left is told on the timeline, from either side.
+        // The abandoned branch is shown on the timeline, from either side.
         let left = |state: &mut State| {
             let left = state.abandoned_branch().expect("a fork");
             (
@@ -610,7 +609,7 @@ mod tests {
         );
         assert_eq!(state.timeline.run.objects(), future);
         assert_eq!(left(&mut state), (2, 500, true, false));
-        // Both can be looked back into.
+        // The past of both can be shown.
         state.update(TimelineMsg::Seek(300));
         state.update(TimelineMsg::Live);
         state.update(TimelineMsg::Switch(2));
@@ -630,7 +629,7 @@ mod tests {
             .meta
             .name
             .to_string();
-        state.update(Msg::Fault(format!("exit pod/{pod} 3")));
+        state.update(Msg::Fault(format!("exit pod/{pod} 3").parse().unwrap()));
         state.update(TimelineMsg::Seconds(5));
         let restarts = |state: &State| {
             state

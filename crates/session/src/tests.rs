@@ -8,18 +8,18 @@ use crate::editor::EditorMsg;
 use crate::run::Run;
 use crate::selection::SelectionMsg;
 use crate::timeline::TimelineMsg;
-use actions::Command;
+use actions::Action;
 use apiserver::Entry;
 use k8s_model::{Kind, ObjectRef, Time};
 
-/// A page whose manifest has run for 30 seconds.
+/// Creates a page whose manifest has run for 30 seconds.
 pub fn settled(text: &str) -> State {
     let mut state = State::new(text, 1);
     state.update(TimelineMsg::Seconds(30));
     state
 }
 
-/// Pods that are ready.
+/// Number of ready Pods.
 pub fn ready(run: &Run) -> usize {
     run.sim()
         .list(Kind::Pod)
@@ -27,7 +27,7 @@ pub fn ready(run: &Run) -> usize {
         .count()
 }
 
-/// So many documents of everything that can be right and wrong.
+/// Returns a long manifest with valid and invalid documents of many sorts.
 fn long() -> String {
     let deployment = |name: &str, more: &str| {
         format!(
@@ -53,7 +53,7 @@ fn long() -> String {
             }
             29 => "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: r}\n".to_owned(),
             31 => "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"j\"}}\n{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"k\"}}\n".to_owned(),
-            // From here on nothing is applied.
+            // No document from here on is applied.
             35 => "kind: ConfigMap\nmetadata: {name: c}\n".to_owned(),
             36 => "a: [\n".to_owned(),
             37 => "b: 1\n c: 2\n".to_owned(),
@@ -70,7 +70,7 @@ fn entries<'a>(entries: impl Iterator<Item = &'a Entry>) -> Vec<String> {
     entries.map(|entry| format!("{entry:?}")).collect()
 }
 
-/// All that is to be the same.
+/// Everything that must be equal, as text.
 fn seen(state: &State) -> String {
     let told = (
         &state.editor.status,
@@ -103,14 +103,14 @@ fn finish(state: &mut State) -> usize {
         state.poll();
         parts += 1;
     }
-    // An edit that waited is tried.
+    // A pending edit is tried.
     while state.in_dry_run() {
         state.dry_run_next();
     }
     parts
 }
 
-/// A page on which a long manifest is being applied.
+/// Creates a page on which a long manifest is being applied.
 fn begun(text: &str) -> State {
     let mut state = State::new((examples::ALL[0].text)(), 1);
     state.update(TimelineMsg::Seconds(10));
@@ -192,9 +192,9 @@ fn what_is_chosen_at_first_stands_first_in_the_picture() {
 fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
     for text in [long(), long().replace('\n', "\r\n")] {
         let mut whole = Run::new(1);
-        whole.command(Command::Apply((examples::ALL[0].text)().into()));
+        whole.command(Action::Apply((examples::ALL[0].text)().into()));
         whole.advance(Time(10_000_000), usize::MAX);
-        let answer = whole.command(Command::Apply(text.as_str().into()));
+        let answer = whole.command(Action::Apply(text.as_str().into()));
 
         let mut state = begun(&text);
         let now = state.timeline.run.sim().now();
@@ -238,7 +238,7 @@ fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
             );
         }
 
-        // What is wrong with the YAML comes first, each at its line.
+        // YAML errors come first, each at its line.
         let lines: Vec<&str> = text.lines().collect();
         let told: Vec<&str> = answer
             .diagnostics
@@ -302,7 +302,7 @@ fn a_short_manifest_is_applied_at_once() {
             }
         );
         assert_eq!(finish(&mut state), parts, "{count}");
-        // A page opens with what is applied.
+        // A page opens with its manifest applied.
         assert_eq!(
             (
                 state.editor.status,
@@ -351,10 +351,10 @@ fn actions_during_an_apply_run_after_it() {
             ConsoleMsg::Enter("kubectl get pods -w".into()).into(),
             ConsoleMsg::Interrupt.into(),
         ],
-        vec![Msg::Fault("node-down node-1".into())],
+        vec![Msg::Fault("node-down node-1".parse().unwrap())],
         vec![
-            Msg::Fault("delay pod 2s".into()),
-            Msg::Fault("slow replicaset-controller 300ms".into()),
+            Msg::Fault("delay pod 2s".parse().unwrap()),
+            Msg::Fault("slow replicaset-controller 300ms".parse().unwrap()),
             TimelineMsg::Seconds(3).into(),
         ],
         vec![
@@ -401,7 +401,7 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
 
     state.timeline.run.seek(before, usize::MAX);
     assert_eq!(state.timeline.run.sim().list(Kind::Deployment).count(), 1);
-    // Forward over it, and to it from the nearest checkpoint, by the smallest steps.
+    // Forward across the apply, and to it from the nearest checkpoint, by the smallest steps.
     let mut parts = 0;
     while !state.timeline.run.advance(applied, 1) {
         parts += 1;
@@ -433,7 +433,7 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
         (end.clone(), history.clone())
     );
 
-    // A fork in the middle of it has all of it.
+    // A fork in the middle of the apply has all of it.
     state.timeline.run.seek(before, usize::MAX);
     while state.timeline.run.sim().list(Kind::Deployment).count() < 20 {
         assert!(!state.timeline.run.advance(applied, 1));
@@ -454,7 +454,7 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
     state.timeline.run.seek(applied, usize::MAX);
     assert_eq!(state.timeline.run.objects(), then);
 
-    // Another branch at the instant of it is there when all of it is.
+    // A comparison with another branch at that instant waits until the apply is complete.
     state.update(TimelineMsg::Branch);
     state.update(CompareMsg::With(Some(1)));
     while !state.sync_branch(16) {}

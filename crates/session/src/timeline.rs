@@ -1,4 +1,4 @@
-//! The clock: the run, whether it plays, how far, and where it stops.
+//! The clock: the run, its speed, the target of a run at full speed, and the breakpoints.
 
 use super::breakpoint::Breakpoint;
 use super::effect::Effect;
@@ -13,10 +13,10 @@ use k8s_model::{Kind, Time};
 /// Budget of a seek in tasks (`Sim::advance`) on a cluster of at most a thousand Pods; the rest runs in slices, so that the page stays
 /// responsive.
 pub const SEEK_BUDGET_TASKS: usize = 4_000;
-/// How far a step looks for the next write: an hour without one counts as settled.
+/// Longest time that a step searches for the next write: an hour without one counts as settled.
 const STEP_LIMIT_US: Time = Time(3_600_000_000);
 
-/// Where the clock runs to as fast as it can, in slices.
+/// Target of a run at full speed, in slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunUntil {
     /// Until nothing changes any more.
@@ -25,51 +25,51 @@ pub enum RunUntil {
     At(Time),
 }
 
-/// Where and why the clock was stopped.
+/// Stop at a breakpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakpointHit {
     /// Milliseconds.
     pub at: u64,
     /// The condition, as it was entered.
     pub text: Message,
-    /// What happened.
+    /// Description of the event.
     pub words: Message,
 }
 
-/// What happens to the clock.
+/// Message to the clock.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TimelineMsg {
     /// Starts or stops the clock.
     Toggle,
-    /// Starts it.
+    /// Starts the clock.
     Play,
-    /// Stops it.
+    /// Stops the clock.
     Pause,
-    /// One reconcile forward.
+    /// Steps forward by one reconcile.
     Step,
-    /// One reconcile back.
+    /// Steps back by one reconcile.
     StepBack,
-    /// Virtual seconds forward or back.
+    /// Moves by virtual seconds, forward or back.
     Seconds(i64),
-    /// Virtual seconds a second.
+    /// Sets the speed in virtual seconds per second.
     Speed(f64),
-    /// To an instant, in milliseconds.
+    /// Seeks to an instant, in milliseconds.
     Seek(u64),
-    /// To the next or previous action of a person.
+    /// Seeks to the next action of a person or, if false, to the previous one.
     Jump(bool),
-    /// To an instant, in milliseconds, also to one that is still to come.
+    /// Goes to an instant, in milliseconds, also to one in the future.
     StartAt(u64),
-    /// To the next marker or, if false, to the one before, and rests there.
+    /// Goes to the next marker or, if false, to the previous one, and pauses there.
     Marker(bool),
-    /// To the newest instant.
+    /// Returns to the newest instant.
     Live,
     /// Makes the instant shown the newest.
     Branch,
-    /// Shows another branch.
+    /// Switches to another branch.
     Switch(u32),
-    /// Begins again with an empty cluster.
+    /// Restarts with an empty cluster.
     Restart,
-    /// Forward until settled.
+    /// Runs forward until the cluster has settled.
     Settle,
     /// Adds a breakpoint.
     Break(String),
@@ -77,36 +77,36 @@ pub enum TimelineMsg {
     Unbreak(usize),
 }
 
-/// The run and its clock.
+/// Run and its clock.
 pub struct Timeline {
-    /// The simulation.
+    /// Simulation.
     pub run: Run,
-    /// Whether the clock runs.
+    /// True while the clock runs.
     pub playing: bool,
-    /// Whether it resumes at the newest instant.
+    /// True if the clock resumes at the newest instant.
     pub(super) resumes: bool,
-    /// Where it runs to as fast as it can.
+    /// Target of a run at full speed.
     pub run_until: Option<RunUntil>,
-    /// Virtual seconds a second.
+    /// Virtual seconds per second.
     pub speed: f64,
-    /// The speed that was last set at the newest instant: a replay of the past ends with it.
+    /// Speed last set at the newest instant: a replay of the past returns to it.
     live_speed: f64,
-    /// Where the clock stops.
+    /// Breakpoints.
     pub breakpoints: Vec<Breakpoint>,
-    /// Why the last breakpoint that was entered was not accepted.
+    /// Error of the last breakpoint entered.
     pub breakpoint_error: Message,
-    /// Where it has stopped.
+    /// Breakpoint at which the clock stopped.
     pub stopped: Option<BreakpointHit>,
     /// The instant, and the length of the journal, at which a step found nothing to reconcile.
     idle_at: Option<(Time, usize)>,
-    /// The instant that is looked at once the history of a link has been repeated, in milliseconds.
+    /// Instant to show once a link's history has been repeated, in milliseconds.
     arrives: Option<u64>,
-    /// How a frame plays, if its page asks for anything.
+    /// Playback options of an embedded page, if it has any.
     pub playback: Option<Box<Playback>>,
 }
 
 impl Timeline {
-    /// A run that plays.
+    /// Creates a timeline that plays.
     pub fn new(run: Run) -> Timeline {
         Timeline {
             run,
@@ -124,7 +124,7 @@ impl Timeline {
         }
     }
 
-    /// Repeats the history of a link as fast as it can, and then shows the instant that it is about.
+    /// Repeats the history of a link as fast as possible, and then shows its instant.
     pub fn recall(&mut self, run: Run, end: Time, at: Option<u64>) {
         let epoch = self.run.epoch + 1;
         (self.run, self.run_until, self.arrives, self.stopped) =
@@ -132,7 +132,7 @@ impl Timeline {
         self.run.epoch = epoch;
     }
 
-    /// Does what a message says.
+    /// Handles a message.
     pub fn update(&mut self, msg: TimelineMsg) -> Vec<Effect> {
         let replays = self.run.in_past();
         let effects = self.act(msg);
@@ -142,7 +142,7 @@ impl Timeline {
 
     fn act(&mut self, msg: TimelineMsg) -> Vec<Effect> {
         use TimelineMsg as Msg;
-        // Whoever moves the clock is not taken elsewhere.
+        // A person who moves the clock is not taken elsewhere.
         if !matches!(msg, Msg::Speed(_) | Msg::Break(_) | Msg::Unbreak(_)) {
             self.arrives = None;
         }
@@ -175,7 +175,7 @@ impl Timeline {
             Msg::Speed(speed) => self.set_speed(speed),
             Msg::Seek(ms) => {
                 self.seek(Time::end_of_ms(ms));
-                // An instant of the past is there to be looked at.
+                // An instant of the past is to be looked at: pause.
                 if self.run.in_past() && self.playing {
                     (self.playing, self.resumes) = (false, true);
                 }
@@ -222,7 +222,7 @@ impl Timeline {
         }
     }
 
-    /// Where a replay has come to the newest instant, the speed is that of before; whether it is another.
+    /// Restores the speed when a replay reaches the newest instant; returns true if it changed.
     fn end_replay(&mut self, replayed: bool) -> bool {
         let ended =
             replayed && !self.run.in_past() && self.speed.to_bits() != self.live_speed.to_bits();
@@ -232,7 +232,7 @@ impl Timeline {
         ended
     }
 
-    /// Whether a step has found nothing to reconcile at the instant shown.
+    /// Returns true if a step found nothing to reconcile at the instant shown.
     pub fn idles(&self) -> bool {
         self.idle_at == Some((self.run.sim().now(), self.run.happened()))
     }
@@ -265,7 +265,7 @@ impl Timeline {
 
     fn skip(&mut self, seconds: i64) -> Vec<Effect> {
         self.playing = false;
-        // One more second is one more, also while the last is on its way.
+        // Seconds add up while earlier ones are still running.
         let from = match self.run_until.take() {
             Some(RunUntil::At(to)) if seconds > 0 => self.run.now().max(to.0 / 1000),
             _ => self.run.now(),
@@ -316,7 +316,7 @@ impl Timeline {
         }
     }
 
-    /// Makes room for more history, and says how much of it is left. If there is nothing to drop, nothing happens.
+    /// Drops the oldest part of the history, and announces how much is left. Does nothing if there is nothing to drop.
     pub fn make_room(&mut self) -> Vec<Effect> {
         if !self.run.make_room() {
             return Vec::new();
@@ -328,7 +328,7 @@ impl Timeline {
         ]
     }
 
-    /// Stops the clock because the history has no room for more.
+    /// Stops the clock because there is no room for more history.
     pub fn stop_full(&mut self) -> Vec<Effect> {
         let words = msg::history_full_text();
         let notice = words.clone();
@@ -345,7 +345,7 @@ impl Timeline {
         (self.playing, self.run_until, self.resumes) = (false, None, false);
     }
 
-    /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
+    /// Runs towards a time with a budget of tasks, stopping at breakpoints. Returns true when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
         let replays = self.run.in_past();
         let (done, mut effects) = self.advance_to_breakpoint(to, budget);
@@ -358,7 +358,7 @@ impl Timeline {
     }
 
     fn advance_to_breakpoint(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
-        // What a link repeats has happened before.
+        // A link's history has happened before: no breakpoint stops it.
         if self.breakpoints.is_empty() || self.run.recalls() && !self.run.follows() {
             return (self.run.advance(to, budget), Vec::new());
         }
@@ -373,7 +373,7 @@ impl Timeline {
         (false, Vec::new())
     }
 
-    /// Stops the clock if a breakpoint matches an entry from this index on. Empty if none does.
+    /// Stops the clock if a breakpoint matches an entry from this index on. Returns no effects otherwise.
     fn check_breakpoints(&mut self, since: usize) -> Vec<Effect> {
         let new = self.run.sim().journal().from(since);
         let found = new.iter().find_map(|entry| {
@@ -401,10 +401,10 @@ impl Timeline {
         vec![Effect::Select(about), Effect::Announce(notice)]
     }
 
-    /// Runs a slice of the way to where the clock runs as fast as it can.
+    /// Runs one slice towards the target of a run at full speed.
     pub fn run_slice(&mut self, budget: usize) -> Vec<Effect> {
         let mut effects = self.run_towards(budget);
-        // Those that wait for something may have it now.
+        // Waiting commands may now find what they wait for.
         effects.push(Effect::Print(self.run.poll()));
         effects
     }
@@ -440,18 +440,18 @@ impl Timeline {
         }
     }
 
-    /// The clock goes on if it went before the past was looked at.
+    /// Resumes the clock if it ran before the past was shown.
     fn resume(&mut self) {
         self.playing |= std::mem::take(&mut self.resumes);
     }
 
-    /// Seeks to an instant of the past: at once if it is near a checkpoint, otherwise the rest in slices.
+    /// Seeks to an instant of the past: at once if it is near a checkpoint, otherwise in slices.
     pub(super) fn seek(&mut self, to: Time) {
         let budget = self.seek_budget();
         self.run_until = (!self.run.seek(to, budget)).then_some(RunUntil::At(to));
     }
 
-    /// A task of a large cluster takes longer.
+    /// Budget of a seek; smaller on a large cluster, whose tasks take longer.
     fn seek_budget(&self) -> usize {
         SEEK_BUDGET_TASKS / (1 + self.run.sim().server().count(Kind::Pod) / 1_000)
     }
@@ -486,7 +486,7 @@ mod tests {
             state.timeline.run.now()
         );
         assert_eq!(state.timeline.run.journal().len(), written);
-        // What comes then is what would have come without the steps.
+        // Further writes are the same as without the steps.
         let mut other = settled((examples::ALL[0].text)());
         for state in [&mut state, &mut other] {
             state.update(ConsoleMsg::Enter(
@@ -530,7 +530,7 @@ mod tests {
             "{}",
             state.announcer.notice()
         );
-        // However the past is left.
+        // Any way of leaving the past.
         for leave in [
             TimelineMsg::Live,
             TimelineMsg::Jump(true),
@@ -648,7 +648,7 @@ mod tests {
         assert_eq!(back.1, 300);
         let (_, _, end) = reach(&mut state, TimelineMsg::Seek(9_999).into());
         assert!(back.2 < end && end <= version);
-        // Seconds add up, also while they are on their way.
+        // Seconds add up while earlier ones are still running.
         let mut quick = State::new(many, 1);
         for _ in 0..5 {
             quick.update(TimelineMsg::Seconds(1));
@@ -657,7 +657,7 @@ mod tests {
             quick.run_slice(64);
         }
         assert_eq!(quick.timeline.run.now(), 5_000);
-        // Whoever wants the clock for himself has it.
+        // A person's move of the clock takes precedence.
         state.update(TimelineMsg::Seconds(600));
         state.update(TimelineMsg::Pause);
         assert_eq!(state.timeline.run_until, None);
@@ -680,7 +680,7 @@ mod tests {
                 .is_some_and(|stop| stop.text == "The history is full")
                 && state.announcer.notice().contains("3 GB")
         );
-        // What was is still there, and a new beginning goes.
+        // The stop is still shown, and starting over clears it.
         state.update(TimelineMsg::Restart);
         assert_eq!(state.timeline.stopped, None);
         state.update(TimelineMsg::Seconds(10));

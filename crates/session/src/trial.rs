@@ -1,38 +1,38 @@
-//! Remedies of the selected object, tried on copies of the simulation one after another.
+//! Trial of the remedies of the selected object, one after another on copies of the simulation.
 
 use super::run::Run;
 use explain::diagnose::{self, Diagnosis};
 use explain::waits::{DecidingFact, FactLabel};
 use std::rc::Rc;
 
-/// Tasks that a copy may run for one remedy.
+/// Budget of a copy for one remedy, in tasks.
 const REMEDY_BUDGET_TASKS: usize = 20_000;
-/// Remedies are tried unasked where no more Pods than this make a trial long.
+/// Maximum number of Pods for which remedies are tried automatically; with more a trial takes long.
 const MAX_UNASKED_PODS: usize = 40;
 
-/// The remedies of one diagnosis, and which of them help.
+/// Remedies of one diagnosis, and their verdicts.
 #[derive(Default)]
 pub struct Trial {
     subject: Option<Subject>,
     verdicts: Verdicts,
 }
 
-/// What the trial of a diagnosis on copies found.
+/// Result of the trial of a diagnosis on copies.
 #[derive(Clone, Default, PartialEq)]
 pub struct Verdicts {
-    /// Which remedies help; empty unless all were tried on what is found now.
+    /// True for each remedy that helps; empty unless all were tried on the current diagnosis.
     pub helps: Rc<Vec<bool>>,
-    /// It is soon well if nothing is done: then no remedy is tried, and none is said to help.
+    /// True if the object recovers by itself soon: then no remedy is tried, and none is said to help.
     pub recovers: bool,
 }
 
-/// What a verdict is about: it is dropped when any of this changes.
+/// Subject of a verdict: the verdict is dropped when any of this changes.
 #[derive(Clone, PartialEq)]
 struct Subject {
     epoch: u64,
-    /// Commands in the history.
+    /// Number of commands in the history.
     commands: usize,
-    /// The diagnoses down to the root, without what changes with the clock.
+    /// Diagnoses down to the root, without the parts that change with the clock.
     found: Vec<Diagnosis>,
 }
 
@@ -68,7 +68,7 @@ impl Subject {
 }
 
 impl Trial {
-    /// What was found of the first diagnosis.
+    /// Returns the verdicts for the first diagnosis.
     pub fn verdicts(&self, run: &Run, found: &[Diagnosis]) -> Verdicts {
         let all = found.first().map_or(0, |found| found.remedies.len());
         match &self.subject {
@@ -81,12 +81,12 @@ impl Trial {
         }
     }
 
-    /// Whether trying a remedy unasked keeps within a task of the page.
+    /// Returns true if an automatic trial of a remedy fits into a task of the page.
     pub fn is_short(run: &Run) -> bool {
         run.sim().server().count(k8s_model::Kind::Pod) <= MAX_UNASKED_PODS
     }
 
-    /// Tries the next remedy. True while there are more.
+    /// Tries the next remedy. Returns true while there are more.
     pub fn step(&mut self, run: &Run, found: &[Diagnosis]) -> bool {
         let Some(first) = found.first() else {
             return false;

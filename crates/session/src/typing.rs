@@ -1,4 +1,4 @@
-//! What is entered in the console: each command of a text that holds several, and the text of the editor where a command reads it.
+//! Input of the console: each command of a text that holds several, and the editor's text where a command reads it.
 
 use super::console::ConsoleMsg;
 use super::effect::Effect;

@@ -1,4 +1,4 @@
-//! A list stored in chunks that its copies share, so that checkpoints of the cluster are cheap.
+//! Vector stored in chunks that its copies share, so that checkpoints of the cluster are cheap.
 //!
 //! Guarantees: a copy costs one reference count per chunk, whatever the size of the elements; writes never show in
 //! other copies, because a shared chunk is cloned before it is written.
@@ -6,10 +6,10 @@
 use std::ops::Index;
 use std::rc::Rc;
 
-/// A list whose copies share its chunks of at most `N` elements.
+/// Vector whose copies share its chunks of at most `N` elements.
 #[derive(Clone, Debug)]
 pub struct Chunks<T: 'static, const N: usize> {
-    /// All but the last are full.
+    /// Chunks; all but the last are full.
     chunks: Vec<Rc<Vec<T>>>,
     len: usize,
 }
@@ -30,22 +30,22 @@ impl<T, const N: usize> Default for Chunks<T, N> {
 }
 
 impl<T: Clone, const N: usize> Chunks<T, N> {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True without elements.
+    /// Returns true if the vector has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An element.
+    /// Returns the element at an index.
     pub fn get(&self, at: usize) -> Option<&T> {
         self.chunks.get(at / N)?.get(at % N)
     }
 
-    /// Mutable access to an element.
+    /// Returns the element at an index, mutably.
     pub fn get_mut(&mut self, at: usize) -> &mut T {
         &mut own(&mut self.chunks[at / N], 0)[at % N]
     }
@@ -61,12 +61,13 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         self.len += 1;
     }
 
-    /// How many chunks hold the first elements alone.
+    /// Returns the number of full chunks within the first elements.
     pub fn full_chunks(&self, elements: usize) -> usize {
         elements.min(self.len) / N
     }
 
-    /// Replaces elements of some chunks by what `change` makes of them. A chunk in which nothing changes stays shared; copies keep theirs.
+    /// Replaces the elements of some chunks for which `change` returns a value. An unchanged chunk stays shared; other copies are
+    /// unaffected.
     pub fn rewrite(&mut self, chunks: std::ops::Range<usize>, change: impl Fn(&T) -> Option<T>) {
         for chunk in &mut self.chunks[chunks] {
             let changed: Vec<Option<T>> = chunk.iter().map(&change).collect();
@@ -82,7 +83,8 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         }
     }
 
-    /// Takes some chunks of another list over, which has the same number of elements in them; what this list does not have is left out.
+    /// Adopts some chunks of another vector, which must have the same number of elements in them; chunks beyond the end of this one are
+    /// ignored.
     pub fn share(&mut self, other: &Self, chunks: std::ops::Range<usize>) {
         let pairs = self
             .chunks
@@ -98,7 +100,7 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         );
     }
 
-    /// A view of all elements.
+    /// Returns a view of all elements.
     pub fn all(&self) -> ChunkRange<'_, T, N> {
         ChunkRange {
             chunks: &self.chunks,
@@ -108,7 +110,7 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
     }
 }
 
-/// The chunk for writing, copied if shared; it grows by doubling up to `most`.
+/// Returns the chunk for writing, copied if shared; it grows by doubling up to `most`.
 pub fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> {
     if Rc::get_mut(chunk).is_none() {
         let mut copy = Vec::with_capacity(
@@ -124,7 +126,7 @@ pub fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> {
     Rc::make_mut(chunk)
 }
 
-/// A range of such a list.
+/// Range of a chunked vector.
 #[derive(Debug)]
 pub struct ChunkRange<'a, T, const N: usize> {
     chunks: &'a [Rc<Vec<T>>],
@@ -141,27 +143,27 @@ impl<T, const N: usize> Clone for ChunkRange<'_, T, N> {
 impl<T, const N: usize> Copy for ChunkRange<'_, T, N> {}
 
 impl<'a, T, const N: usize> ChunkRange<'a, T, N> {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(self) -> usize {
         self.to - self.from
     }
 
-    /// Whether it is empty.
+    /// Returns true if the range is empty.
     pub fn is_empty(self) -> bool {
         self.from == self.to
     }
 
-    /// An element.
+    /// Returns the element at an index.
     pub fn get(self, at: usize) -> Option<&'a T> {
         (at < self.len()).then(|| self.at(self.from + at))
     }
 
-    /// The last element.
+    /// Returns the last element.
     pub fn last(self) -> Option<&'a T> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// The first `n` elements, or all.
+    /// Returns the first `count` elements, or all.
     pub fn first(self, count: usize) -> Self {
         ChunkRange {
             to: self.to.min(self.from.saturating_add(count)),
@@ -169,7 +171,7 @@ impl<'a, T, const N: usize> ChunkRange<'a, T, N> {
         }
     }
 
-    /// All but the first `n` elements.
+    /// Returns all but the first `count` elements.
     pub fn from(self, count: usize) -> Self {
         ChunkRange {
             from: self.to.min(self.from.saturating_add(count)),
@@ -177,12 +179,12 @@ impl<'a, T, const N: usize> ChunkRange<'a, T, N> {
         }
     }
 
-    /// The elements in their order.
+    /// Returns the elements in order.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = &'a T> + ExactSizeIterator {
         (self.from..self.to).map(move |at| self.at(at))
     }
 
-    /// Partition point: number of leading elements that match.
+    /// Returns the partition point: the number of leading elements that match.
     pub fn partition_point(self, passes: impl Fn(&T) -> bool) -> usize {
         let (mut from, mut to) = (self.from, self.to);
         while from < to {
@@ -278,7 +280,7 @@ mod tests {
         assert_eq!((list.get(9), copy.get(9)), (Some(&90), Some(&9)));
         copy.share(&list, 0..2);
         assert!(shared(&list, &copy).into_iter().all(|same| same) && copy.get(9) == Some(&90));
-        // A list that ends earlier takes what it has.
+        // A shorter vector adopts only the chunks that it has.
         let mut short = Chunks::<u64, 8>::default();
         (0..20).for_each(|n| short.push(n));
         short.share(&list, 1..7);

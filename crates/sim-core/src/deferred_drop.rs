@@ -7,14 +7,14 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Collections with fewer parts are dropped at once. A part may hold hundreds of objects.
+/// Minimum number of parts of a deferred collection; smaller ones are dropped at once. A part may hold hundreds of objects.
 const MIN_DEFERRED_PARTS: usize = 2;
 
-/// A collection that can be dropped part by part.
+/// Collection that can be dropped part by part.
 pub trait DropInParts: 'static {
-    /// How many parts there are.
+    /// Returns the number of parts.
     fn parts(&self) -> usize;
-    /// Removes one part; `None` when it is empty.
+    /// Removes one part; `None` if the collection is empty.
     fn part(&mut self) -> Option<Box<dyn Any>>;
 }
 
@@ -47,12 +47,12 @@ pub fn enable() {
     QUEUE.with_borrow_mut(|queue| *queue = Some(Vec::new()));
 }
 
-/// Whether something waits to be dropped: memory that looks taken is about to be free.
+/// Returns true if a collection waits to be dropped, so that memory is about to be freed.
 pub fn is_waiting() -> bool {
     QUEUE.with_borrow(|queue| queue.as_ref().is_some_and(|queue| !queue.is_empty()))
 }
 
-/// Drops one part of the queue; `true` if more may be left.
+/// Drops one part of the queue; returns true if more may be left.
 pub fn drop_some() -> bool {
     let part = QUEUE.with_borrow_mut(|queue| {
         let queue = queue.as_mut()?;
@@ -72,7 +72,7 @@ pub fn drop_later(parts: impl DropInParts) {
     if parts.parts() < MIN_DEFERRED_PARTS {
         return;
     }
-    // While the thread ends, the queue is gone and everything is dropped at once.
+    // While the thread ends, the queue is gone and collections are dropped at once.
     let _ = QUEUE.try_with(|queue| {
         if let Ok(mut queue) = queue.try_borrow_mut()
             && let Some(queue) = queue.as_mut()

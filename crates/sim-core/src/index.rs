@@ -1,4 +1,4 @@
-//! A hash index in small buckets that copies share.
+//! Hash index in small buckets that copies share.
 //!
 //! Guarantees: it grows by one bucket at a time (linear hashing), so that no insertion takes long, however many entries there are; a
 //! copy costs one reference count per bucket and never changes.
@@ -9,10 +9,11 @@ use std::rc::Rc;
 /// Average number of entries per bucket.
 const ENTRIES_PER_BUCKET: usize = 16;
 
-/// Numbers by a hash; several may have the same.
+/// Multimap from hashes to numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
-    /// A bucket's number is the lowest bits of the hash: as many as the largest number has, or one less if that bucket does not exist yet.
+    /// Buckets. A bucket's number is the lowest bits of the hash: as many as the largest number has, or one less if that bucket does not
+    /// exist yet.
     buckets: Vec<Rc<Vec<(u32, u32)>>>,
     len: usize,
 }
@@ -24,17 +25,17 @@ impl Drop for Index {
 }
 
 impl Index {
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True without elements.
+    /// Returns true if the index has no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bucket of a hash.
+    /// Returns the bucket of a hash.
     fn bucket(&self, hash: u32) -> usize {
         let size = self.buckets.len().next_power_of_two();
         let at = hash as usize & (size - 1);
@@ -45,7 +46,7 @@ impl Index {
         }
     }
 
-    /// The number with this hash that `is_meant` accepts.
+    /// Returns the number with this hash that `is_meant` accepts.
     pub fn find(&self, hash: u32, is_meant: impl Fn(u32) -> bool) -> Option<u32> {
         let bucket = self.buckets.get(self.bucket(hash))?;
         bucket
@@ -54,7 +55,7 @@ impl Index {
             .map(|(_, number)| *number)
     }
 
-    /// Adds a number.
+    /// Adds a number under a hash.
     pub fn insert(&mut self, hash: u32, number: u32) {
         if self.len >= self.buckets.len() * ENTRIES_PER_BUCKET {
             self.grow();
@@ -64,7 +65,7 @@ impl Index {
         self.len += 1;
     }
 
-    /// Removes a number.
+    /// Removes a number under a hash.
     pub fn remove(&mut self, hash: u32, number: u32) {
         let at = self.bucket(hash);
         let Some(place) = self
@@ -124,7 +125,7 @@ mod tests {
                 let (hash, number) = plain.swap_remove(rng.below(plain.len() as u64) as usize);
                 index.remove(hash, number);
             } else {
-                // Numbers differ, hashes need not.
+                // Numbers are unique, hashes need not be.
                 let (hash, number) = (rng.below(3_000) as u32 * 77_777, step);
                 index.insert(hash, number);
                 plain.push((hash, number));

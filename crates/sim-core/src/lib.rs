@@ -2,8 +2,8 @@
 
 pub mod chunks;
 pub mod deferred_drop;
-pub mod found;
 pub mod index;
+pub mod indexes;
 pub mod rank_cache;
 pub mod rng;
 pub mod table;

@@ -7,15 +7,15 @@ use k8s_model::pod::Pod;
 use k8s_model::{Object, Str, Timestamp, Uid};
 use std::rc::Rc;
 
-/// The annotation that makes the deletion of a Pod earlier or later.
+/// Annotation that makes the deletion of a Pod earlier or later.
 pub const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
-/// The values of a Pod that decide when it is deleted.
+/// Properties of a Pod that determine its deletion order.
 #[derive(Clone, Copy, Debug)]
 pub struct PodRank {
     pub controller: Uid,
     pub active: bool,
-    /// Number of its node in `nodes`.
+    /// Index of the Pod's node in `nodes`.
     pub node: u32,
     pub assigned: bool,
     pub phase: i32,
@@ -26,13 +26,13 @@ pub struct PodRank {
     pub restarts: i32,
 }
 
-/// Ranks by place in the cache. A clone starts empty: the ranks are derived data, not part of the cluster.
+/// Ranks by slot in the cache. A clone starts empty: the ranks are derived data, not part of the cluster.
 #[derive(Debug, Default)]
 pub struct RankCache {
     pub pods: Vec<Option<(Rc<Object>, PodRank)>>,
     nodes: Vec<Str>,
     index: Index,
-    /// Where reading ahead continues.
+    /// Slot where reading ahead continues.
     next: Slot,
 }
 
@@ -49,7 +49,7 @@ impl Drop for RankCache {
 }
 
 impl RankCache {
-    /// The rank of the Pod at a place.
+    /// Returns the rank of the Pod in a slot.
     pub fn of(&mut self, place: Slot, pod: &Rc<Object>) -> PodRank {
         let place = place as usize;
         if let Some(Some((known, seen))) = self.pods.get(place)

@@ -1,21 +1,21 @@
-//! The only source of randomness: a seeded generator (splitmix64), so that a seed determines the history.
+//! Only source of randomness: a seeded generator (splitmix64), so that a seed determines the history.
 
 use k8s_model::{Str, Uid};
 
 /// Letters of generated names: no vowels, so that no words appear, and no digits that look like letters.
 const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
-/// A seeded random number generator.
+/// Seeded random number generator.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// A generator whose whole sequence follows from the seed.
+    /// Creates a generator whose whole sequence follows from the seed.
     pub fn new(seed: u64) -> Self {
         Rng(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -24,7 +24,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`; 0 if `n` is 0.
+    /// Returns a number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         if n == 0 {
             0
@@ -33,7 +33,7 @@ impl Rng {
         }
     }
 
-    /// Five letters that end a generated name.
+    /// Returns five letters that end a generated name.
     pub fn suffix(&mut self) -> Str {
         let mut letters = [0u8; 5];
         for letter in &mut letters {
@@ -42,7 +42,7 @@ impl Rng {
         str::from_utf8(&letters).unwrap_or_default().into()
     }
 
-    /// A random (version 4) uid.
+    /// Returns a random (version 4) uid.
     pub fn uid(&mut self) -> Uid {
         let bits = (u128::from(self.bits()) << 64) | u128::from(self.bits());
         Uid((bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62))

@@ -1,8 +1,8 @@
 //! Objects of one kind: looked up by a hash of the key, listed by namespace and name.
 //!
-//! Guarantees: an object keeps its place as long as it exists, whatever is written to it; the order of a list depends
-//! on the keys alone. A tree of names would work too, but the names of one owner's Pods differ only in their last
-//! letters, and every search that a write needs would compare them almost to the end.
+//! Guarantees: an object keeps its slot as long as it exists, whatever is written to it; the order of a list depends on the keys alone. A
+//! tree of names would work too, but the names of one owner's Pods differ only in their last letters, and every search that a write needs
+//! would compare them almost to the end.
 
 use super::chunks::{ChunkRange, Chunks};
 use super::index::Index;
@@ -18,20 +18,20 @@ pub type Slot = u32;
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     places: Chunks<Option<Rc<Object>>, 64>,
-    /// The places by the hash of their keys.
+    /// Slots by the hash of their keys.
     index: Index,
-    /// The places in key order, once a list was requested; some may have been vacated since then.
+    /// Slots in key order, once a list was requested; some may have been vacated since then.
     order: OnceCell<Rc<[Slot]>>,
-    /// The order at the last list, the places added since, and how many of those are sorted already.
+    /// Order at the last list, the slots added since, and the number of those already sorted.
     before: Rc<[Slot]>,
     recent: Chunks<Slot, 256>,
     ahead: usize,
-    /// Number of vacant places; they are reused once the order is rebuilt without them.
+    /// Number of vacant slots; they are reused once the order is rebuilt without them.
     left: usize,
     free: Rc<Vec<Slot>>,
 }
 
-/// A table for each kind; custom kinds get theirs with their first object.
+/// Tables by kind; custom kinds get theirs with their first object.
 #[derive(Clone, Debug, Default)]
 pub struct Tables {
     all: Vec<Table>,
@@ -39,12 +39,12 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The table of a kind.
+    /// Returns the table of a kind.
     pub fn of(&self, kind: Kind) -> &Table {
         self.all.get(kind.index()).unwrap_or(&self.empty)
     }
 
-    /// The table of a kind for change.
+    /// Returns the table of a kind, mutably.
     pub fn of_mut(&mut self, kind: Kind) -> &mut Table {
         let place = kind.index();
         if place >= self.all.len() {
@@ -53,14 +53,14 @@ impl Tables {
         &mut self.all[place]
     }
 
-    /// Every table for change.
+    /// Returns every table, mutably.
     pub fn each_mut(&mut self) -> impl Iterator<Item = &mut Table> {
         self.all.iter_mut()
     }
 }
 
 impl Table {
-    /// The place of the object with this key.
+    /// Returns the slot of the object with this key.
     pub fn place(&self, namespace: &str, name: &str) -> Option<Slot> {
         let hash = hash(namespace, name);
         let is_named = |place: Slot| {
@@ -70,27 +70,27 @@ impl Table {
         self.index.find(hash as u32, is_named)
     }
 
-    /// The object with this key.
+    /// Returns the object with this key.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&Rc<Object>> {
         self.at(self.place(namespace, name)?)
     }
 
-    /// The object at a place.
+    /// Returns the object in a slot.
     pub fn at(&self, place: Slot) -> Option<&Rc<Object>> {
         self.places.get(place as usize)?.as_ref()
     }
 
-    /// How many there are.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// True without elements.
+    /// Returns true if the table has no objects.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Inserts or replaces an object; returns its place and the previous object.
+    /// Inserts or replaces an object; returns its slot and the previous object.
     pub fn insert(&mut self, object: &Rc<Object>) -> (Slot, Option<Rc<Object>>) {
         if let Some(place) = self.place(&object.meta.namespace, &object.meta.name) {
             return (
@@ -121,7 +121,7 @@ impl Table {
         place
     }
 
-    /// Removes the object with this key; returns its place and the object.
+    /// Removes the object with this key; returns its slot and the object.
     pub fn remove(&mut self, namespace: &str, name: &str) -> Option<(Slot, Rc<Object>)> {
         let place = self.place(namespace, name)?;
         self.index.remove(hash(namespace, name) as u32, place);
@@ -133,23 +133,23 @@ impl Table {
         Some((place, object))
     }
 
-    /// All objects in unspecified order, without sorting.
+    /// Returns all objects in unspecified order, without sorting.
     pub fn each(&self) -> impl Iterator<Item = &Rc<Object>> {
         self.places.all().iter().flatten()
     }
 
-    /// The objects at a range of places.
+    /// Returns the objects in a range of slots; `None` if it begins beyond the last one.
     pub fn some(&self, from: usize, most: usize) -> Option<impl Iterator<Item = &Rc<Object>>> {
         (from < self.places.len())
             .then(|| self.places.all().from(from).first(most).iter().flatten())
     }
 
-    /// All objects, by namespace and name.
+    /// Returns all objects, by namespace and name.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
         self.listed().iter().filter_map(|place| self.at(*place))
     }
 
-    /// All objects of a namespace, by name.
+    /// Returns all objects of a namespace, by name.
     pub fn in_namespace<'a>(
         &'a self,
         namespace: &str,
@@ -159,7 +159,7 @@ impl Table {
             .filter_map(|place| self.at(*place))
     }
 
-    /// The same, or all without a namespace, to be read later.
+    /// Returns a snapshot of the objects of a namespace, or of all, for later iteration.
     pub fn listing(&self, namespace: Option<&str>) -> Listing {
         let order = self.listed().clone();
         let span = namespace.map_or(0..order.len(), |namespace| self.span(namespace));
@@ -171,20 +171,20 @@ impl Table {
         }
     }
 
-    /// Where a namespace stands among those in order.
+    /// Returns the range of a namespace in the order.
     fn span(&self, namespace: &str) -> Range<usize> {
         let listed = self.listed();
         let start = self.front(listed, |o| o.meta.namespace.as_str() < namespace);
         start..start + self.front(&listed[start..], |o| o.meta.namespace == namespace)
     }
 
-    /// The places in the order of their keys.
+    /// Returns the slots in the order of their keys.
     fn listed(&self) -> &Rc<[Slot]> {
         self.order
             .get_or_init(|| self.merge(self.recent.all().from(self.ahead)))
     }
 
-    /// The last order with the places taken since then at theirs.
+    /// Merges the slots added since the last list into its order.
     fn merge(&self, recent: ChunkRange<'_, Slot, 256>) -> Rc<[Slot]> {
         let mut recent: Vec<((&str, &str), Slot)> = recent
             .iter()
@@ -203,12 +203,12 @@ impl Table {
         order.into()
     }
 
-    /// Length of the prefix of sorted places whose objects match.
+    /// Returns the length of the prefix of sorted slots whose objects match.
     fn front(&self, listed: &[Slot], passes: impl Fn(&Rc<Object>) -> bool) -> usize {
         let (mut from, mut to) = (0, listed.len());
         while from < to {
             let middle = from.midpoint(to);
-            // A vacant place has no key: the next occupied place is used instead.
+            // A vacant slot has no key: the next occupied one is used instead.
             match listed[middle..to].iter().find_map(|place| self.at(*place)) {
                 Some(object) if passes(object) => from = middle + 1,
                 _ => to = middle,
@@ -226,7 +226,7 @@ impl Table {
     }
 
     /// Sorts up to `most` of the objects added since the last list, if there are very many, so that the next list is fast.
-    /// True if it did.
+    /// Returns true if any were sorted.
     pub fn settle(&mut self, most: usize) -> bool {
         let recent = self.recent.all().from(self.ahead);
         if self.order.get().is_some() || recent.len() <= most {
@@ -237,7 +237,7 @@ impl Table {
         true
     }
 
-    /// Rebuilds the order without the vacant places, and frees these.
+    /// Rebuilds the order without the vacant slots, and frees them.
     fn sweep(&mut self) {
         self.before = self
             .listed()
@@ -257,7 +257,7 @@ impl Table {
     }
 }
 
-/// A snapshot of a list at one instant, unaffected by later writes; cheap to create, however long it is.
+/// Snapshot of a list at one instant, unaffected by later writes; cheap to create, however long it is.
 #[derive(Clone, Debug)]
 pub struct Listing {
     places: Chunks<Option<Rc<Object>>, 64>,
@@ -267,7 +267,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Objects in an order of their own.
+    /// Creates a list of objects in the given order.
     pub fn of(objects: impl IntoIterator<Item = Rc<Object>>) -> Listing {
         let mut places = Chunks::default();
         objects
@@ -302,7 +302,7 @@ fn key(object: &Rc<Object>) -> (&str, &str) {
     (&object.meta.namespace, &object.meta.name)
 }
 
-/// A hash of two strings, eight bytes at a time: they are short and many.
+/// Hashes two strings, eight bytes at a time, since they are short and many.
 pub fn hash(first: &str, second: &str) -> u64 {
     let mix =
         |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
@@ -353,7 +353,7 @@ mod tests {
                 format!("web-{}", rng.below(300)),
             );
             let key = (namespace.clone(), name.clone());
-            // It grows and shrinks, so that many places are vacated and reused.
+            // The table grows and shrinks, so that many slots are vacated and reused.
             let removes = if step / 2_000 % 2 == 0 { 3 } else { 7 };
             if rng.below(10) < removes {
                 assert_eq!(

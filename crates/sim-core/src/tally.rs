@@ -1,4 +1,4 @@
-//! Totals of an owner's Pods, updated with each change, so that a loop that needs only numbers does not visit the Pods.
+//! Totals of an owner's Pods, updated with each change, so that a controller that needs only numbers does not visit the Pods.
 //!
 //! Guarantees: the totals match the Pods in the cache; with too many distinct label sets to track, they are
 //! reported as unknown.
@@ -6,39 +6,39 @@
 use k8s_model::{Labels, Object, Uid};
 use std::rc::Rc;
 
-/// Label sets tracked per owner: those of its template, times the zones its Pods run in.
+/// Maximum number of label sets tracked per owner: those of its template, times the zones its Pods run in.
 const MAX_LABEL_SETS: usize = 16;
 
 /// Totals of an owner's Pods with equal labels.
 #[derive(Clone, Debug, Default)]
-pub struct Alike {
-    /// Their labels.
+pub struct LabelCounts {
+    /// Labels of the Pods.
     pub labels: Labels,
-    /// How many there are.
+    /// Number of Pods.
     pub pods: usize,
-    /// Active Pods: neither ended nor terminating.
+    /// Number of active Pods: neither terminal nor terminating.
     pub active: usize,
-    /// Active Pods that are ready.
+    /// Number of active Pods that are ready.
     pub ready: usize,
-    /// Terminating Pods that have not ended.
+    /// Number of terminating Pods that are not in a terminal phase.
     pub terminating: usize,
 }
 
-/// All Pods that an owner controls.
+/// Totals of all Pods that an owner controls.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    alike: Vec<Alike>,
-    /// Set once too many label sets were seen.
+    alike: Vec<LabelCounts>,
+    /// True once too many label sets were seen.
     unknown: bool,
 }
 
 impl Tally {
-    /// Totals by labels; `None` if unknown.
-    pub fn alike(&self) -> Option<&[Alike]> {
+    /// Returns the totals by labels; `None` if unknown.
+    pub fn alike(&self) -> Option<&[LabelCounts]> {
         (!self.unknown).then_some(&self.alike)
     }
 
-    /// Applies a change of an object; objects the owner does not control are ignored.
+    /// Applies a change of an object; objects not controlled by the owner are ignored.
     pub fn change(&mut self, owner: Uid, before: Option<&Object>, after: Option<&Object>) {
         if self.unknown {
             return;
@@ -61,7 +61,7 @@ impl Tally {
             .iter()
             .position(|a| Rc::ptr_eq(&a.labels, labels) || a.labels == *labels);
         let at = known.unwrap_or_else(|| {
-            self.alike.push(Alike {
+            self.alike.push(LabelCounts {
                 labels: labels.clone(),
                 ..Default::default()
             });

@@ -1,4 +1,4 @@
-//! A sorted map whose copies share its leaves, so that a checkpoint does not copy per-Pod state.
+//! Sorted map whose copies share its leaves, so that a checkpoint does not copy per-Pod state.
 //!
 //! Guarantees: it behaves like `BTreeMap`, with the same order; a copy costs one reference count per leaf and never changes,
 //! because a shared leaf is cloned before it is written.
@@ -10,17 +10,17 @@ use std::rc::Rc;
 /// Maximum entries per leaf.
 const MAX_LEAF_ENTRIES: usize = 32;
 
-/// A sorted map.
+/// Sorted map.
 #[derive(Clone, Debug)]
 pub struct Tree<K: 'static, V: 'static> {
     leaves: VecDeque<Leaf<K, V>>,
     len: usize,
 }
 
-/// A run of neighbouring entries, never empty.
+/// Run of neighbouring entries, never empty.
 #[derive(Clone, Debug)]
 struct Leaf<K, V> {
-    /// Lower bound of the keys here, except in the first leaf.
+    /// Lower bound of the keys, except in the first leaf.
     from: K,
     entries: Rc<Vec<(K, V)>>,
 }
@@ -41,17 +41,17 @@ impl<K, V> Default for Tree<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> Tree<K, V> {
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it is empty.
+    /// Returns true if the map has no entries.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The leaf of a key and its place there, or the place where it would be.
+    /// Returns the leaf of a key and its position there, or the position where it would be inserted.
     fn find(&self, key: &K) -> (usize, Result<usize, usize>) {
         let at = self
             .leaves
@@ -65,7 +65,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         )
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
         let (at, Ok(place)) = self.find(key) else {
             return None;
@@ -73,12 +73,12 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         Some(&self.leaves[at].entries[place].1)
     }
 
-    /// Whether the key exists.
+    /// Returns true if the key exists.
     pub fn contains_key(&self, key: &K) -> bool {
         self.get(key).is_some()
     }
 
-    /// Mutable access to the value of a key.
+    /// Returns the value of a key, mutably.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let (at, Ok(place)) = self.find(key) else {
             return None;
@@ -86,7 +86,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         Some(&mut own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES)[place].1)
     }
 
-    /// Mutable access to the value of a key, inserted if missing.
+    /// Returns the value of a key, mutably, inserted if missing.
     pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
         let (at, place) = match self.find(&key) {
             (at, Ok(place)) => (at, place),
@@ -148,7 +148,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         Some(self.take(at, place.ok()?).1)
     }
 
-    /// Removes the first entry.
+    /// Removes and returns the first entry.
     pub fn pop_first(&mut self) -> Option<(K, V)> {
         (!self.is_empty()).then(|| self.take(0, 0))
     }
@@ -173,12 +173,12 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         entry
     }
 
-    /// The first entry.
+    /// Returns the first entry.
     pub fn first(&self) -> Option<(&K, &V)> {
         self.iter().next()
     }
 
-    /// All entries in key order.
+    /// Returns all entries in key order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.leaves
             .iter()
@@ -186,7 +186,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
             .map(|(key, value)| (key, value))
     }
 
-    /// The entries from a key on.
+    /// Returns the entries from a key on.
     pub fn from(&self, key: &K) -> impl Iterator<Item = (&K, &V)> + use<'_, K, V> {
         let (at, place) = self.find(key);
         let place = place.unwrap_or_else(|place| place);
@@ -197,12 +197,12 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
             .map(|(key, value)| (key, value))
     }
 
-    /// All keys in order.
+    /// Returns all keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.iter().map(|(key, _)| key)
     }
 
-    /// All values in key order.
+    /// Returns all values in key order.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
@@ -249,7 +249,7 @@ mod tests {
         let (mut tree, mut plain, mut rng) = (Tree::default(), BTreeMap::new(), Rng::new(9));
         let mut copies = Vec::new();
         for step in 0..20_000 {
-            // It grows and shrinks.
+            // The map grows and shrinks.
             let key = rng.below(if step / 4_000 % 2 == 0 { 900 } else { 500 });
             match rng.below(12) {
                 0 if step % 1_000 < 10 => copies.push((tree.clone(), plain.clone())),

@@ -1,16 +1,16 @@
 //! The time axis: times to pixels and back, with long idle stretches folded. Pure arithmetic.
 
-/// Idle stretches of at least this length may be folded; the margin stays visible on either side.
+/// Minimum length of an idle stretch that may be folded, and the margin that stays visible on either side.
 const MIN_IDLE_MS: u64 = 20_000;
 const IDLE_MARGIN_MS: u64 = 1_000;
 /// Maximum number of folds: the longest stretches.
 const MAX_FOLDS: usize = 8;
 /// Width of a folded stretch, in pixels.
 pub const FOLD: f64 = 24.0;
-/// No tick is closer than this to the middle of a fold, where its duration is written.
+/// Minimum distance of a tick from the middle of a fold, where its duration is written.
 const TICK_CLEARANCE_PX: f64 = 44.0;
 
-/// The stretches of a history in which nothing happens.
+/// Stretches of a history in which nothing happens.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Idle {
     gaps: Vec<(u64, u64)>,
@@ -19,7 +19,7 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// Of a history that begins at an instant.
+    /// Starts with a history that begins at an instant.
     pub fn since(start: u64) -> Idle {
         Idle {
             start,
@@ -37,8 +37,8 @@ impl Idle {
         self.last = at;
     }
 
-    /// The folds up to an instant, in order of time: stretches that take more than a tenth of the axis. Each fold shortens the
-    /// axis, so others become long by comparison.
+    /// Returns the folds up to an instant, in order of time: stretches that take more than a tenth of the axis. Each fold shortens the
+    /// axis, so that others become long by comparison.
     pub fn folds(&self, end: u64) -> Vec<(u64, u64)> {
         let mut rest = self.gaps.clone();
         if end >= self.last + MIN_IDLE_MS {
@@ -58,21 +58,21 @@ impl Idle {
     }
 }
 
-/// Times to pixels.
+/// Mapping from times to pixels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// The time at the left, in milliseconds.
+    /// Time at the left, in milliseconds.
     pub from: u64,
     /// Milliseconds per pixel.
     pub per: f64,
-    /// Pixels.
+    /// Width in pixels.
     pub width: f64,
-    /// Stretches that are folded, in order of time.
+    /// Folded stretches, in order of time.
     pub folds: Vec<(u64, u64)>,
 }
 
 impl Axis {
-    /// An axis from an instant on, for `busy` milliseconds besides those that are folded.
+    /// Creates an axis that starts at an instant and covers `busy` milliseconds besides the folds.
     pub fn new(from: u64, busy: f64, width: f64, folds: Vec<(u64, u64)>) -> Axis {
         let room = (width - FOLD * folds.len() as f64).max(1.0);
         Axis {
@@ -83,12 +83,12 @@ impl Axis {
         }
     }
 
-    /// A span in milliseconds without the folded stretches.
+    /// Length of a span in milliseconds without the folds.
     pub fn busy(span: u64, folds: &[(u64, u64)]) -> u64 {
         span.saturating_sub(folds.iter().map(|(from, to)| to - from).sum())
     }
 
-    /// Pixels from the first instant of all to a time.
+    /// Distance in pixels from time 0 to a time.
     fn place(&self, at: u64) -> f64 {
         let (mut busy, mut folded) = (at as f64, 0.0);
         for (from, to) in self.folds.iter().take_while(|(from, _)| *from < at) {
@@ -99,7 +99,7 @@ impl Axis {
         busy / self.per + folded
     }
 
-    /// The time so many pixels from the first instant of all.
+    /// Time at a distance in pixels from time 0.
     fn at(&self, place: f64) -> u64 {
         let (mut at, mut left) = (0, place.max(0.0));
         for (from, to) in &self.folds {
@@ -116,17 +116,17 @@ impl Axis {
         at + (left * self.per).round() as u64
     }
 
-    /// The place of a time.
+    /// Position of a time.
     pub fn x(&self, at: u64) -> f64 {
         self.place(at) - self.place(self.from)
     }
 
-    /// The time at a place.
+    /// Time at a position.
     pub fn time(&self, x: f64) -> u64 {
         self.at(self.place(self.from) + x.clamp(0.0, self.width))
     }
 
-    /// The same at another scale, with a time at a place; it shows nothing before the first instant and nothing after `end`.
+    /// Scales the axis, keeping a time at a position; it shows nothing before time 0 and nothing after `end`.
     pub fn scaled(&self, per: f64, at: u64, x: f64, end: u64) -> Axis {
         let mut axis = Axis {
             per,
@@ -137,13 +137,13 @@ impl Axis {
         axis
     }
 
-    /// The folds that are in sight: the middle of each, and the time between.
+    /// Returns the visible folds: the middle of each, and its duration.
     pub fn breaks(&self) -> impl Iterator<Item = (f64, u64)> {
         self.folded()
             .map(|(middle, (from, to))| (middle, to - from))
     }
 
-    /// The same, with the times at which they begin and end.
+    /// Returns the visible folds: the middle of each, and its start and end.
     pub fn folded(&self) -> impl Iterator<Item = (f64, (u64, u64))> {
         let middle = |fold: &(u64, u64)| ((self.x(fold.0) + self.x(fold.1)) / 2.0, *fold);
         self.folds
@@ -152,12 +152,12 @@ impl Axis {
             .filter(|(x, _)| *x > -FOLD && *x < self.width + FOLD)
     }
 
-    /// Ticks at round times, about 110 px apart and none beside a fold, and the distance between two.
+    /// Returns ticks at round times, about 110 px apart and none beside a fold, and the interval of the ticks.
     pub fn ticks(&self) -> (Vec<u64>, u64) {
         self.ticks_apart(110.0)
     }
 
-    /// The same, about `apart` pixels apart.
+    /// Returns ticks about `apart` pixels apart, and their interval.
     pub fn ticks_apart(&self, apart: f64) -> (Vec<u64>, u64) {
         const STEPS: [u64; 20] = [
             10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000,
@@ -221,7 +221,7 @@ mod tests {
             axis.folds,
             [(4_000, hour - 1_000), (hour + 4_000, 2 * hour - 1_000)]
         );
-        // Seven of the fourteen seconds that are left lie between the folds.
+        // Seven of the fourteen seconds that are not folded lie between the folds.
         assert!((axis.x(hour + 4_000) - axis.x(hour - 1_000) - 1000.0 / 14.0 * 5.0).abs() < 20.0);
         assert_eq!(axis.x(hour - 1_000) - axis.x(4_000), FOLD);
         for at in [
@@ -240,7 +240,7 @@ mod tests {
             );
         }
         assert!(axis.time(axis.x(hour / 2)).abs_diff(hour / 2) < 100);
-        // No time is written where the duration of a fold stands, and a tick costs nothing in between.
+        // No tick lies at the duration of a fold, and ticks within a fold are not counted.
         let (ticks, _) = axis.ticks();
         assert!(
             ticks.len() < 20
@@ -249,7 +249,7 @@ mod tests {
                     .all(|(x, _)| (axis.x(*at) - x).abs() > TICK_CLEARANCE_PX)),
             "{ticks:?}"
         );
-        // What is short beside the rest stays as it is: an update every minute of an hour.
+        // A stretch that is short in relation to the rest is not folded: an update every minute of an hour.
         let minutes: Vec<u64> = (0..60).map(|minute| minute * 60_000).collect();
         assert_eq!(whole(hour, 1000.0, &minutes).folds, []);
         assert_eq!(whole(15_000, 1000.0, &[0]).folds, []);
@@ -262,7 +262,7 @@ mod tests {
         let near = axis.scaled(10.0, 50_000, 500.0, 100_000);
         assert!((near.x(50_000) - 500.0).abs() < 0.2);
         assert_eq!((near.from, near.time(1000.0)), (45_000, 55_000));
-        // Not beyond either end.
+        // Limited at both ends.
         assert_eq!(near.scaled(10.0, 45_000, 9_000.0, 100_000).from, 0);
         assert_eq!(near.scaled(10.0, 45_000, -9_000.0, 100_000).from, 90_000);
     }

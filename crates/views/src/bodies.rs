@@ -1,10 +1,10 @@
-//! Shapes that several diagrams share: Pods, claims, the numbers of a controller.
+//! Shapes shared by several diagrams: Pods, claims, the numbers of a controller.
 
 use crate::shape::{CardBody, Rect, Scene};
 use i18n::{Arg, Message, dotted, msg};
 use projection::model::{Claim, ControllerCard, Pod, Service};
 
-/// The numbers of a controller, each with its word.
+/// Returns the numbers of a controller, each with its word.
 pub fn numbers(of: &ControllerCard) -> Vec<Message> {
     of.counters
         .iter()
@@ -12,7 +12,7 @@ pub fn numbers(of: &ControllerCard) -> Vec<Message> {
         .collect()
 }
 
-/// The type of a Service, or that it is headless.
+/// Type of a Service, or "headless".
 pub fn service_form(service: &Service) -> Message {
     if service.form == "headless" {
         msg::service_headless()
@@ -21,7 +21,7 @@ pub fn service_form(service: &Service) -> Message {
     }
 }
 
-/// A Pod as a card.
+/// Draws a Pod as a card.
 pub fn pod_body(pod: &Pod, most: usize) -> CardBody {
     let (lead, tail) = pod.parts(most);
     // The node is dropped before the status is cut.
@@ -32,7 +32,7 @@ pub fn pod_body(pod: &Pod, most: usize) -> CardBody {
     } else {
         pod.note.clone()
     };
-    // Less than six pixels a letter of it: of what is left of the grace period only how long.
+    // Less than six pixels per character: only the duration is left of the grace period.
     let note = match note.args() {
         [Arg::Duration(left)] if pod.word.length() + note.length() + 3 > most * 5 / 4 => {
             msg::pod_grace_short(*left)
@@ -49,7 +49,7 @@ pub fn pod_body(pod: &Pod, most: usize) -> CardBody {
     }
 }
 
-/// A Pod's words for a reader who does not see it.
+/// Label of a Pod for screen readers.
 pub fn pod_label(pod: &Pod) -> Message {
     match pod.node.is_empty() {
         true => msg::pod_label(&pod.id.name, &pod.word),
@@ -57,7 +57,7 @@ pub fn pod_label(pod: &Pod) -> Message {
     }
 }
 
-/// Puts a claim's ticket, with a few facts.
+/// Draws a claim's ticket, with a few facts.
 pub fn put_claim(
     out: &mut Scene,
     claim: &Claim,

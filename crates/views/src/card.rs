@@ -1,4 +1,4 @@
-//! The content of an object's hover card: its state, a few counts, and why it last changed.
+//! The content of an object's hover card: its state, a few counts, and the reason of its last change.
 
 use cluster::Sim;
 use explain::evidence::{facts, standing_pill};
@@ -9,31 +9,31 @@ use explain::words;
 use i18n::{Message, msg};
 use k8s_model::{Body, Kind, Object, ObjectRef};
 
-/// The card.
+/// Contents of the card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
-    /// The kind, and where it is.
+    /// Kind and namespace.
     pub caption: Message,
-    /// The kind.
+    /// Kind.
     pub kind: Kind,
-    /// The whole name.
+    /// Full name.
     pub name: String,
-    /// The state: words, class, glyph.
+    /// State: words, class, glyph.
     pub pill: Option<(Message, &'static str, &'static str)>,
-    /// Name and value.
+    /// Names and values.
     pub facts: Vec<Row>,
-    /// Where it stands if it waits or fails, otherwise what last happened to it.
+    /// State of the object if it waits or fails, otherwise its last change.
     pub effect: Message,
-    /// Why.
+    /// Reason.
     pub short: Message,
-    /// Who did it, and when in milliseconds.
+    /// Actor, and time in milliseconds.
     pub by: Option<(Message, u64)>,
 }
 
-/// Maximum number of facts: the inspector has them all.
+/// Maximum number of facts: the inspector has all of them.
 const MAX_FACTS: usize = 3;
 
-/// The card of an object at the instant shown.
+/// Builds the card of an object at the instant shown.
 pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Option<Card> {
     let object = sim.get(key)?;
     let all = facts(object, sim.config.epoch);
@@ -52,7 +52,7 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
     let shown = all
         .into_iter()
         .filter(|fact| !elsewhere.contains(&fact.name) && fact.value != Message::name("0"));
-    // What is wrong or under way says more than what was done last.
+    // A failure or progress is more informative than the last change.
     let standing = standing::of(sim, key);
     let waits = matches!(standing.health, Health::Stuck | Health::Waiting)
         .then(|| standing.sentence.clone());
@@ -81,7 +81,7 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
     })
 }
 
-/// The message for a status that lags behind its Pods.
+/// Returns the message for a status that lags behind its Pods.
 pub fn lag(ready: usize, object: &Object) -> Option<Message> {
     let said = match &object.body {
         Body::Deployment(body) => body.status.ready_replicas,

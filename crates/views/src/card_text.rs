@@ -1,4 +1,4 @@
-//! What cards say in the room that they have. The page and saved pictures draw the same.
+//! Texts of cards for their available width. The page and saved pictures use the same.
 
 use crate::shape::{Item, NodeBody, Rect};
 use crate::variant;
@@ -7,7 +7,7 @@ use i18n::{Arg, Message, msg};
 use projection::budget::Budget;
 use projection::model::{ControllerCard, Counter, Metric, PodState};
 
-/// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
+/// Returns the name of an item, cut in the middle to the width left by the rest of its line: characters are 7 pixels wide.
 pub fn name(item: &Item, taken: f64) -> String {
     middle(
         &item.id.name,
@@ -15,21 +15,21 @@ pub fn name(item: &Item, taken: f64) -> String {
     )
 }
 
-/// A controller's name and what stands over and under it.
+/// Texts of a controller's card.
 pub struct ControllerText {
-    /// Over the name.
+    /// Line over the name.
     pub caption: Message,
-    /// The name; two lines of smaller letters if `long`.
+    /// Name; two lines of a smaller font if `long`.
     pub name: String,
-    /// Whether one line is too short for it.
+    /// True if the name does not fit into one line.
     pub long: bool,
-    /// At the foot.
+    /// Line at the foot.
     pub footer: String,
-    /// Whether the footer is an image or a schedule: its letters have one width.
+    /// True if the footer is an image or a schedule, in a monospaced font.
     pub mono: bool,
 }
 
-/// That it is a ReplicaSet goes without saying where there is little room.
+/// Caption of a ReplicaSet with little room: the revision, without the kind.
 fn revision(of: &ControllerCard) -> Message {
     match of.caption.args() {
         [Arg::Number(revision)] => msg::why_revision(*revision),
@@ -37,29 +37,29 @@ fn revision(of: &ControllerCard) -> Message {
     }
 }
 
-/// The text of a controller's card of a width.
+/// Returns the texts of a controller's card for a width.
 pub fn controller(
     of: &ControllerCard,
     width: f64,
     say: impl Fn(&Message) -> String,
 ) -> ControllerText {
-    // 7 pixels a letter, beside tile and padding; smaller ones in two lines where that is too few.
+    // 7 pixels per character, beside tile and padding; a smaller font in two lines if that is too few.
     let most = ((width - 64.0) / 7.2) as usize;
     let (long, name) = (of.id.name.len() > most, front(&of.id.name, most * 2));
-    // It breaks at hyphens: the end that tells it from its siblings has a line, what is before it the other.
+    // The name breaks at a hyphen: the distinguishing suffix has a line of its own.
     let name = match name.rsplit_once('-') {
         Some((of, end)) if long && of.len() >= most && end.len() <= most => {
             format!("{}-{end}", front(of, most - 1))
         }
         _ => name,
     };
-    // The tile tells the kind where there is no room for both.
+    // The tile shows the kind if there is no room for both.
     let caption = if variant::has_short_caption(width) {
         revision(of)
     } else {
         of.caption.clone()
     };
-    // Of an image the tag tells it from another.
+    // The tag distinguishes an image from others.
     let image = matches!(of.footer.args(), [Arg::Name(name)] if name.contains(':'));
     let beside = if of.chip.is_empty() {
         24.0
@@ -82,32 +82,32 @@ pub fn controller(
     }
 }
 
-/// A controller in a low frame: its name, and its numbers in one line.
+/// Texts of a controller in a low frame: its name, and its numbers in one line.
 pub struct BriefText<'a> {
-    /// Whether there is room for the tile.
+    /// True if there is room for the tile.
     pub tiled: bool,
-    /// Over the name.
+    /// Line over the name.
     pub caption: String,
-    /// The name.
+    /// Name.
     pub name: String,
-    /// What is counted: as written, and its counter.
+    /// Counters with their values as written.
     pub numbers: Vec<(String, &'a Counter)>,
-    /// The tag of the image, at the right.
+    /// Tag of the image, at the right.
     pub tag: String,
 }
 
-/// The text of a controller's card in a low frame.
+/// Returns the texts of a controller's card in a low frame.
 pub fn brief(of: &ControllerCard, width: f64, say: impl Fn(&Message) -> String) -> BriefText<'_> {
-    // Beside tile and padding; a letter of the name is 7 pixels wide, one of the caption some 6.
+    // Beside tile and padding; a character of the name is 7 pixels wide, one of the caption about 6.
     let most = |beside: f64| ((width - beside) / 7.2).max(4.0) as usize;
     let name = of.id.name.as_str();
-    // Of a ReplicaSet the end tells it from its siblings.
+    // The suffix distinguishes a ReplicaSet from its siblings.
     let own = if of.id.kind == "ReplicaSet" && name.len() > most(46.0) {
         name.rsplit('-').next().unwrap_or(name)
     } else {
         name
     };
-    // The tile goes before letters of the name do.
+    // The tile is dropped before the name is cut.
     let tiled = own.len() <= most(46.0);
     let small = variant::is_small_controller(width);
     let caption = say(&if of.id.kind == "ReplicaSet" {
@@ -132,7 +132,7 @@ pub fn brief(of: &ControllerCard, width: f64, say: impl Fn(&Message) -> String) 
         .unwrap_or_default()
         .to_string();
     let counter = |metric: Metric| of.counters.iter().find(|counter| counter.metric == metric);
-    // As kubectl prints them where there is no room for words.
+    // As kubectl prints them if there is no room for words.
     let numbers = match (counter(Metric::Desired), counter(Metric::Ready)) {
         (Some(desired), Some(ready)) if small => {
             vec![(format!("{}/{}", ready.value, desired.value), ready)]
@@ -153,7 +153,7 @@ pub fn brief(of: &ControllerCard, width: f64, say: impl Fn(&Message) -> String) 
     }
 }
 
-/// The pill of a controller beside its numbers: how far a rollout is tells more than how it is done.
+/// Returns the pill of a controller beside its numbers: the progress of a rollout is more informative than its strategy.
 pub fn wide_pill(of: &ControllerCard, rect: Rect) -> Option<&Message> {
     let pill = if of.id.kind == "Deployment" && !of.chip.is_empty() {
         &of.chip
@@ -163,17 +163,17 @@ pub fn wide_pill(of: &ControllerCard, rect: Rect) -> Option<&Message> {
     (!pill.is_empty() && !variant::has_no_pill(rect)).then_some(pill)
 }
 
-/// The name of a controller with its budget.
+/// Returns the name of a controller with its budget.
 pub fn stacked_name(of: &ControllerCard, width: f64) -> String {
     front(&of.id.name, ((width - 150.0) / 7.2) as usize)
 }
 
-/// Whether the numbers of a controller need smaller digits.
+/// Returns true if the numbers of a controller need a smaller font.
 pub fn has_long_numbers(of: &ControllerCard) -> bool {
     of.counters.iter().any(|counter| counter.value.len() > 4)
 }
 
-/// The pill of a node: its class, its icon, and what it says.
+/// Returns the pill of a node: class, icon, and words.
 pub fn node_pill(of: &NodeBody) -> (&'static str, &'static str, Message) {
     match (of.ready, of.cordoned) {
         (false, _) => ("failed", "i-error", Message::name("NotReady")),
@@ -182,12 +182,12 @@ pub fn node_pill(of: &NodeBody) -> (&'static str, &'static str, Message) {
     }
 }
 
-/// The name of a tile, before and after its last hyphen.
+/// Splits the name of a tile after its last hyphen.
 pub fn tile_name(name: &str) -> (&str, &str) {
     name.split_at(name.rfind('-').map_or(0, |at| at + 1))
 }
 
-/// The outline of a claim's ticket.
+/// Path of the outline of a claim's ticket.
 pub fn ticket((w, h): (f64, f64)) -> String {
     format!(
         "M10 .5H{}A9.5 9.5 0 0 1 {r} 10V{}A6 6 0 0 0 {r} {}V{}A9.5 9.5 0 0 1 {} {b}H10A9.5 9.5 0 0 1 .5 {}V{}A6 6 0 0 0 .5 {}V10A9.5 9.5 0 0 1 10 .5Z",
@@ -204,7 +204,7 @@ pub fn ticket((w, h): (f64, f64)) -> String {
     )
 }
 
-/// The name on a claim's ticket, and whether it takes two lines: they tell a name that one would cut.
+/// Returns the name on a claim's ticket, with true if it takes two lines, so that it is not cut.
 pub fn claim_name(item: &Item) -> (String, bool) {
     let w = item.rect.w;
     let most = ((w - if variant::is_slender(w) { 28.0 } else { 66.0 }) / 7.0).max(4.0) as usize;
@@ -224,7 +224,7 @@ pub fn cylinder_rim(height: f64) -> f64 {
     }
 }
 
-/// The side of a volume's cylinder; its top is an ellipse.
+/// Path of the side of a volume's cylinder; its top is an ellipse.
 pub fn cylinder((w, h): (f64, f64)) -> String {
     let rim = cylinder_rim(h);
     let (top, bottom) = (rim + 1.0, h - rim - 1.0);
@@ -235,7 +235,7 @@ pub fn cylinder((w, h): (f64, f64)) -> String {
     )
 }
 
-/// Which part of a strip over cells it is: all Pods in a state, or the ready ones of older or of the newest revision.
+/// Label of a part of a strip over cells: all Pods in a state, or the ready ones of older or of the newest revision.
 pub fn part_word(state: PodState, old: bool, rolls: bool) -> Message {
     match (rolls, state, old) {
         (true, PodState::Ready, true) => msg::totals_older(),
@@ -244,7 +244,7 @@ pub fn part_word(state: PodState, old: bool, rolls: bool) -> Message {
     }
 }
 
-/// The class of the pill of a Service, a policy or an autoscaler: that of what is wrong, where something is.
+/// Class of the pill of a Service, a policy or an autoscaler: that of a failure, if there is one.
 pub fn service_class(item: &Item) -> &'static str {
     match PodState::NotReady.class() {
         wrong if item.state == wrong => wrong,
@@ -253,7 +253,7 @@ pub fn service_class(item: &Item) -> &'static str {
     }
 }
 
-/// How a rollout goes: in a word, and the state that it is drawn as.
+/// State of a rollout: in a word, and as a Pod state for its colour.
 pub fn rolling(budget: &Budget) -> (Message, PodState) {
     if budget.fails() {
         (msg::pill_rollout_fails(), PodState::Failed)
@@ -262,7 +262,7 @@ pub fn rolling(budget: &Budget) -> (Message, PodState) {
     }
 }
 
-/// What asks: a Pod that there is, or somebody who is drawn as an example.
+/// Label of the client: an existing Pod, or an example.
 pub fn asks(state: Option<PodState>) -> Message {
     state.map_or_else(msg::net_example_client, |_| {
         Message::name(k8s_model::Kind::Pod)

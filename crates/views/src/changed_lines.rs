@@ -1,6 +1,7 @@
-//! Lines of a text that differ from those of another.
+//! Lines of a text that differ from another text.
 
-/// Lines that are not in the old text at their place: a common head and tail, and what is between. Beside an empty text none differs.
+/// Returns true for each line of the new text that differs: common head and tail are equal, everything between is changed. Compared with an
+/// empty text no line differs.
 pub fn changed(new: &str, old: &str) -> Vec<bool> {
     let (new, old): (Vec<&str>, Vec<&str>) = (new.split('\n').collect(), old.split('\n').collect());
     if old == [""] {
@@ -20,7 +21,7 @@ pub fn changed(new: &str, old: &str) -> Vec<bool> {
         .collect()
 }
 
-/// Where runs of marked lines begin and end, counted from one.
+/// Start and end of each run of marked lines, counted from one.
 pub fn runs(marked: &[bool]) -> Vec<usize> {
     let mut out = Vec::new();
     for at in (0..marked.len()).filter(|at| marked[*at]) {

@@ -1,4 +1,4 @@
-//! What kubectl prints, for a narrow window; and the names in it.
+//! Output of kubectl for a narrow window, and the object names in it.
 
 use actions::OutputLine;
 use k8s_model::{Kind, ObjectRef};
@@ -6,8 +6,8 @@ use k8s_model::{Kind, ObjectRef};
 /// Number of last lines searched for names.
 const MAX_SCANNED_LINES: usize = 400;
 
-/// The names of objects in what was printed, each with its line and the number of its word there, in their order: `kind/name`
-/// anywhere, else what stands where a table or a description has a name, and is one of the kind that was asked for.
+/// Returns the names of objects in the output, each with its line and the index of its word there, in order: `kind/name` anywhere,
+/// otherwise words in the name column of a table or the name field of a description, of the requested kind.
 pub fn names<'a>(
     lines: &'a [OutputLine],
     exists: &dyn Fn(&ObjectRef) -> bool,
@@ -16,7 +16,7 @@ pub fn names<'a>(
     let (mut kind, mut namespace, mut all) = (None, "default", false);
     for (at, line) in lines.iter().enumerate() {
         if let Some(line) = &line.entered {
-            // `kubectl` may be left out; then comes what to do.
+            // `kubectl` may be omitted; the verb follows.
             let words: Vec<&str> = line
                 .split_whitespace()
                 .filter(|word| *word != "kubectl")
@@ -78,7 +78,7 @@ pub fn names<'a>(
     found
 }
 
-/// The lines with one space between the columns of each answer, where kubectl leaves three.
+/// Returns the lines with one space between columns, where kubectl prints three.
 pub fn narrow(lines: &[OutputLine]) -> Vec<String> {
     lines
         .chunk_by(|a, b| asked(a) == asked(b))
@@ -91,7 +91,7 @@ fn asked(line: &OutputLine) -> bool {
 }
 
 fn answer(lines: &[OutputLine]) -> Vec<String> {
-    // What stands alone is no table.
+    // A single line is no table.
     if lines.len() < 2 || asked(&lines[0]) {
         return lines.iter().map(|line| line.text.clone()).collect();
     }
@@ -100,7 +100,7 @@ fn answer(lines: &[OutputLine]) -> Vec<String> {
         .map(|line| line.text.chars().collect())
         .collect();
     let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
-    // Where every line that comes so far has a space; what is indented stays so.
+    // Columns at which every line that is long enough has a space; indentation is kept.
     let gap =
         |at: usize| at < longest && rows.iter().all(|row| row.get(at).is_none_or(|c| *c == ' '));
     let begins = (0..longest).find(|at| !gap(*at)).unwrap_or(0);
@@ -166,7 +166,7 @@ mod tests {
             told(&of),
             ["1 web-0 Pod", "4 deployment.apps/web Deployment"]
         );
-        // Without the first word, and a name that stands in another word before it.
+        // Without the first word, and a name that is part of another word before it.
         assert_eq!(
             told(&["$ get pods", "NAME    READY", "web-0   1/1"]),
             ["2 web-0 Pod"]

@@ -1,33 +1,33 @@
-//! By what a diagram groups its workloads, and which groups are folded.
+//! Grouping of workloads in a diagram, and the folded groups.
 
 use i18n::{Message, msg};
 use projection::model::{Id, Model, Root};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The kind of a heading's id, which is no object of the cluster.
+/// Kind of a heading's id, which is not an object of the cluster.
 pub const GROUP: &str = "Group";
 
-/// The kind of the id of a line that stands for what is folded.
+/// Kind of the id of a line that stands for folded items.
 pub const FOLD: &str = "Fold";
 
-/// By what workloads are grouped.
+/// Grouping of workloads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {
-    /// By namespace or kind where there are too many to be seen as trees, else not.
+    /// By namespace or kind if there are too many to be seen as trees, otherwise none.
     #[default]
     Automatic,
-    /// Not at all.
+    /// No groups.
     Nothing,
     /// By namespace.
     Namespace,
-    /// By the label that names the application.
+    /// By the label with the application's name.
     App,
     /// By kind.
     Kind,
 }
 
 impl GroupBy {
-    /// All, in the order of the picker.
+    /// All groupings, in the order of the picker.
     pub const ALL: [GroupBy; 5] = [
         GroupBy::Automatic,
         GroupBy::Nothing,
@@ -36,7 +36,7 @@ impl GroupBy {
         GroupBy::Kind,
     ];
 
-    /// In the picker.
+    /// Title in the picker.
     pub fn title(self) -> Message {
         match self {
             GroupBy::Automatic => msg::group_automatic(),
@@ -47,7 +47,7 @@ impl GroupBy {
         }
     }
 
-    /// What it stands for among many workloads: namespaces where there are several, else kinds.
+    /// Resolves `Automatic` for many workloads: by namespace if there are several, otherwise by kind.
     fn resolved(self, roots: &[Root]) -> GroupBy {
         let mut owners = roots.iter().filter_map(|root| root.controller.as_deref());
         match (self, owners.next()) {
@@ -61,8 +61,8 @@ impl GroupBy {
         }
     }
 
-    /// The key of a workload's group: a namespace, the value of a label, a kind. Empty where it has no such label, or is not a workload
-    /// but Pods without an owner.
+    /// Returns the key of a workload's group: a namespace, a label's value, a kind. Empty without such a label, and for Pods without an
+    /// owner.
     fn key(self, root: &Root) -> &str {
         let Some(of) = &root.controller else {
             return "";
@@ -74,7 +74,7 @@ impl GroupBy {
         }
     }
 
-    /// The title of a group.
+    /// Title of a group.
     fn heading(self, key: &str, bare: bool) -> Message {
         match self {
             _ if bare => msg::group_bare_pods(),
@@ -85,24 +85,24 @@ impl GroupBy {
     }
 }
 
-/// By what a diagram groups its workloads, and which groups are folded.
+/// Grouping of workloads in a diagram, and the folded groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grouping {
-    /// By what.
+    /// Grouping.
     pub by: GroupBy,
-    /// The uids of the headings of those that are folded.
+    /// Uids of the headings of folded groups.
     pub folded: BTreeSet<String>,
 }
 
 impl Grouping {
-    /// Folds a group, or unfolds it.
+    /// Folds or unfolds a group.
     pub fn toggle(&mut self, uid: String) {
         if !self.folded.remove(&uid) {
             self.folded.insert(uid);
         }
     }
 
-    /// The groups of a model's workloads, in the order in which these come.
+    /// Returns the groups of a model's workloads, in the order of the workloads.
     pub fn groups(&self, model: &Model) -> Vec<WorkloadGroup> {
         let by = self.by.resolved(&model.roots);
         let mut out: Vec<WorkloadGroup> = Vec::new();
@@ -134,16 +134,16 @@ impl Grouping {
     }
 }
 
-/// Workloads that stand under one heading.
+/// Workloads below one heading.
 #[derive(Clone, Debug)]
 pub struct WorkloadGroup {
-    /// Of its heading.
+    /// Id of the heading.
     pub id: Id,
     /// `Namespace shop`
     pub title: Message,
-    /// Their places among the roots of the model.
+    /// Indices among the roots of the model.
     pub roots: Vec<usize>,
-    /// Whether only the heading is drawn.
+    /// True if only the heading is drawn.
     pub folded: bool,
 }
 

@@ -1,11 +1,11 @@
 //! Colours for YAML text: a small line scanner, not a parser. It never fails and never loses a character.
 
-/// What a piece of text is.
+/// Token class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token {
     /// White space, dashes, colons, brackets.
     Punct,
-    /// The key of a mapping.
+    /// Key of a mapping.
     Key,
     /// A plain or quoted string.
     Text,
@@ -18,7 +18,7 @@ pub enum Token {
 }
 
 impl Token {
-    /// The class in `components.css`.
+    /// Class in `components.css`.
     pub fn class(self) -> &'static str {
         match self {
             Token::Punct => "y-p",
@@ -31,8 +31,8 @@ impl Token {
     }
 }
 
-/// Pieces of one line, in order; together they are the line. `block` carries the indentation of a block
-/// scalar (`|`, `>`) from line to line.
+/// Splits a line into tokens, in order; together they are the line. `block` carries the indentation of a block scalar (`|`, `>`) from line
+/// to line.
 pub fn line<'a>(text: &'a str, block: &mut Option<usize>) -> Vec<(Token, &'a str)> {
     let indent = text.len() - text.trim_start().len();
     if let Some(of) = *block {
@@ -90,7 +90,7 @@ fn push<'a>(out: &mut Vec<(Token, &'a str)>, token: Token, text: &'a str) {
     }
 }
 
-/// The end of a key: a colon that ends the line or has a space after it, outside quotes and brackets.
+/// Returns the end of a key: a colon at the end of the line or followed by a space, outside quotes and brackets.
 fn key_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut quote = 0u8;
@@ -115,7 +115,7 @@ fn comment_start(text: &str) -> usize {
             _ if quote != 0 => quote = if b == quote { 0 } else { quote },
             b'"' | b'\'' => quote = b,
             b'#' if i == 0 || bytes[i - 1] == b' ' => {
-                // The space before the comment belongs to it: it is one piece.
+                // The space before the comment belongs to it: it is one token.
                 return text[..i].trim_end().len();
             }
             _ => {}

@@ -1,6 +1,6 @@
-//! Which icon stands for what.
+//! Icons of kinds.
 
-/// The icon of a kind, and the family its tile takes the colour of.
+/// Returns the icon of a kind, and the family that gives its tile the colour.
 pub fn kind_icon(kind: &str) -> (&'static str, &'static str) {
     match kind {
         "Pod" => ("i-pod", ""),

@@ -1,5 +1,5 @@
-//! The diagrams, one folder each, with model and layout. Pure geometry, no DOM, no randomness: the same state draws the same
-//! picture, and an item that stays keeps its key.
+//! The diagrams, one folder each, with model and layout. Pure geometry, no DOM, no randomness: the same state draws the same picture, and
+//! an item that stays keeps its key.
 //!
 //! # Adding a diagram
 //!
@@ -15,7 +15,7 @@
 //! A new sentence is a line in `crates/i18n/src/en.txt` and in `zh.txt`. A new shape needs a variant of `CardBody` and a painter in `src/web/shapes/`; state that
 //! a diagram keeps from one picture to the next is a field of `ViewMemory` (`src/view.rs`). `storage/` is the simplest to copy.
 //!
-//! # What keeps a diagram still
+//! # Stability of a diagram
 //!
 //! Layouts are pure functions of objects, selection and stage size. A tree of Ownership reserves the space that it will need (`OwnershipTree::measure`):
 //! for its desired Pods from the beginning; during an update of up to 24 Pods, for the most Pods that can exist at one time: all of one
@@ -55,7 +55,7 @@ pub mod viewport;
 
 use view::View;
 
-/// All diagrams, in the order of their tabs; the first is shown first.
+/// All diagrams, in the order of their tabs; the page opens with the first.
 pub static ALL: &[&View] = &[
     &ownership::VIEW,
     &nodes::VIEW,
@@ -65,12 +65,12 @@ pub static ALL: &[&View] = &[
     &loops::VIEW,
 ];
 
-/// The diagram that a link names.
+/// Returns the diagram with this id, as in links.
 pub fn by_id(id: &str) -> Option<&'static View> {
     ALL.iter().find(|view| view.id == id).copied()
 }
 
-/// The diagram that is shown first.
+/// Diagram with which the page opens.
 impl Default for &'static View {
     fn default() -> Self {
         ALL[0]

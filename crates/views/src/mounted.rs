@@ -4,24 +4,24 @@ use crate::shape::{Item, Scene};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// With more items than this, those far out of sight are not in the document.
+/// Number of items above which those far out of view are not in the document.
 pub const MAX_WHOLE_ITEMS: usize = 150;
 /// Items added and removed per frame: the browser lays out each added item text by text.
 pub const ITEMS_ADDED: usize = 8;
-/// The same in a frame in which also a picture of many items comes, or a part of the next one is made.
+/// Items added in a frame in which a picture of many items is drawn as well, or a part of the next one is made.
 pub const ITEMS_ADDED_MEANWHILE: usize = 4;
 const ITEMS_REMOVED: usize = 48;
 
-/// The items in the document.
+/// Items in the document.
 #[derive(Clone, Debug, Default)]
 pub struct Mounted {
-    /// By their place in the scene.
+    /// Indices in the scene.
     shown: Vec<usize>,
     uids: BTreeSet<String>,
 }
 
 impl Mounted {
-    /// The items, by their place in the scene.
+    /// Returns the mounted items with their indices in the scene.
     pub fn shown<'a>(
         &'a self,
         scene: &'a Scene,
@@ -36,13 +36,13 @@ impl Mounted {
         self.uids.clear();
     }
 
-    /// Whether none is.
+    /// Returns true if none is mounted.
     pub fn is_empty(&self) -> bool {
         self.uids.is_empty()
     }
 
-    /// Updates which items are in the document: at most `room` new ones are added while mounted ones stay, and items are
-    /// removed in parts too, since removing very many at once is slow. `stop` has the keyboard focus. True if more items are to be added or removed.
+    /// Updates which items are in the document: at most `room` new ones are added while mounted ones stay, and items are removed in parts
+    /// too, since removing very many at once is slow. `stop` has the keyboard focus. Returns true if more items are to be added or removed.
     pub fn admit(
         &mut self,
         scene: &Scene,
@@ -60,7 +60,7 @@ impl Mounted {
             goes -= usize::from(there && !stays);
             stays
         };
-        // One without Pods has no height, and nothing to see.
+        // An item without Pods has no height, and nothing to see.
         let belongs = |item: &Item| item.rect.h > 0.0 && (whole || sees(item));
         let seen =
             |(index, item): &(usize, &Rc<Item>)| *index == stop || belongs(item) || stays(item);

@@ -1,23 +1,23 @@
-//! ConfigMaps, Secrets and service accounts: each a small card below the tree that references it, or below everything if
-//! several trees do, with a line from every user. A missing object has a card too. Many fold to a few and "+N more".
+//! ConfigMaps, Secrets and service accounts: each a small card below the tree that references it, or below everything if several trees do,
+//! with a line from every user. A missing object has a card too. Many are folded to a few and "+N more".
 
 use crate::shape::{CardBody, Line, Rect, Scene};
 use i18n::{Message, dotted, msg};
 use projection::model::{Id, Model, Used};
 use std::collections::BTreeMap;
 
-/// The height of a card, from one to the next, and from a tree to its first.
+/// Height of a card, distance from one to the next, and from a tree to its first.
 const CARD_HEIGHT: f64 = 40.0;
 const PITCH: f64 = 48.0;
 pub const BELOW: f64 = 14.0;
-/// A row of those that several trees name: from one to the next, and the width of a card.
+/// Row of cards shared by several trees: distance from one to the next, width of a card, and height of a row.
 const ACROSS: f64 = 196.0;
 const WIDE: f64 = 180.0;
 const ROW: f64 = 60.0;
-/// Maximum number of cards below a tree, and below all trees; with more the last one says how many are left out.
+/// Maximum number of cards below a tree, and below all trees; above it the last one shows how many are left out.
 const MAX_PER_TREE: usize = 6;
 const MAX_SHARED: usize = 24;
-/// So far beside a card its line goes down; those to what several name stand further out.
+/// Distance of a line's vertical part from its card; lines to shared objects run further out.
 const RAIL: f64 = 10.0;
 const OUTER: f64 = 15.0;
 const NEXT: f64 = 4.0;
@@ -25,7 +25,7 @@ const ROUND: f64 = 8.0;
 /// Maximum number of users named in the accessible label.
 const MAX_NAMED_USERS: usize = 3;
 
-/// The height of `uses` cards below a tree.
+/// Height of `uses` cards below a tree.
 pub fn height(uses: usize) -> f64 {
     if uses == 0 {
         0.0
@@ -34,14 +34,14 @@ pub fn height(uses: usize) -> f64 {
     }
 }
 
-/// Which tree of a model an object is of: the root itself, or a Pod without an owner.
+/// Index of the trees of a model: by the uid of the root, and the Pods without an owner.
 pub struct TreeIndex<'a> {
     roots: BTreeMap<&'a str, usize>,
     bare: Option<usize>,
 }
 
 impl<'a> TreeIndex<'a> {
-    /// The trees of a model.
+    /// Builds the index of a model.
     pub fn of(model: &'a Model) -> Self {
         let owners = model
             .roots
@@ -57,12 +57,12 @@ impl<'a> TreeIndex<'a> {
         }
     }
 
-    /// The tree of the root with this uid.
+    /// Returns the tree of the root with this uid.
     pub fn root(&self, uid: &str) -> Option<usize> {
         self.roots.get(uid).copied()
     }
 
-    /// The tree that all users are of, if they are of one; or what else `within` makes of a tree.
+    /// Returns the tree of all users, if they have a common one; `within` maps a tree to the group compared.
     pub fn home(&self, used: &Used, within: impl Fn(usize) -> usize) -> Option<usize> {
         let tree = |user: &Id| {
             if user.kind == "Pod" {
@@ -77,7 +77,7 @@ impl<'a> TreeIndex<'a> {
     }
 }
 
-/// For each the tree that all its users are of, if they are of one.
+/// Returns for each referenced object the tree of all its users, if they have a common one.
 pub fn homes(model: &Model) -> Vec<Option<usize>> {
     if model.uses.is_empty() {
         return Vec::new();
@@ -90,7 +90,7 @@ pub fn homes(model: &Model) -> Vec<Option<usize>> {
         .collect()
 }
 
-/// Those that have a card, and how many are left out. What is missing is never left out for the sake of what is there.
+/// Selects the objects that have a card, and counts the rest. Missing objects come first.
 fn fold<'a>(uses: &[&'a Used], most: usize) -> (Vec<&'a Used>, usize) {
     let mut shown = uses.to_vec();
     if shown.len() <= most {
@@ -101,7 +101,7 @@ fn fold<'a>(uses: &[&'a Used], most: usize) -> (Vec<&'a Used>, usize) {
     (shown, uses.len() + 1 - most)
 }
 
-/// Puts the cards of what one tree names, one below the other.
+/// Draws the cards of the objects used by one tree, one below the other.
 pub fn put(uses: &[&Used], (x, y, w): (f64, f64, f64), parent: Option<usize>, out: &mut Scene) {
     let (shown, more) = fold(uses, MAX_PER_TREE);
     let rect = |row: usize| Rect::new(x, y + BELOW + row as f64 * PITCH, w, CARD_HEIGHT);
@@ -120,7 +120,7 @@ pub fn put(uses: &[&Used], (x, y, w): (f64, f64, f64), parent: Option<usize>, ou
     );
 }
 
-/// Puts the cards of what several trees name, side by side as far as there is room, and gives their bottom.
+/// Draws the cards of the objects used by several trees, side by side as far as there is room, and returns their bottom.
 pub fn put_shared(uses: &[&Used], (x, y, w): (f64, f64, f64), out: &mut Scene) -> f64 {
     let (shown, more) = fold(uses, MAX_SHARED);
     let across = ((w / ACROSS) as usize).max(1);
@@ -149,7 +149,7 @@ pub fn put_shared(uses: &[&Used], (x, y, w): (f64, f64, f64), out: &mut Scene) -
     y + (shown.len() + usize::from(more > 0)).div_ceil(across) as f64 * ROW
 }
 
-/// The height of so many of them.
+/// Height of `uses` shared cards.
 pub fn shared_height(uses: usize, w: f64) -> f64 {
     uses.min(MAX_SHARED)
         .div_ceil(((w / ACROSS) as usize).max(1)) as f64
@@ -203,7 +203,7 @@ fn card(used: &Used, rect: Rect, parent: Option<usize>, out: &mut Scene) {
     );
 }
 
-/// Draws the lines, once everything has its place: one from each place, also where many Pods have one together.
+/// Draws the lines once everything has its place: one from each user, or from the block of Pods that share a place.
 pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out: &mut Scene) {
     if model.uses.is_empty() {
         return;
@@ -219,7 +219,7 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
         item.parent.is_none() && matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_))
     });
     let block = many.map(|item| item.rect).reduce(around);
-    // Those below everything: lines come along above their first row.
+    // Shared cards: their lines run above the first row.
     let shared = |(used, home): &(&Used, &Option<usize>)| {
         home.is_none().then(|| places.get(&used.id.uid)).flatten()
     };
@@ -230,7 +230,7 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
         .filter_map(|one| shared(&one))
         .map(|rect| rect.y)
         .fold(f64::MAX, f64::min);
-    // What several trees name is far from them: its lines are drawn while it or one of them is looked at.
+    // Shared objects are far from their users: their lines are drawn while the object or one of its users is selected.
     let looked = |used: &Used| {
         let of = |id: &Id| selected == Some(id.uid.as_str());
         used.missing || of(&used.id) || used.users.iter().any(of)
@@ -282,7 +282,7 @@ fn around(a: Rect, b: Rect) -> Rect {
     )
 }
 
-/// Down the left side of the column, into the card's left edge.
+/// Path down the left side of the column, into the card's left edge.
 fn beside(from: Rect, to: Rect, outer: f64) -> String {
     let rail = (from.x - outer).max(2.0);
     let (a, b, r) = (from.cy() + outer - RAIL, to.cy(), ROUND.min(from.x - rail));
@@ -297,7 +297,7 @@ fn beside(from: Rect, to: Rect, outer: f64) -> String {
     )
 }
 
-/// Down the left side of the column, along above the cards, and down between them into the card's left edge.
+/// Path down the left side of the column, along above the cards, and down between them into the card's left edge.
 fn over(from: Rect, to: Rect, outer: f64, top: f64) -> String {
     let rail = (from.x - outer).max(2.0);
     let (a, bus, b) = (from.cy() + outer - RAIL, top - outer + 4.0, to.cy());

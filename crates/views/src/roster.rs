@@ -1,4 +1,4 @@
-//! The nodes of a diagram as rows: how each is, and how many Pods it has in which state.
+//! The nodes of a diagram as rows: the status of each, and its number of Pods in each state.
 
 use crate::shape::{CardBody, Scene};
 use projection::model::PodState;
@@ -6,23 +6,23 @@ use projection::model::PodState;
 /// The states that always have a column.
 const ALWAYS: [PodState; 3] = [PodState::Ready, PodState::Creating, PodState::Terminating];
 
-/// A node.
+/// Row of a node.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NodeRow {
-    /// Its place among the items.
+    /// Index of its item.
     pub item: usize,
     /// `Ready`, `NotReady`, `Ready,SchedulingDisabled`
     pub status: &'static str,
-    /// Those there are and those there may be, as `74 / 110`.
+    /// Existing and allocatable Pods, as `74 / 110`.
     pub pods: String,
-    /// How many are in each state that has a column.
+    /// Number of Pods in each state that has a column.
     pub counts: Vec<usize>,
 }
 
-/// The states that have a column, and a row a node; nothing where the diagram has no nodes.
+/// Returns the states that have a column, and a row per node; empty if the diagram has no nodes.
 pub fn rows(scene: &Scene) -> (Vec<PodState>, Vec<NodeRow>) {
     let mut found: Vec<(NodeRow, [usize; PodState::ALL.len()])> = Vec::new();
-    // By item, so that what stands on a node finds its row.
+    // By item, so that an item on a node finds its row.
     let mut of: Vec<Option<usize>> = vec![None; scene.items.len()];
     let place = |state: PodState| {
         PodState::ALL

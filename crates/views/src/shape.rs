@@ -1,4 +1,4 @@
-//! What a diagram is made of. Units are CSS pixels at 100 %.
+//! Shapes of a diagram. Units are CSS pixels at 100 %.
 
 use crate::loops::model::{Loop, Pass};
 use i18n::Message;
@@ -22,44 +22,44 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// A rectangle.
+    /// Creates a rectangle.
     pub fn new(x: f64, y: f64, w: f64, h: f64) -> Self {
         Rect { x, y, w, h }
     }
-    /// The right edge.
+    /// Right edge.
     pub fn right(&self) -> f64 {
         self.x + self.w
     }
-    /// The bottom edge.
+    /// Bottom edge.
     pub fn bottom(&self) -> f64 {
         self.y + self.h
     }
-    /// The middle from left to right.
+    /// Horizontal centre.
     pub fn cx(&self) -> f64 {
         self.x + self.w / 2.0
     }
-    /// The middle from top to bottom.
+    /// Vertical centre.
     pub fn cy(&self) -> f64 {
         self.y + self.h / 2.0
     }
 }
 
-/// How Pods as cells are arranged.
+/// Arrangement of Pods as cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cells {
-    /// The Pods, in order.
+    /// Pods, in order.
     pub pods: PodBlock,
-    /// Cells in a row.
+    /// Cells per row.
     pub columns: usize,
     /// Side of a cell.
     pub side: f64,
-    /// From cell to cell.
+    /// Distance from cell to cell.
     pub pitch: f64,
     /// Left and top of the first cell, within the shape.
     pub at: (f64, f64),
-    /// From this one on they are of an older revision.
+    /// Index from which on they are of an older revision.
     pub old: usize,
-    /// The one that is chosen.
+    /// Index of the selected cell.
     pub ring: Option<usize>,
 }
 
@@ -67,12 +67,12 @@ pub struct Cells {
 pub const OLD_REVISION_ALPHA: f64 = 0.4;
 
 impl Cells {
-    /// Whether they stand alone, without counts.
+    /// Returns true if the cells stand alone, without counts.
     pub fn bare(&self) -> bool {
         self.at == (0.0, 0.0)
     }
 
-    /// Where a cell is, from the first one.
+    /// Position of a cell, relative to the first one.
     pub fn offset(&self, at: usize) -> (f64, f64) {
         (
             (at % self.columns) as f64 * self.pitch,
@@ -80,7 +80,7 @@ impl Cells {
         )
     }
 
-    /// The Pod under a point of the shape.
+    /// Index of the Pod under a point of the shape.
     pub fn hit(&self, x: f64, y: f64) -> Option<usize> {
         let (column, row) = ((x - self.at.0) / self.pitch, (y - self.at.1) / self.pitch);
         if column < 0.0 || row < 0.0 || column as usize >= self.columns {
@@ -91,12 +91,12 @@ impl Cells {
     }
 }
 
-/// How a controller's card is laid out.
+/// Layout of a controller's card.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Look {
-    /// Name, counters, a line at the foot.
+    /// Name, counters, and a line at the foot.
     Tall,
-    /// The counters beside the name.
+    /// Counters beside the name.
     Wide,
     /// In a low frame: the name and one line of numbers.
     Low,
@@ -104,14 +104,14 @@ pub enum Look {
     Stacked(Rc<Budget>),
 }
 
-/// What is drawn in a rectangle.
+/// Contents of an item's rectangle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CardBody {
-    /// A controller with counters and a footer.
+    /// Controller with counters and a footer.
     Controller { of: Rc<ControllerCard>, look: Look },
-    /// A Service with a pill.
+    /// Service with a pill.
     Service { form: Message },
-    /// A Pod as a card.
+    /// Pod as a card.
     Pod {
         state: PodState,
         lead: String,
@@ -120,7 +120,7 @@ pub enum CardBody {
         note: Message,
         stale: bool,
     },
-    /// A Pod as a tile: glyph, the end of its name, where it is, whether its owner is chosen, and whether it is of an older revision.
+    /// Pod as a tile: glyph, end of its name, position, whether its owner is selected, and whether it is of an older revision.
     Tile {
         state: PodState,
         tail: String,
@@ -129,41 +129,41 @@ pub enum CardBody {
         kin: bool,
         old: bool,
     },
-    /// A Pod that is there no more, in its place.
+    /// Pod that no longer exists, in its place.
     Gone { name: String },
     /// Pods as cells.
     Cells(Cells),
-    /// A claim: the ticket.
+    /// Claim: the ticket.
     Claim { fact: Message, bound: bool },
-    /// A volume as a cylinder.
+    /// Volume as a cylinder.
     Cylinder { fact: Message, data: Message },
-    /// A volume as a small card.
+    /// Volume as a small card.
     Volume { fact: Message },
     /// A StorageClass.
     Class { reclaim: Message },
-    /// A Node with its bars.
+    /// Node with its bars.
     Node(NodeBody),
-    /// The Pods that no node took.
+    /// Unscheduled Pods.
     Tray {
         title: Message,
         aside: Message,
         head: Message,
         rows: Vec<[Message; 3]>,
     },
-    /// What all Pods of a picture of cells come to: numbers, and how many are in each state, of an older revision or not.
+    /// Totals of a picture of cells: numbers, and Pods by state and by revision (older or not).
     Totals {
         numbers: Vec<(usize, Message)>,
         parts: Vec<(PodState, bool, usize)>,
     },
-    /// An object that is stored and not animated: what it is used for, and whether it does not exist.
+    /// Object that is stored and not animated: its use, and whether it is missing.
     Stored { fact: Message, missing: bool },
-    /// The title of a group of workloads, which folds it; and whether it is folded.
+    /// Title of a group of workloads, which folds it; and whether it is folded.
     Heading { text: Message, folded: bool },
-    /// A line of words, as "+2 old revisions".
+    /// Line of words, such as "+2 old revisions".
     Note(Message),
-    /// The API server and its store.
+    /// API server and its store.
     Store { version: u64 },
-    /// A control loop; its name stands above or below, or further off there.
+    /// Control loop; its name stands above or below, or further off there.
     Loop {
         of: Box<Loop>,
         above: bool,
@@ -171,70 +171,70 @@ pub enum CardBody {
         two: bool,
         big: bool,
     },
-    /// The last pass of a loop.
+    /// Last pass of a loop.
     Pass(Box<Pass>),
-    /// What a Pod asks and hears: prompt lines begin with `/ #`. Without a state it stands for any.
+    /// Terminal of a Pod: prompt lines begin with `/ #`. Without a state it is an example.
     Terminal {
         state: Option<PodState>,
         title: Message,
         lines: Vec<String>,
     },
-    /// A card with a table.
+    /// Card with a table.
     Table(CardTable),
-    /// Pods over time.
+    /// Chart of Pods over time.
     Chart(Rc<crate::rollout::Chart>),
 }
 
-/// A Node's card.
+/// Card of a Node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeBody {
-    /// The Ready condition.
+    /// Status of the Ready condition.
     pub ready: bool,
-    /// Whether it takes no new Pods.
+    /// True if it accepts no new Pods.
     pub cordoned: bool,
-    /// What kubectl prints: `Ready`, `NotReady`, `Ready,SchedulingDisabled`.
+    /// Status as kubectl prints it: `Ready`, `NotReady`, `Ready,SchedulingDisabled`.
     pub status: &'static str,
-    /// Pods there are, and may be.
+    /// Number of Pods, and allocatable number.
     pub pods: (usize, u64),
-    /// Two lines at most.
+    /// Notes, at most two lines.
     pub note: Vec<Message>,
     /// Name, `3.4 / 4`, share in percent.
     pub meters: Vec<(&'static str, String, f64)>,
-    /// One of many, with its Pods counted: the name and the number alone.
+    /// Number of its Pods if it is a small tile, which shows only the name and the number.
     pub small: Option<usize>,
 }
 
-/// A card with a table, or with a few facts.
+/// Card with a table, or with a few facts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CardTable {
-    /// The tile at its left.
+    /// Kind of the tile at its left.
     pub kind: &'static str,
-    /// The line over the title.
+    /// Line over the title.
     pub caption: Message,
-    /// Its title.
+    /// Title.
     pub title: Message,
-    /// A pill at its right.
+    /// Pill at its right.
     pub pill: Message,
-    /// Heads of the columns; none for facts.
+    /// Heads of the columns; empty for facts.
     pub head: Vec<Message>,
-    /// The rows, and whether each is on the path that is followed.
+    /// Rows, with true for those on the followed path.
     pub rows: Vec<(Vec<Message>, bool)>,
 }
 
-/// A thing in the diagram.
+/// Item of a diagram.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Which object; its uid is the key.
+    /// Object; its uid is the key.
     pub id: Id,
-    /// Where.
+    /// Bounds.
     pub rect: Rect,
-    /// What.
+    /// Contents.
     pub body: CardBody,
-    /// Index of the item it hangs from: the text alternative and the keyboard follow it.
+    /// Index of its parent: the text alternative and the keyboard follow it.
     pub parent: Option<usize>,
-    /// `data-state`
+    /// Value of `data-state`.
     pub state: String,
-    /// Read aloud instead of the drawing.
+    /// Text alternative for screen readers.
     pub label: Message,
 }
 
@@ -248,20 +248,20 @@ impl PartialEq for Item {
     }
 }
 
-/// A line.
+/// Line of a diagram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
-    /// Stable over re-layouts.
+    /// Key, stable across layouts.
     pub key: String,
-    /// An SVG path.
+    /// SVG path.
     pub d: String,
-    /// Its style.
+    /// Style.
     pub line: Line,
-    /// From where to where it goes, from the top.
+    /// Vertical range, from the top.
     pub rows: (f64, f64),
 }
 
-/// The steps of an SVG path: the letter of each, and its numbers.
+/// Returns the steps of an SVG path: the letter of each, and its numbers.
 pub fn steps(mut path: &str) -> impl Iterator<Item = (u8, Vec<f64>)> {
     std::iter::from_fn(move || {
         let start = path.find(|c: char| c.is_ascii_alphabetic())?;
@@ -278,9 +278,9 @@ pub fn steps(mut path: &str) -> impl Iterator<Item = (u8, Vec<f64>)> {
     })
 }
 
-/// From where to where a path goes, from the top. Of a curve the points count that it bends to.
+/// Returns the vertical range of a path. For a curve the control points count.
 fn rows(path: &str) -> (f64, f64) {
-    // Of a pair the second counts; a line across has none, one down nothing else.
+    // The second number of a pair is vertical; a horizontal line has none, a vertical one nothing else.
     let down = |(verb, numbers): (u8, Vec<f64>)| {
         numbers
             .into_iter()
@@ -295,36 +295,36 @@ fn rows(path: &str) -> (f64, f64) {
         })
 }
 
-/// What a line means.
+/// Meaning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Line {
     /// Provisions.
     Provides,
-    /// Owns, and the child is leaving.
+    /// Owns a child that is terminating.
     Leaving,
     /// Owns.
     Owns,
     /// A Service's selector.
     Selects,
-    /// A ConfigMap, a Secret or a service account that is named.
+    /// References a ConfigMap, a Secret or a service account.
     Uses,
     /// Mounted, bound.
     Bound,
-    /// To be mounted or bound.
+    /// Not mounted or bound yet.
     Waits,
-    /// Owns, on the chosen path.
+    /// Owns, on the selected path.
     Chosen,
     /// A loop watches the store.
     Watches,
     /// A loop writes to the store.
     Writes,
-    /// From the chosen loop to its panel.
+    /// Connects the selected loop with its panel.
     Opens,
-    /// A record that is made from another.
+    /// Record derived from another.
     Derives,
-    /// The way of a lookup or a request.
+    /// Path of a lookup or a request.
     Travels,
-    /// The way of a request that does not arrive.
+    /// Path of a request that does not arrive.
     Fails,
 }
 
@@ -350,56 +350,56 @@ impl Line {
     }
 }
 
-/// The end of a line at a card.
+/// End of a line at a card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Port {
-    /// Centre.
+    /// Horizontal centre.
     pub x: f64,
-    /// Centre.
+    /// Vertical centre.
     pub y: f64,
-    /// True: filled.
+    /// True if it is filled.
     pub full: bool,
-    /// Of a Service (teal), else of a claim (violet).
+    /// True for a Service (teal), otherwise for a claim (violet).
     pub network: bool,
 }
 
-/// Words beside a line or over a column.
+/// Label beside a line or over a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
-    /// Left, or the middle if `centred`.
+    /// Left edge, or the middle if `centred`.
     pub x: f64,
     /// Top.
     pub y: f64,
-    /// The words.
+    /// Words.
     pub text: Message,
     /// Classes besides `lbl`.
     pub class: &'static str,
-    /// Whether `x` is the middle.
+    /// True if `x` is the middle.
     pub centred: bool,
 }
 
-/// A laid-out diagram.
+/// Laid-out diagram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
-    /// Whether all Pods that fail have ended: none of them is started again.
+    /// True if all failing Pods have ended: none of them will be restarted.
     pub failed: bool,
-    /// With margins.
+    /// Width with margins.
     pub width: f64,
-    /// With margins.
+    /// Height with margins.
     pub height: f64,
-    /// Depth first.
+    /// Items, depth first.
     pub items: Vec<Rc<Item>>,
-    /// In paint order.
+    /// Edges in paint order.
     pub edges: Vec<Edge>,
-    /// On top.
+    /// Ports, painted on top.
     pub ports: Vec<Port>,
-    /// Over the edges.
+    /// Labels, over the edges.
     pub labels: Vec<Label>,
-    /// Under everything: highlighted columns.
+    /// Highlighted columns, under everything.
     pub bands: Vec<Rect>,
-    /// The picture in a sentence.
+    /// Description of the picture in a sentence.
     pub summary: Message,
-    /// The stage that it was laid out for.
+    /// Stage for which it was laid out.
     pub stage: (f64, f64),
 }
 
@@ -435,7 +435,7 @@ impl Scene {
         });
     }
 
-    /// Sets the size to hold everything with a margin, and puts edges into paint order (the chosen path last).
+    /// Sets the size to hold everything with a margin, and sorts edges into paint order (the selected path last).
     pub fn finish(mut self, margin: f64) -> Scene {
         self.width = self
             .items
@@ -455,8 +455,8 @@ impl Scene {
         self
     }
 
-    /// What is as it was in another scene is that scene's: who draws it sees by the pointer that nothing has changed. True if every
-    /// item is as it was.
+    /// Reuses the parts that are equal in another scene: an equal pointer means that nothing has changed. Returns true if every item is
+    /// unchanged.
     pub fn keep(&mut self, old: &Scene) -> bool {
         let mut same = self.items.len() == old.items.len();
         for (item, old) in self.items.iter_mut().zip(&old.items) {
@@ -472,21 +472,21 @@ impl Scene {
         same
     }
 
-    /// Whether it is a picture of cells: what they show is seen without letters.
+    /// Returns true if it is a picture of cells, which is readable without text.
     pub fn dense(&self) -> bool {
         self.items
             .iter()
             .any(|item| matches!(&item.body, CardBody::Totals { .. }))
     }
 
-    /// Whether a Pod in it stands for an older revision.
+    /// Returns true if it has a Pod tile of an older revision.
     pub fn has_older(&self) -> bool {
         self.items
             .iter()
             .any(|item| matches!(item.body, CardBody::Tile { old: true, .. }))
     }
 
-    /// The states of the Pods in it.
+    /// Returns the states of its Pods.
     pub fn states(&self) -> Vec<PodState> {
         let has = |item: &Item, state: PodState| match &item.body {
             CardBody::Pod { state: own, .. } | CardBody::Tile { state: own, .. } => *own == state,
@@ -499,7 +499,7 @@ impl Scene {
             .collect()
     }
 
-    /// What Pods in a state are called: those that fail are Failed, as the API has it, when all of them have ended.
+    /// Label of a Pod state: failing Pods are Failed, as in the API, when all of them have ended.
     pub fn word(&self, state: PodState) -> Message {
         if state == PodState::Failed && self.failed {
             Message::state("Failed")
@@ -508,7 +508,7 @@ impl Scene {
         }
     }
 
-    /// The distance of an item from its root.
+    /// Depth of an item below its root.
     pub fn depth(&self, mut index: usize) -> usize {
         let mut depth = 0;
         while let Some(parent) = self.items[index].parent {
@@ -523,7 +523,7 @@ fn n(x: f64) -> Px {
     Px((x * 10.0).round() / 10.0)
 }
 
-/// From left to right: horizontal, vertical at `mid`, corners of radius 10 at most.
+/// Path from left to right: horizontal, vertical at `mid`, corners of radius 10 at most.
 pub fn elbow(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
     let (dy, mut d) = (y2 - y1, String::new());
     if dy.abs() < 1.0 {
@@ -556,7 +556,7 @@ pub fn elbow(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
     d
 }
 
-/// From top to bottom: vertical, horizontal at `mid`, corners of radius 10 at most.
+/// Path from top to bottom: vertical, horizontal at `mid`, corners of radius 10 at most.
 pub fn drop(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
     let (dx, mut d) = (x2 - x1, String::new());
     if dx.abs() < 1.0 {

@@ -1,4 +1,4 @@
-//! The timeline: which lane has a row, and which marks are drawn as one block.
+//! The timeline: the rows of lanes, and the marks merged into blocks.
 
 use crate::axis::Axis;
 use projection::marks::{LANES, Mark, OTHERS};
@@ -10,7 +10,7 @@ const LANE_PRIORITY: [u8; 12] = [0, 1, 2, 3, 8, 7, 5, 4, 10, 9, 11, 6];
 /// Maximum number of rows.
 const MAX_ROWS: usize = 8;
 
-/// Which row each lane is drawn in, and the lanes that have a row. A lane that finds no room is drawn among the others.
+/// Returns the row of each lane, and the lanes that have a row of their own. A lane without room is drawn among the others.
 pub fn rows(all: &[&[Mark]]) -> ([u8; LANES.len()], Vec<u8>) {
     let mut used = [false; LANES.len()];
     for mark in all.iter().copied().flatten() {
@@ -49,27 +49,27 @@ pub fn rows(all: &[&[Mark]]) -> ([u8; LANES.len()], Vec<u8>) {
     (rows, shown)
 }
 
-/// Marks that stand closer than 3 px: one block.
+/// Marks closer than 3 px, merged into one block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MarkBlock {
-    /// Left, from the start of the lane.
+    /// Left edge, from the start of the lane.
     pub x: f64,
     /// Width; 2.5 for one mark.
     pub w: f64,
-    /// The lane.
+    /// Lane.
     pub lane: u8,
-    /// Marks in it.
+    /// Number of marks.
     pub count: u32,
-    /// Whether they are failures: of a block in which there are some, these have one of their own that lies on it.
+    /// True if the marks are failures: failures within a block form a block of their own on top of it.
     pub bad: bool,
-    /// Whether they are faults that a person has asked for: these stand apart from what else was done there.
+    /// True if the marks are injected faults: these are not merged with other actions.
     pub fault: bool,
 }
 
-/// A mark up to this far out of sight may still reach into it.
+/// Distance beyond the edge at which a mark may still be partly visible.
 const BLOCK_OVERHANG_PX: f64 = 8.0;
 
-/// Merges marks that would touch: all of them, and on those the failures. `marks` must be in order of time.
+/// Merges marks that would touch: all of them, and on top the failures. `marks` must be in order of time.
 pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<MarkBlock> {
     let mut out = Vec::new();
     merge(marks, axis, false, &mut out);
@@ -79,7 +79,7 @@ pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<MarkBlock> {
     out
 }
 
-/// All marks, or those that are failures of a loop. What a person has asked for has one block whether it was refused or not.
+/// Merges all marks, or only the failures of loops. A person's actions have one block whether refused or not.
 fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<MarkBlock>) {
     let mut open: [Option<MarkBlock>; LANES.len()] = [None; LANES.len()];
     for mark in marks
@@ -95,7 +95,7 @@ fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<MarkBlock>) {
             continue;
         }
         match slot {
-            // What a person did is one with what was done at the same place only.
+            // A person's actions are only merged at the same position.
             Some(block)
                 if if mark.lane == 0 {
                     x - block.x < 0.5 && block.fault == mark.fault
@@ -176,7 +176,7 @@ mod tests {
             .collect();
         assert_eq!(lane2, [(2, false), (1, false), (1, true)]);
         assert_eq!(merged.iter().filter(|block| block.lane == 0).count(), 2);
-        // What is out of sight makes none.
+        // Marks out of view form no block.
         let near = axis.scaled(0.1, 500, 500.0, 1000);
         assert_eq!(
             blocks(

@@ -1,126 +1,126 @@
-//! Chooses the variant of a shape by its size, so that the drawing code compares no widths.
+//! Variants of shapes by size, so that the drawing code compares no widths.
 
 use crate::shape::{CardBody, Item, Look, Rect};
 
-/// A column of storage on a phone, without glyphs.
+/// Width of a storage column on a phone, without glyphs.
 const SLENDER: f64 = 150.0;
 
-/// Whether a shape has no room for a glyph.
+/// Returns true if a shape has no room for a glyph.
 pub fn is_slender(width: f64) -> bool {
     width < SLENDER
 }
 
-/// Whether a controller's caption is its revision alone.
+/// Returns true if a controller's caption is its revision alone.
 pub fn has_short_caption(width: f64) -> bool {
     width < 190.0
 }
 
-/// Whether the numbers of a controller stand close.
+/// Returns true if the numbers of a controller are spaced closely.
 pub fn has_tight_numbers(width: f64) -> bool {
     width < 200.0
 }
 
-/// Whether a controller of a low frame is small.
+/// Returns true if a controller in a low frame is small.
 pub fn is_small_controller(width: f64) -> bool {
     width < 160.0
 }
 
-/// Whether the counts over cells are thin.
+/// Returns true if the counts over cells are thin.
 pub fn has_thin_counts(width: f64) -> bool {
     width < 180.0
 }
 
-/// Whether a stored object has two lines.
+/// Returns true if a stored object has two lines.
 pub fn has_two_lines(rect: Rect) -> bool {
     rect.h > 30.0
 }
 
-/// Whether a controller with its counters beside the name has them below it.
+/// Returns true if a controller with counters beside the name has them below it.
 pub fn has_counters_below(rect: Rect) -> bool {
     rect.h > 60.0
 }
 
-/// Whether beside the counters of a controller is no room for its pill.
+/// Returns true if there is no room for the pill beside the counters of a controller.
 pub fn has_no_pill(rect: Rect) -> bool {
     rect.h < 50.0 && rect.w < 480.0
 }
 
-/// Whether a volume's cylinder is flat.
+/// Returns true if a volume's cylinder is flat.
 pub fn is_slim_cylinder(height: f64) -> bool {
     height < 80.0
 }
 
-/// Whether a Service has one height of text.
+/// Returns true if a Service has one line of text.
 pub fn is_flat_service(rect: Rect) -> bool {
     rect.h < 50.0
 }
 
-/// Whether the kind and the name of a flat Service have a line each.
+/// Returns true if the kind and the name of a flat Service have a line each.
 pub fn has_narrow_name(rect: Rect) -> bool {
     rect.w < 360.0
 }
 
-/// Whether a flat Service has a small tile.
+/// Returns true if a flat Service has a small tile.
 pub fn is_slim_service(rect: Rect) -> bool {
     rect.h < 40.0
 }
 
-/// Whether a Pod is a line.
+/// Returns true if a Pod is a single line.
 pub fn is_line(rect: Rect) -> bool {
     rect.h < 40.0
 }
 
-/// Whether a tile has narrow margins.
+/// Returns true if a tile has narrow margins.
 pub fn is_slim_tile(rect: Rect) -> bool {
     rect.w < 60.0
 }
 
-/// Whether the note of a tile stands below its name.
+/// Returns true if the note of a tile stands below its name.
 pub fn has_note_below(rect: Rect, note: bool) -> bool {
     rect.w < 120.0 && rect.h > 28.0 && note
 }
 
-/// Whether a claim is low.
+/// Returns true if a claim is low.
 pub fn is_slim_claim(rect: Rect) -> bool {
     rect.h < 50.0
 }
 
-/// Lines of a claim's name.
+/// Number of lines of a claim's name.
 pub fn claim_lines(rect: Rect) -> usize {
     if is_slim_claim(rect) { 1 } else { 2 }
 }
 
-/// Whether the two parts of the store stand side by side.
+/// Returns true if the two parts of the store stand side by side.
 pub fn is_low_store(rect: Rect) -> bool {
     rect.h < 100.0
 }
 
-/// Whether the store is a line.
+/// Returns true if the store is a single line.
 pub fn is_store_line(rect: Rect) -> bool {
     rect.h < 40.0
 }
 
-/// Whether a loop is its icon and its name in a line.
+/// Returns true if a loop is its icon and its name in a line.
 pub fn is_loop_line(rect: Rect) -> bool {
     rect.h < 24.0
 }
 
-/// Whether the ring of a loop is low.
+/// Returns true if the ring of a loop is low.
 pub fn is_low_loop(rect: Rect) -> bool {
     rect.h < 70.0
 }
 
-/// Whether the ring of a loop is small.
+/// Returns true if the ring of a loop is small.
 pub fn is_small_loop(rect: Rect) -> bool {
     rect.w < 132.0
 }
 
-/// Whether a terminal has small letters.
+/// Returns true if a terminal has a small font.
 pub fn is_tight_terminal(rect: Rect) -> bool {
     rect.w < 210.0
 }
 
-/// Whether a band is a line between two parts.
+/// Returns true if a band is a line between two parts.
 pub fn divides(band: Rect) -> bool {
     band.h < 2.0
 }
@@ -129,7 +129,7 @@ fn present<const N: usize>(all: [Option<&'static str>; N]) -> Vec<&'static str> 
     all.into_iter().flatten().collect()
 }
 
-/// The classes of an item: what it is, in which state, and in which variant for the room it has.
+/// Returns the classes of an item: its shape, its state, and its variant.
 pub fn classes(item: &Item) -> Vec<&'static str> {
     let rect = item.rect;
     match &item.body {

@@ -13,29 +13,29 @@ use projection::model::Model;
 use projection::rollout_track::{Extent, Tracker};
 use std::rc::Rc;
 
-/// A diagram. Each folder of `views/` has one as `VIEW`; `views::ALL` lists them.
+/// Descriptor of a diagram. Each folder of `views/` has one as `VIEW`; `views::ALL` lists them.
 pub struct View {
-    /// Its name in links and identifiers.
+    /// Name in links and identifiers.
     pub id: &'static str,
-    /// On the tab.
+    /// Title of the tab.
     pub title: fn() -> Message,
-    /// Its icon.
+    /// Icon of the tab.
     pub icon: &'static str,
-    /// What explains its signs.
+    /// Legend.
     pub legend: Legend,
-    /// Shown where there is nothing to draw.
+    /// Placeholder if there is nothing to draw.
     pub empty: Empty,
-    /// How the stage scales and places it.
+    /// Scaling and placing on the stage.
     pub fit: Fit,
-    /// The pill in its head.
+    /// Pill in its head.
     pub status: Status,
-    /// What it can be filtered by.
+    /// Supported filter.
     pub filter: ObjectFilter,
-    /// What else of the page depends on it.
+    /// Other parts of the page that it needs.
     pub uses: Uses,
-    /// Milliseconds after which it changes without a write; `None` if only writes change it.
+    /// Interval in milliseconds at which it changes without a write; `None` if only writes change it.
     pub refresh_ms: fn(&Sim) -> Option<i64>,
-    /// What its axes have to hold, if it has axes: two branches side by side share them.
+    /// Extent of its axes, if it has axes: two branches side by side share them.
     pub extent: Option<fn(&Source, &mut ViewMemory) -> Option<Extent>>,
     /// Reads the projection and lays it out.
     pub draw: fn(&mut Model, &Source, &mut ViewMemory) -> Scene,
@@ -53,59 +53,59 @@ impl std::fmt::Debug for View {
     }
 }
 
-/// A class of the style sheet, and what it stands for.
+/// Class of the style sheet, and its meaning.
 pub type Sign = (&'static str, fn() -> Message);
 
-/// What explains the signs of a diagram.
+/// Legend of a diagram.
 pub enum Legend {
-    /// None: its signs are named where they are.
+    /// None: the signs are labelled.
     Hidden,
-    /// The states of the Pods in it.
+    /// States of its Pods.
     PodStates,
-    /// Classes of the style sheet, each with its words.
+    /// Classes of the style sheet with their meanings.
     Signs(&'static [Sign]),
 }
 
-/// Shown where there is nothing to draw.
+/// Placeholder if there is nothing to draw.
 pub struct Empty {
     /// A heading.
     pub title: Option<fn() -> Message>,
     /// A sentence.
     pub text: Option<fn() -> Message>,
-    /// Whether the examples are offered.
+    /// True if the examples are offered.
     pub examples: bool,
-    /// Whether the filter can be why; that is said then.
+    /// True if the filter may be the cause; the placeholder says so then.
     pub by_filter: bool,
 }
 
-/// The least scale at which a picture opens.
+/// Minimum scale at which a picture opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Laid out for the width there is: never smaller.
+    /// Laid out for the stage's width: never reduced.
     Fixed,
-    /// Either whole, or not smaller: a column is read as a whole, and what is beside it is panned to.
+    /// Either whole, or not reduced: a column is read as a whole, and the rest is panned to.
     WholeOrFixed,
-    /// A little smaller if that brings all of it into sight.
+    /// Slightly reduced if all of it fits then.
     Shrinks,
 }
 
-/// How the stage scales and places a diagram.
+/// Scaling and placing of a diagram on the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// The least scale at which it opens.
+    /// Minimum scale at which it opens.
     pub scale: Scale,
-    /// Whether it hangs from the top; else it stands in the middle.
+    /// True if it is aligned at the top; otherwise it is centred.
     pub hangs: bool,
-    /// Whether it is drawn as large as the stage.
+    /// True if it is drawn at the size of the stage.
     pub fills: bool,
-    /// Whether its head stays in sight: an embed does not scroll to what is told.
+    /// True if its head stays visible: an embed does not scroll to the object of its caption.
     pub keeps_head: bool,
-    /// Whether it has a form for a low stage, which it takes over an open console too.
+    /// True if it has a form for a low stage, which is also used above an open console.
     pub has_low_form: bool,
 }
 
 impl Fit {
-    /// Columns and tables: a little smaller where that helps, from the top.
+    /// For columns and tables: slightly reduced if that helps, aligned at the top.
     pub const HANGING: Fit = Fit {
         scale: Scale::Shrinks,
         hangs: true,
@@ -115,57 +115,57 @@ impl Fit {
     };
 }
 
-/// Which workloads the pill is about.
+/// Workloads that the pill covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workloads {
-    /// Those in the picture.
+    /// Workloads in the picture.
     Drawn,
-    /// All of the namespace, unless a filter is set.
+    /// All workloads of the namespace, unless a filter is set.
     InScope,
-    /// The one whose rollout is followed.
+    /// The workload whose rollout is shown.
     Followed,
 }
 
-/// The pill in the head of a diagram.
+/// Pill in the head of a diagram.
 pub enum Status {
-    /// Always the same words.
+    /// Fixed words.
     Fixed(fn() -> Message),
-    /// The summary of the scene.
+    /// Summary of the scene.
     Summary,
-    /// How workloads stand.
+    /// State of workloads.
     Of(Workloads),
 }
 
-/// What a diagram can be filtered by.
+/// Filter supported by a diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectFilter {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// A namespace.
+    /// Namespace.
     Namespace,
-    /// A namespace and words.
+    /// Namespace and words.
     Words,
 }
 
-/// What else of the page depends on the diagram.
+/// Other parts of the page that the diagram needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uses {
-    /// The filter finds nodes too.
+    /// True if the filter matches nodes too.
     pub nodes: bool,
-    /// The budget of a rollout stands over it.
+    /// True if the budget of a rollout is shown above it.
     pub budget: bool,
-    /// Its items are loops: the chosen one filters the timeline and can be slowed.
+    /// True if its items are loops: the selected one filters the timeline and can be slowed.
     pub loops: bool,
-    /// It shows the records behind Services: the caption tells of their writes.
+    /// True if it shows the EndpointSlices of Services: the caption describes their writes.
     pub endpoints: bool,
-    /// Its workloads can be grouped, and groups folded.
+    /// True if its workloads can be grouped, and groups folded.
     pub groups: bool,
-    /// It shows the counters of a status: those that the Pods have overtaken are marked.
+    /// True if it shows counters of a status: those that lag behind the Pods are marked.
     pub counters: bool,
 }
 
 impl Uses {
-    /// Nothing else.
+    /// No other parts.
     pub const NOTHING: Uses = Uses {
         nodes: false,
         budget: false,
@@ -176,50 +176,49 @@ impl Uses {
     };
 }
 
-/// What a diagram is drawn from.
+/// Input of a diagram.
 pub struct Source<'a> {
-    /// The cluster at the instant shown.
+    /// Cluster at the instant shown.
     pub sim: &'a Sim,
-    /// What has happened until then.
+    /// Journal up to the instant shown.
     pub history: Journal<'a>,
     /// Changes with every jump.
     pub epoch: u64,
-    /// The Pods.
+    /// Pods.
     pub pods: &'a Pods,
-    /// Whether these are read up to the instant shown.
+    /// True if they are read up to the instant shown.
     pub all_read: bool,
-    /// What is shown of the cluster.
+    /// Scope of the cluster shown.
     pub scope: &'a Scope,
-    /// The selected object, and its uid if it exists.
+    /// Selected object.
     pub selected: Option<&'a ObjectRef>,
-    /// Its uid.
+    /// Uid of the selected object, if it exists.
     pub uid: Option<&'a str>,
-    /// The selected loop.
+    /// Selected loop.
     pub chosen: Option<&'a str>,
-    /// By what workloads are grouped, and what is folded.
+    /// Grouping of workloads, and the folded groups.
     pub grouping: &'a Grouping,
-    /// The size of the stage.
+    /// Size of the stage.
     pub stage: (f64, f64),
-    /// Entries that may be read for a picture.
+    /// Maximum number of entries read for a picture.
     pub read_limit: usize,
 }
 
 /// State that diagrams keep from one picture to the next.
 #[derive(Default)]
 pub struct ViewMemory {
-    /// Nodes as they were last laid out.
+    /// Nodes as last laid out.
     pub nodes: LayoutCache,
-    /// The rollout that is followed.
+    /// Rollout being followed.
     pub rollout: Tracker,
-    /// What the axes of the chart beside it have to hold.
+    /// Extent of the axes of the chart beside it.
     pub beside: Option<Rc<Extent>>,
-    /// How ReplicaSets were last scaled.
+    /// Last scaling of each ReplicaSet.
     pub scales: LastScales,
-    /// Chips of many workloads as they were last drawn.
+    /// Chips of many workloads as last drawn.
     pub chips: ChipMemory,
-    /// Whether the diagram is still being read.
+    /// True while the diagram is still being read.
     pub lags: bool,
-    /// Whether the diagram has more that is new than is drawn in one frame: what was drawn of it is not whole. It is drawn again, with
-    /// more of it.
+    /// True if more of the diagram is new than is drawn in one frame: the picture is incomplete. It is drawn again, with more of it.
     pub is_cut: bool,
 }

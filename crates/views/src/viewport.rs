@@ -1,48 +1,47 @@
-//! The viewport of a stage: scale and place of a picture. Sizes are arguments; nothing here knows the document.
+//! The viewport of a stage: scale and position of a picture. Sizes are arguments; nothing here depends on the document.
 
 use crate::shape::{CardBody, Item, Label, Rect, Scene, steps};
 use crate::view::{Fit, Scale};
 use std::rc::Rc;
 
-/// A frame lower than this has lower cards.
+/// Height of a frame below which cards are lower.
 pub const LOW_FRAME: f64 = 400.0;
-/// The height of the controls at the foot.
+/// Height of the controls at the foot.
 const CONTROLS_HEIGHT: f64 = 44.0;
-/// A picture slightly too large is scaled down to this at most: text of 12 px is 10.5 px then, and smaller text is enlarged
-/// (`views.css`).
+/// Minimum scale of a picture that is slightly too large: text of 12 px is 10.5 px then, and smaller text is enlarged (`views.css`).
 const MIN_SHRINK_SCALE: f64 = 0.875;
-/// The least scale that a picture is made smaller to by hand, and the largest.
+/// Minimum and maximum scale of manual zooming.
 const SCALES: (f64, f64) = (0.25, 2.0);
-/// A narrower stage that is not lower is a phone's.
+/// Width below which a stage that is not lower counts as a phone's.
 const PHONE_WIDTH: f64 = 560.0;
-/// Items further out of sight than this are not mounted.
+/// Distance out of view above which items are not mounted.
 const MOUNT_MARGIN: f64 = 160.0;
-/// What stays in sight of a picture that is moved.
+/// Part of a panned picture that stays visible, in pixels.
 const KEPT_IN_SIGHT: f64 = 96.0;
-/// Width of a hover card, and the height it may have.
+/// Width and maximum height of a hover card.
 const HOVER_CARD_WIDTH: f64 = 264.0;
 const HOVER_CARD_HEIGHT: f64 = 256.0;
-/// Size of a stage with room for a legend.
+/// Minimum size of a stage with room for a legend.
 const MIN_LEGEND_STAGE: (f64, f64) = (620.0, 300.0);
-/// Height of a stage with room for controls.
+/// Minimum height of a stage with room for controls.
 const MIN_CONTROLS_STAGE_HEIGHT: f64 = 300.0;
-/// Lines that are looked at for where the map covers none.
+/// Maximum number of lines checked for a free corner of the map.
 const MAX_MAPPED_EDGES: usize = 300;
-/// The largest size of the map.
+/// Maximum size of the map.
 const MAX_MAP_SIZE: (f64, f64) = (152.0, 104.0);
 
-/// What the viewport needs to know of what it shows.
+/// Picture shown by a viewport.
 #[derive(Clone, Copy)]
 pub struct ViewedScene<'a> {
-    /// The diagram.
+    /// Diagram.
     pub scene: &'a Scene,
-    /// How its view is scaled and placed.
+    /// Scaling and placing of its diagram.
     pub fit: Fit,
-    /// Whether it is in a frame of another page.
+    /// True in a frame of another page.
     pub embed: bool,
 }
 
-/// Whether a line, drawn at a scale, comes through a rectangle of the picture. Of a curve the box around it is taken.
+/// Returns true if a line, drawn at a scale, crosses a rectangle of the picture. For a curve its bounding box is used.
 fn crosses(d: &str, z: f64, (x, y, w, h): (f64, f64, f64, f64)) -> bool {
     let (mut at, mut found) = ((0.0, 0.0), false);
     for (verb, numbers) in steps(d) {
@@ -64,21 +63,21 @@ fn crosses(d: &str, z: f64, (x, y, w, h): (f64, f64, f64, f64)) -> bool {
     found
 }
 
-/// The side of a hover card that is fixed, and where.
+/// Fixed side of a hover card, and its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Side {
-    /// Its top.
+    /// Top edge.
     Top(f64),
-    /// Its bottom, from that of the stage.
+    /// Bottom edge, from the bottom of the stage.
     Bottom(f64),
 }
 
-/// The scale of the map of a diagram.
+/// Scale of the map of a diagram.
 pub fn map_scale(scene: &Scene) -> f64 {
     (MAX_MAP_SIZE.0 / scene.width).min(MAX_MAP_SIZE.1 / scene.height)
 }
 
-/// How large the map of a diagram is.
+/// Size of the map of a diagram.
 pub fn map_size(scene: &Scene) -> (f64, f64) {
     (
         scene.width * map_scale(scene),
@@ -86,44 +85,44 @@ pub fn map_size(scene: &Scene) -> (f64, f64) {
     )
 }
 
-/// Clamps a pan: no more than `over` is empty, and nothing that fits is out of sight.
+/// Clamps a pan: at most `over` is empty, and nothing that fits is out of view.
 fn slide(pan: f64, over: f64) -> f64 {
     pan.clamp(over.min(0.0), over.max(0.0))
 }
 
-/// The heights that panels at the foot take from a stage while they are open.
+/// Heights taken by panels at the foot of a stage while they are open.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Taken {
-    /// The console.
+pub struct PanelInsets {
+    /// Height of the console.
     pub console: f64,
-    /// The line of the past.
+    /// Height of the line that is shown in the past.
     pub past: f64,
 }
 
-/// Scale and place of a picture in a stage.
+/// Scale and position of a picture in a stage.
 #[derive(Clone, Debug)]
 pub struct Viewport {
-    /// The size of the stage.
+    /// Size of the stage.
     pub size: (f64, f64),
     /// Its height with the console and the line of the past closed: these come and go, and the picture keeps its scale.
     pub whole: f64,
-    /// The height that a picture is laid out for: the same, or with the console where it has a form for that.
+    /// Height for which a picture is laid out: `whole`, or with the console if the diagram has a low form.
     laid_out: f64,
-    /// Where the picture begins.
+    /// Position of the picture's corner.
     pub pan: (f64, f64),
-    /// Its scale.
+    /// Scale.
     pub zoom: f64,
-    /// Whether the user moved it.
+    /// True if the user moved the picture.
     pub touched: bool,
-    /// Whether the user asked to fit everything.
+    /// True if the user asked to fit everything.
     pub all: bool,
-    /// The corner of the map, if there is one.
+    /// Corner of the map, if it is shown.
     pub map: Option<u8>,
-    /// The size at the last fit.
+    /// Size at the last fit.
     fitted: (f64, f64),
-    /// Whether the size that pictures are laid out for has been another since the last picture.
+    /// True if the layout size has changed since the last picture.
     resized: bool,
-    /// The size of the stage when the map was placed.
+    /// Size of the stage when the map was placed.
     mapped: (f64, f64),
 }
 
@@ -146,8 +145,8 @@ impl Default for Viewport {
 }
 
 impl Viewport {
-    /// The stage has another size; `taken`: the heights that panels at the foot take from it. False if it has the same.
-    pub fn resize(&mut self, size: (f64, f64), taken: Taken, of: &ViewedScene) -> bool {
+    /// Sets the size of the stage; `taken`: the heights taken by panels at the foot. Returns false if it is unchanged.
+    pub fn resize(&mut self, size: (f64, f64), taken: PanelInsets, of: &ViewedScene) -> bool {
         if size == self.size {
             return false;
         }
@@ -167,14 +166,14 @@ impl Viewport {
         true
     }
 
-    /// The size of the stage that a picture is laid out for.
+    /// Size of the stage for which a picture is laid out.
     pub fn stage(&self) -> (f64, f64) {
         (self.size.0, self.laid_out)
     }
 
-    /// Whether a new scene is the one laid out for the size that the stage has got.
+    /// Returns true if a new scene is the first one laid out for a changed size.
     pub fn take_resized(&mut self, scene: &Scene) -> bool {
-        // What was laid out for another size may still come.
+        // A scene laid out for the previous size may still arrive.
         let resized = self.resized && scene.stage == self.stage();
         self.resized &= !resized;
         resized
@@ -182,7 +181,7 @@ impl Viewport {
 
     pub fn fit(&mut self, of: &ViewedScene) {
         let scene = of.scene;
-        // Who asks for everything means what is in sight now.
+        // A request to fit everything is about the currently visible area.
         let (w, h) = (self.size.0, if self.all { self.size.1 } else { self.whole });
         if w < 1.0 || h < 1.0 || scene.width < 1.0 {
             return;
@@ -190,21 +189,21 @@ impl Viewport {
         let room = self.room_in(of, h);
         let narrow = w < PHONE_WIDTH && h >= w;
         let (across, down) = (w / scene.width, room / scene.height);
-        // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
+        // A picture that does not fit is panned, since unreadable text is of no use. Loops are laid out for the available width.
         let least = match () {
-            // Whatever it takes.
+            // Any scale.
             () if self.all => f64::MIN_POSITIVE,
             () if of.fit.scale == Scale::Fixed => 1.0,
-            // In a frame nobody makes them larger; a low one has lower cards.
+            // In a frame the user cannot zoom; a low one has lower cards.
             () if of.embed && h < LOW_FRAME && !scene.dense() => 1.0,
             () if of.embed => 0.85,
             () if w < PHONE_WIDTH => 0.8,
-            // A column is read as a whole, and what is beside it is panned to.
+            // A column is read as a whole, and the rest is panned to.
             () if of.fit.scale == Scale::WholeOrFixed && across.min(down) < MIN_SHRINK_SCALE => 1.0,
             () => MIN_SHRINK_SCALE,
         };
-        // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
-        // Nodes with cells get higher and lower as Pods come and go, and keep their scale.
+        // If it has to be panned vertically anyway, it may take the full width; in a low frame too little would be visible then. The height
+        // of nodes with cells changes with their Pods, so that they keep their scale.
         self.zoom = if !self.all && (narrow || scene.dense() || down < least && h > 320.0) {
             across
         } else {
@@ -215,7 +214,7 @@ impl Viewport {
         self.place(of);
     }
 
-    /// Puts the picture into the middle, or where it hangs from.
+    /// Centres the picture, or aligns it at the top.
     pub fn place(&mut self, of: &ViewedScene) {
         let over = |size: f64, length: f64| (size - length * self.zoom).max(0.0);
         let left = over(self.size.0, of.scene.width) / 2.0;
@@ -228,8 +227,8 @@ impl Viewport {
         self.pan = (left.round(), top.round());
     }
 
-    /// The height without panels at the foot; a chart is drawn for the height there is.
-    pub fn measure(&mut self, of: &ViewedScene, taken: Taken) {
+    /// Computes the height without panels at the foot; a chart is drawn for the actual height.
+    pub fn measure(&mut self, of: &ViewedScene, taken: PanelInsets) {
         self.whole = self.size.1
             + if of.fit.fills {
                 0.0
@@ -256,24 +255,24 @@ impl Viewport {
             .round();
     }
 
-    /// Ownership grows to all sides; columns and tables hang from the top, and so does all of a phone.
+    /// Returns true if the picture is aligned at the top: columns and tables, and everything on a phone. Ownership grows to all sides.
     fn hangs(&self, of: &ViewedScene) -> bool {
         self.size.0 < PHONE_WIDTH && self.size.1 >= self.size.0 || !of.embed && of.fit.hangs
     }
 
-    /// Another height, as with a line more at the foot: as long as all of it stays in sight nothing moves.
+    /// Returns true if nothing moves although the height has changed, for example by a line at the foot: everything is still visible.
     fn stays(&self, of: &ViewedScene) -> bool {
         self.size.0 == self.fitted.0
             && (self.whole - self.fitted.1).abs() < 80.0
             && self.pan.1 + of.scene.height * self.zoom <= self.room(of)
     }
 
-    /// Updates the viewport for a changed picture, which keeps its position and scale as long as it is in sight. True if it could
-    /// be larger or more centered, which is worth a move only if it lasts.
+    /// Updates the viewport for a changed picture, which keeps its position and scale as long as it is visible. Returns true if it could be
+    /// larger or better centred, which is worth a move only if it lasts.
     pub fn settle(&mut self, of: &ViewedScene, opens: bool) -> bool {
         let (pan, zoom) = (self.pan, self.zoom);
         self.fit(of);
-        // A chart is as large as the stage it is drawn for.
+        // A chart is as large as the stage for which it is drawn.
         if of.fit.fills {
             return false;
         }
@@ -288,7 +287,7 @@ impl Viewport {
         let aside = over.0 > 0.0 && (over.0 - 2.0 * left).abs() > self.size.0 / 8.0;
         let larger = self.zoom > zoom * 1.01 || aside;
         let top = slide(pan.1, over.1);
-        // It may hang a little lower or higher than the middle, by a fifth of the height.
+        // It may be off the middle by a fifth of the height.
         let top = if !self.hangs(of)
             && over.1 > 0.0
             && (over.1 - 2.0 * top).abs() > self.room(of) / 5.0
@@ -301,12 +300,12 @@ impl Viewport {
         larger
     }
 
-    /// The height in which the controls at the foot cover nothing.
+    /// Height of the area not covered by the controls at the foot.
     pub fn room(&self, of: &ViewedScene) -> f64 {
         self.room_in(of, self.size.1)
     }
 
-    /// The same in a stage of another height.
+    /// Height of that area in a stage of another height.
     fn room_in(&self, of: &ViewedScene, height: f64) -> f64 {
         if self.controlled(of, height) {
             height - CONTROLS_HEIGHT
@@ -315,7 +314,7 @@ impl Viewport {
         }
     }
 
-    /// Whether enough is out of sight for a map to help.
+    /// Returns true if enough is out of view for a map to help.
     fn hides(&self, scene: &Scene) -> bool {
         let seen =
             |pan: f64, length: f64, size: f64| (pan + length * self.zoom).min(size) - pan.max(0.0);
@@ -328,8 +327,8 @@ impl Viewport {
         share < 0.97
     }
 
-    /// In which corner the map covers nothing. Once the picture was moved it stays where it is; if there was no such corner,
-    /// it comes only then, where it covers least, and over Pods as cells never.
+    /// Chooses a corner in which the map covers nothing. Once the picture was moved the map stays; if there was no such corner, it appears
+    /// only then, where it covers least, and never over Pods as cells.
     pub fn place_map(&mut self, of: &ViewedScene, wanted: bool) {
         if !self.controls(of) || !wanted || !self.hides(of.scene) {
             self.map = None;
@@ -351,7 +350,7 @@ impl Viewport {
                     && at.y * z < y + h
                     && at.bottom() * z > y
             };
-            // Of a label only its point is known: it is taken to be as wide as most of them are.
+            // Only the position of a label is known: an average width is assumed.
             let over = |label: &Label| {
                 let (left, wide) = (
                     if label.centred {
@@ -367,7 +366,7 @@ impl Viewport {
                     && (label.y + 12.0) * z > y
             };
             let labels = &of.scene.labels;
-            // Lines are few where items are; of very many items some are covered anyway.
+            // Few items have few lines; among very many items some are covered anyway.
             let edges = of.scene.edges.iter().take(MAX_MAPPED_EDGES);
             let crossed = edges
                 .filter(|edge| crosses(&edge.d, z, (x, y, w, h)))
@@ -389,7 +388,7 @@ impl Viewport {
         self.mapped = self.size;
     }
 
-    /// Where the map lies in a corner: at the right first, at the foot first.
+    /// Position of the map in a corner: right first, bottom first.
     pub fn corner(&self, corner: u8, of: &ViewedScene) -> (f64, f64) {
         let (w, h) = map_size(of.scene);
         let x = if corner & 1 == 0 {
@@ -407,7 +406,7 @@ impl Viewport {
         )
     }
 
-    /// A low stage has no room for them.
+    /// Returns true if there is room for the controls: not on a low stage.
     pub fn controls(&self, of: &ViewedScene) -> bool {
         self.controlled(of, self.size.1)
     }
@@ -418,11 +417,11 @@ impl Viewport {
 
     /// Zooms by a factor about a point of the stage.
     pub fn zoom_about(&mut self, scene: &Scene, factor: f64, x: f64, y: f64) {
-        // All of a very large picture is smaller than one would make it by hand.
+        // A very large picture that is fitted completely is below the manual minimum.
         let zoom = (self.zoom * factor).clamp(SCALES.0.min(self.zoom), SCALES.1);
         let grown = zoom / self.zoom;
         self.zoom = zoom;
-        // What fits stays in sight, and what does not fills the stage.
+        // A picture that fits stays visible, and a larger one fills the stage.
         let place = |at: f64, pan: f64, size: f64, length: f64| {
             slide(at - (at - pan) * grown, size - length * zoom)
         };
@@ -438,7 +437,7 @@ impl Viewport {
         self.zoom_about(scene, factor, self.size.0 / 2.0, self.size.1 / 2.0);
     }
 
-    /// Moves the picture. A part of it stays in sight.
+    /// Pans the picture. A part of it stays visible.
     pub fn pan_by(&mut self, x: f64, y: f64, scene: &Scene) {
         let hold = |to: f64, stage: f64, picture: f64| {
             let seen = KEPT_IN_SIGHT.min(picture).min(stage);
@@ -452,7 +451,7 @@ impl Viewport {
         self.touched = true;
     }
 
-    /// A place of the scene into the middle.
+    /// Centres a point of the scene.
     pub fn centre(&mut self, x: f64, y: f64) {
         self.pan = (
             self.size.0 / 2.0 - x * self.zoom,
@@ -461,28 +460,28 @@ impl Viewport {
         self.touched = true;
     }
 
-    /// The place of the scene under a point of the stage.
+    /// Returns the point of the scene under a point of the stage.
     pub fn to_scene(&self, (x, y): (f64, f64)) -> (f64, f64) {
         ((x - self.pan.0) / self.zoom, (y - self.pan.1) / self.zoom)
     }
 
-    /// Fits it again: as it opens, or all of it.
+    /// Fits the picture again: as on opening, or all of it.
     pub fn refit(&mut self, of: &ViewedScene, all: bool) {
         (self.touched, self.all) = (false, all);
         self.fit(of);
     }
 
-    /// Whether something of the scene begins above the foot.
+    /// Returns true if a position of the scene is above the foot.
     pub fn above_foot(&self, of: &ViewedScene, y: f64) -> bool {
         y * self.zoom + self.pan.1 < self.room(of)
     }
 
-    /// Whether the picture goes on below the controls.
+    /// Returns true if the picture extends below the controls.
     pub fn overflows(&self, of: &ViewedScene) -> bool {
         self.pan.1 + of.scene.height * self.zoom > self.room(of) + 12.0
     }
 
-    /// Whether there is room for a legend.
+    /// Returns true if there is room for a legend.
     pub fn has_legend(&self, of: &ViewedScene) -> bool {
         self.size.0 >= MIN_LEGEND_STAGE.0
             && self.size.1 >= MIN_LEGEND_STAGE.1
@@ -490,7 +489,7 @@ impl Viewport {
             && !of.scene.dense()
     }
 
-    /// Where the hover card of a place stands: from the left, and from the top or the bottom.
+    /// Position of a hover card: from the left, and from the top or the bottom.
     pub fn card_at(&self, rect: Rect) -> (f64, Side) {
         let (x, y) = (
             rect.x * self.zoom + self.pan.0,
@@ -498,7 +497,7 @@ impl Viewport {
         );
         let (w, h) = (rect.w * self.zoom, rect.h * self.zoom);
         let (width, height) = self.size;
-        // Below, above, or beside it: where there is room.
+        // Below, above, or beside the rectangle: where there is room.
         let middle = (x + w / 2.0 - HOVER_CARD_WIDTH / 2.0)
             .clamp(8.0, (width - HOVER_CARD_WIDTH - 8.0).max(8.0));
         if height - y - h >= HOVER_CARD_HEIGHT {
@@ -519,7 +518,7 @@ impl Viewport {
         }
     }
 
-    /// Moves the picture until a rectangle is in sight; returns whether it had to move.
+    /// Pans the picture until a rectangle is visible; returns true if it had to move.
     pub fn bring(&mut self, of: &ViewedScene, rect: Rect) -> bool {
         let (w, h) = (self.size.0, self.room(of));
         let (x, y) = (
@@ -541,13 +540,13 @@ impl Viewport {
         dx != 0.0 || dy != 0.0
     }
 
-    /// Whether an item is in sight, or nearly.
+    /// Returns true if an item is visible, or nearly.
     pub fn sees(&self, rect: Rect) -> bool {
         self.near(rect.x, rect.right(), self.pan.0, self.size.0)
             && self.sees_rows(rect.y, rect.bottom())
     }
 
-    /// Whether something between two places from the top is.
+    /// Returns true if a vertical range is visible, or nearly.
     pub fn sees_rows(&self, top: f64, bottom: f64) -> bool {
         self.near(top, bottom, self.pan.1, self.size.1)
     }
@@ -585,7 +584,7 @@ mod tests {
 
     fn opened(of: &ViewedScene, size: (f64, f64)) -> Viewport {
         let mut port = Viewport::default();
-        assert!(port.resize(size, Taken::default(), of));
+        assert!(port.resize(size, PanelInsets::default(), of));
         port
     }
 
@@ -617,11 +616,11 @@ mod tests {
                         && bottom <= port.room(&of) + 1.0,
                     "{view} {port:?}"
                 );
-                // With the console open, less is in sight.
+                // With the console open, less is visible.
                 let mut low = port.clone();
                 low.resize(
                     (stage.0, stage.1 - 120.0),
-                    Taken {
+                    PanelInsets {
                         console: 120.0,
                         past: 0.0,
                     },
@@ -631,7 +630,7 @@ mod tests {
                     low.pan.1 + height * low.zoom <= low.room(&of) + 1.0,
                     "{view} {low:?}"
                 );
-                // Further out there is nothing, and back in it goes on from there.
+                // Zooming out stops at the minimum, and zooming in continues from there.
                 let before = port.zoom;
                 port.zoom_middle(&all, 1.25);
                 assert!(port.zoom > before && port.zoom < before * 1.26);
@@ -722,7 +721,7 @@ mod tests {
         let pan = port.pan;
         assert!(!port.settle(&shown(&more, "network"), false));
         assert_eq!(port.pan, pan);
-        // It is made smaller at once; larger only if that lasts.
+        // It is reduced at once; enlarged only if that lasts.
         port.settle(&shown(&huge, "network"), false);
         assert!(port.zoom < 1.0);
         assert!(port.settle(&shown(&small, "network"), false));
@@ -735,10 +734,10 @@ mod tests {
         let of = shown(&of, "ownership");
         let mut port = opened(&of, (1_000.0, 700.0));
         let pan = port.pan;
-        assert!(!port.resize((1_000.0, 700.0), Taken::default(), &of));
+        assert!(!port.resize((1_000.0, 700.0), PanelInsets::default(), &of));
         port.resize(
             (1_000.0, 660.0),
-            Taken {
+            PanelInsets {
                 console: 0.0,
                 past: 40.0,
             },
@@ -761,7 +760,7 @@ mod tests {
             }));
             port.resize(
                 (1_000.0, 560.0),
-                Taken {
+                PanelInsets {
                     console: 0.0,
                     past: 40.0,
                 },
@@ -770,14 +769,14 @@ mod tests {
             assert_eq!(port.stage(), (1_000.0, 600.0), "{view}");
             port.resize(
                 (1_000.0, 360.0),
-                Taken {
+                PanelInsets {
                     console: 200.0,
                     past: 40.0,
                 },
                 &of,
             );
             assert_eq!(port.stage(), (1_000.0, low), "{view}");
-            // What comes for that is placed at once.
+            // A scene laid out for the new size is placed at once.
             let flat = Scene {
                 stage: port.stage(),
                 ..scene(400.0, 300.0)

@@ -1,4 +1,4 @@
-//! The code editor in the place of the text area, and what it is told.
+//! The code editor in place of the text area, and the data passed to it.
 
 use super::plan::AFTER;
 use super::{Editor, Msg, Props, is_same, selection};
@@ -12,8 +12,8 @@ use std::rc::Rc;
 use views::changed_lines::{changed, runs};
 use yew::prelude::*;
 
-/// What the code editor was told last.
-pub(in crate::web) struct Told {
+/// Data passed to the code editor last.
+pub(in crate::web) struct EditorSnapshot {
     text: Rc<str>,
     applied: Rc<str>,
     diagnostics: Rc<Vec<ApplyDiagnostic>>,
@@ -21,9 +21,9 @@ pub(in crate::web) struct Told {
     lang: Lang,
 }
 
-impl Told {
-    fn of(props: &Props) -> Told {
-        Told {
+impl EditorSnapshot {
+    fn of(props: &Props) -> EditorSnapshot {
+        EditorSnapshot {
             text: props.text.clone(),
             applied: props.applied.clone(),
             diagnostics: props.diagnostics.clone(),
@@ -32,27 +32,27 @@ impl Told {
         }
     }
 
-    /// Whether it is the same: of long texts by their places in memory.
-    fn is(&self, other: &Told) -> bool {
+    /// Returns true if nothing has changed: long texts are compared by pointer.
+    fn is(&self, other: &EditorSnapshot) -> bool {
         let same = Rc::ptr_eq(&self.text, &other.text) && Rc::ptr_eq(&self.applied, &other.applied);
         same && Rc::ptr_eq(&self.diagnostics, &other.diagnostics)
             && (self.live, self.lang) == (other.live, other.lang)
     }
 }
 
-/// Bytes of a text that is long: what there is to tell of it is found in a task of its own. The code editor has about the same limit
-/// (`large` in `editor/yaml.mjs`).
+/// Length in bytes from which a text is long: its diagnostics are then computed in a task of their own. The code editor has about the same
+/// limit (`large` in `editor/yaml.mjs`).
 const LONG: usize = 200_000;
 
 impl Editor {
-    /// Tells the code editor what it does not know yet.
+    /// Passes the code editor what it does not have yet.
     pub(super) fn inform(&mut self, ctx: &Context<Self>) {
         let props = ctx.props();
         let knows = is_same(&self.held, &props.text)
             && self
                 .told
                 .as_ref()
-                .is_some_and(|told| told.is(&Told::of(props)));
+                .is_some_and(|told| told.is(&EditorSnapshot::of(props)));
         if props.text.len() < LONG || knows {
             self.tell(props);
         } else if self.telling.is_none() {
@@ -62,7 +62,7 @@ impl Editor {
         }
     }
 
-    /// The same now.
+    /// Updates the code editor at once.
     pub(super) fn tell(&mut self, props: &Props) {
         self.telling = None;
         let Some(rich) = &self.rich else { return };
@@ -70,7 +70,7 @@ impl Editor {
             rich.set(&props.text);
         }
         self.held = props.text.clone();
-        let told = Told::of(props);
+        let told = EditorSnapshot::of(props);
         if !self.told.as_ref().is_some_and(|before| before.is(&told)) {
             rich.tell(
                 &told.diagnostics,
@@ -82,21 +82,21 @@ impl Editor {
         self.focus();
     }
 
-    /// Whoever was typing in the text area goes on typing in the code editor.
+    /// Moves focus and selection from the text area to the code editor.
     fn focus(&mut self) {
         if let (Some(rich), Some((from, to))) = (&self.rich, self.typing.take()) {
             rich.select(from, to);
         }
     }
 
-    /// The page comes first.
+    /// Schedules loading the code editor: the page comes first.
     pub(super) fn later(&mut self, ctx: &Context<Self>) -> bool {
         let link = ctx.link().clone();
         self._later = Some(Timeout::new(AFTER, move || link.send_message(Msg::Load)));
         false
     }
 
-    /// The code editor in the place of the text area, with its focus and selection.
+    /// Mounts the code editor in place of the text area, with its focus and selection.
     pub(super) fn enrich(&mut self, ctx: &Context<Self>) -> bool {
         let Some(host) = self
             .host

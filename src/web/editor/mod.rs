@@ -1,5 +1,5 @@
-//! The manifest: the code editor where its file can be had, else a text area over its own coloured copy; messages at their
-//! lines, and what applying would change.
+//! The manifest: the code editor if its file can be loaded, else a text area over its own highlighted copy; errors at their lines, and the
+//! changes that applying would make.
 
 mod code;
 mod plan;
@@ -25,53 +25,53 @@ use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
 use yew::prelude::*;
 
-/// What the editor shows.
+/// Properties of the editor.
 #[derive(Properties)]
 pub struct Props {
-    /// The text.
+    /// Text.
     pub text: Rc<str>,
     /// The text last applied: lines that differ are marked.
     pub applied: Rc<str>,
-    /// The pill.
+    /// State shown in the pill.
     pub standing: ApplyStatus,
-    /// In what the cluster differs from what was applied.
+    /// Drifted fields of the cluster.
     pub drift: Rc<Vec<DriftedField>>,
-    /// At an instant of the past, what had been applied then.
+    /// Manifest in effect at an instant of the past.
     pub then: Option<Rc<str>>,
-    /// Messages.
+    /// Errors and warnings.
     pub diagnostics: Rc<Vec<ApplyDiagnostic>>,
-    /// What applying the text would do.
+    /// Changes that applying the text would make.
     pub plan: Option<Rc<PlannedChanges>>,
     /// Objects that left the manifest.
     pub left: Rc<Vec<ObjectRef>>,
-    /// Whether applying deletes them.
+    /// True if applying deletes them.
     pub prune: bool,
-    /// Applying begins with an empty cluster.
+    /// True if applying starts with an empty cluster.
     pub fresh: bool,
-    /// Whether they are deleted was chosen.
+    /// Called with true if they are to be deleted.
     pub on_prune: Callback<bool>,
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// The name of its file.
+    /// Name of the text's file.
     pub file: String,
-    /// No keyboard to name keys of.
+    /// True if there is no keyboard whose keys could be named.
     pub narrow: bool,
     /// The text was edited.
     pub on_edit: Callback<String>,
-    /// To be applied.
+    /// Called to apply the text.
     pub on_apply: Callback<()>,
-    /// Back to what was applied.
+    /// Called to revert to the text applied last.
     pub on_revert: Callback<()>,
-    /// The text is to be applied to an empty cluster, where that would accept what was refused.
+    /// Called to apply the text to an empty cluster, if that would accept what was refused.
     pub on_afresh: Option<Callback<()>>,
-    /// What applying the text would change is asked for, or no longer.
+    /// Called to show or hide the changes that applying would make.
     pub on_compare: Callback<()>,
-    /// To be folded away.
+    /// Called to fold the editor away.
     pub on_close: Callback<()>,
 }
 
 impl PartialEq for Props {
-    /// Compares long texts by their places in memory first. What callbacks do is always the same, though they are new each time.
+    /// Compares long texts by pointer first. Callbacks are ignored: they are new each time but do the same.
     fn eq(&self, other: &Props) -> bool {
         let Props {
             text,
@@ -105,48 +105,48 @@ impl PartialEq for Props {
     }
 }
 
-/// Whether two texts are equal; the same one is not read.
+/// Returns true if two texts are equal; equal pointers are not compared further.
 fn is_same(one: &Rc<str>, other: &Rc<str>) -> bool {
     Rc::ptr_eq(one, other) || one == other
 }
 
-/// What happens to the editor.
+/// Message of the editor.
 pub enum Msg {
-    /// Scrolled.
+    /// The text was scrolled.
     Scroll,
-    /// Replace a word of a line (from 1) by another.
+    /// Replaces a word of a line (from 1).
     Fix(usize, (usize, usize), String),
-    /// To the first line that is refused.
+    /// Goes to the first line that is refused.
     Problem,
-    /// Fetch the code editor.
+    /// Loads the code editor.
     Load,
-    /// It is there.
+    /// The code editor was loaded.
     Loaded,
-    /// It was typed into.
+    /// The code editor's text was edited.
     Typed(String),
-    /// It is told what it does not know.
+    /// Updates the code editor.
     Tell,
-    /// What applying would change, in full or in a line.
+    /// Shows the planned changes in full or in a line.
     Plan,
-    /// The own text instead of what had been applied at the instant shown.
+    /// Shows the current text in place of the manifest at the instant shown.
     Own,
 }
 
-/// The editor.
+/// Editor.
 pub struct Editor {
     pub(super) area: NodeRef,
     pub(super) lines: NodeRef,
-    /// Esc was pressed: the next Tab leaves the editor.
+    /// True after Esc: the next Tab leaves the editor.
     pub(super) leaving: Cell<bool>,
     pub(super) host: NodeRef,
     pub(super) rich: Option<Rich>,
-    pub(super) told: Option<code::Told>,
-    /// The text that the code editor has.
+    pub(super) told: Option<code::EditorSnapshot>,
+    /// Text that the code editor has.
     pub(super) held: Rc<str>,
-    /// The selection of the text area that it takes the focus from.
+    /// Selection of the text area from which the code editor takes the focus.
     pub(super) typing: Option<(usize, usize)>,
     pub(super) planned: bool,
-    /// The own text is shown, though an instant of the past has another.
+    /// True if the current text is shown though an instant of the past has another.
     pub(super) own: bool,
     pub(super) _later: Option<Timeout>,
     pub(super) telling: Option<Timeout>,
@@ -157,7 +157,7 @@ impl Editor {
         self.area.cast()
     }
 
-    /// Inserts text as if typed, so that undo knows it.
+    /// Inserts text as if typed, so that it can be undone.
     pub(super) fn insert(area: &HtmlTextAreaElement, text: &str) {
         let document = dom::document().dyn_into::<web_sys::HtmlDocument>();
         let done = document.is_ok_and(|document| {
@@ -205,10 +205,10 @@ impl Editor {
         );
     }
 
-    /// Answers a key in the text.
+    /// Handles a key in the text.
     fn key(&self, on_apply: &Callback<()>, event: &KeyboardEvent) {
         let Some(area) = self.area() else { return };
-        // Shift comes before Tab, and is a key of its own.
+        // Shift is pressed before Tab, and sends a key event of its own.
         let leaving = if event.key() == "Shift" {
             self.leaving.get()
         } else {
@@ -348,7 +348,7 @@ impl Component for Editor {
         dom::renders("Editor");
         let props = ctx.props();
         let link = ctx.link();
-        // What differs is said instead of that all is applied, and beside that the text is edited.
+        // Drift is shown in place of "applied", and beside "edited".
         let (pill, words) = match props.standing {
             ApplyStatus::Clean | ApplyStatus::Applied if !props.drift.is_empty() => {
                 ("", Message::default())
@@ -382,7 +382,7 @@ impl Component for Editor {
             .iter()
             .filter(|diagnostic| diagnostic.error)
             .count();
-        // What the API server refused is said where Apply is: its line may be out of sight.
+        // Refusals of the API server are shown beside Apply: their line may be scrolled out of view.
         let refused = matches!(
             props.standing,
             ApplyStatus::Rejected | ApplyStatus::Partly(..)
@@ -403,7 +403,7 @@ impl Component for Editor {
         } else {
             props.on_apply.clone()
         };
-        // The editors have answered it already, where one of them has the focus.
+        // If an editor has the focus it has already handled the key.
         let onkeydown = Callback::from(move |event: KeyboardEvent| {
             if event.key() == "Enter"
                 && (event.ctrl_key() || event.meta_key())
@@ -413,7 +413,7 @@ impl Component for Editor {
                 on_apply.emit(());
             }
         });
-        // As the keys: what is applied is what was typed before.
+        // Handled at once, like keys, so that an apply uses the text typed before it.
         let oninput = dom::answer(link, {
             let on_edit = props.on_edit.clone();
             move |editor: &Editor, _: &InputEvent| {
@@ -495,7 +495,7 @@ impl Component for Editor {
 }
 
 impl Editor {
-    /// What applying would change: a line, and behind it each object with its fields.
+    /// Draws the planned changes: a line, and unfolded each object with its fields.
     pub(super) fn plan(&self, ctx: &Context<Self>, plan: &PlannedChanges) -> Html {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
         let (new, changed) = (count(Op::Added), count(Op::Modified));

@@ -1,4 +1,4 @@
-//! What applying the text would do, in rows.
+//! Planned changes of an apply, in rows.
 
 use super::{Editor, Msg, Props};
 use crate::web::dom::icon;
@@ -15,15 +15,15 @@ use session::selection::SelectionMsg;
 use views::highlight;
 use yew::prelude::*;
 
-/// How the text is called, and how one leaves it.
+/// Accessible name of the text, with the key that leaves it.
 pub(super) fn label() -> String {
     say(msg::editor_label())
 }
 
-/// Milliseconds after which the code editor is fetched, unless somebody wants to type before.
+/// Milliseconds after which the code editor is loaded, unless a person wants to type before.
 pub(super) const AFTER: u32 = 1_500;
 
-/// The text with a word of a line in the place of another.
+/// Replaces a word of a line by another.
 pub(super) fn replaced(text: &str, line: usize, (from, to): (usize, usize), word: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')
@@ -40,7 +40,7 @@ pub(super) fn replaced(text: &str, line: usize, (from, to): (usize, usize), word
     lines.join("\n")
 }
 
-/// Reads a file that is dropped. The browser has it only while it tells of it.
+/// Reads a dropped file. The browser only provides it during the event.
 pub(super) fn dropped(on_edit: &Callback<String>) -> Callback<DragEvent> {
     let on_edit = on_edit.clone();
     Callback::from(move |event: DragEvent| {
@@ -63,7 +63,7 @@ pub(super) fn dropped(on_edit: &Callback<String>) -> Callback<DragEvent> {
     })
 }
 
-/// An object that differs, with its fields.
+/// Draws a changed object with its fields.
 pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     let (sign, class, word) = match change.op {
         Op::Added => ("+", "new", msg::change_created()),
@@ -74,7 +74,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
         if field.is_deletion() {
             return html! { <p class="field"><ins>{ say(msg::change_being_deleted()) }</ins></p> };
         }
-        // A whole element that came or went is there to be read in the inspector.
+        // A whole added or removed element can be read in the inspector.
         let whole = |value: &str| value.starts_with('{') && value.len() > 24;
         let value =
             |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
@@ -85,18 +85,18 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
                 html! { <><del>{ value(from) }</del>{ " → " }<ins>{ value(to) }</ins></> }
             }
         };
-        // A path may break after its dots.
+        // Allow line breaks after the dots of a path.
         html! { <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span>{ values }</p> }
     };
     let (mut key, other): (Vec<&ChangedField>, Vec<&ChangedField>) = change
         .fields
         .iter()
         .partition(|field| field.is_key(change.key.kind));
-    // What is asked for comes before what it is called, and what is so.
+    // Spec and data come before metadata and status.
     k8s_model::sort::sort_by_key(&mut key, |field| {
         !field.path.starts_with("spec.") && !field.path.starts_with("data.")
     });
-    // What counts in a status comes before what the machinery keeps.
+    // Meaningful status fields come before technical ones.
     let slice = matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints);
     let (counted, technical): (Vec<&ChangedField>, Vec<&ChangedField>) = other
         .into_iter()
@@ -123,7 +123,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     }
 }
 
-/// What would be changed, also while the list is folded: a scaling beside a new image is no surprise.
+/// Names the fields that would change, also while the list is folded: a scaling beside a new image is no surprise.
 pub(super) fn named(plan: &PlannedChanges) -> Html {
     let fields = changes::brief(&plan.changes, false);
     if fields.is_empty() {
@@ -133,7 +133,7 @@ pub(super) fn named(plan: &PlannedChanges) -> Html {
     }
 }
 
-/// In what the cluster differs from the manifest.
+/// Draws the drift of the cluster from the manifest.
 pub(super) fn differs(props: &Props) -> Html {
     let words = match &props.drift[..] {
         [one] => one.brief(),
@@ -146,7 +146,7 @@ pub(super) fn differs(props: &Props) -> Html {
             .map(DriftedField::told)
             .collect::<Vec<_>>(),
     );
-    // What applying an edited text changes is shown anyway.
+    // The changes of an edited text are shown anyway.
     if props.standing == ApplyStatus::Edited {
         return html! { <span class="pill notready" id="drift" title={say(title)}>{ say(&words) }</span> };
     }
@@ -154,7 +154,7 @@ pub(super) fn differs(props: &Props) -> Html {
     html! { <button type="button" class="pill notready" id="drift" aria-expanded={props.plan.is_some().to_string()} title={say(title)} onclick={onclick}>{ say(&words) }</button> }
 }
 
-/// In place of the text, what had been applied at the instant shown: to be read.
+/// Draws the manifest at the instant shown, read-only, in place of the text.
 pub(super) fn was(ctx: &Context<Editor>, text: &str) -> Html {
     let mut block = None;
     let rows = text.split('\n').enumerate().map(|(at, text)| {
@@ -176,7 +176,7 @@ pub(super) fn was(ctx: &Context<Editor>, text: &str) -> Html {
     }
 }
 
-/// Where the cluster refuses the manifest, as it does another of the same name, an empty one may take it.
+/// Offers to apply to an empty cluster if this one refuses the manifest because of existing objects.
 pub(super) fn afresh(props: &Props) -> Html {
     let refused = matches!(
         props.standing,
@@ -189,7 +189,7 @@ pub(super) fn afresh(props: &Props) -> Html {
     html! { <p class="prune row"><button type="button" class="btn sm" id="afresh" onclick={onclick}>{ say(msg::button_start_over()) }</button><span>{ say(msg::editor_afresh()) }</span></p> }
 }
 
-/// What becomes of the objects that left the manifest, before it is applied.
+/// Asks what to do with the objects that left the manifest, before an apply.
 pub(super) fn leftovers(props: &Props) -> Html {
     if props.fresh {
         return html! { <p class="prune">{ say(msg::plan_fresh()) }</p> };

@@ -1,4 +1,4 @@
-//! What lies over the page.
+//! Overlays and dialogs.
 
 use super::{Msg, Overlay, Page};
 use crate::web::dom::{self, icon};
@@ -17,14 +17,14 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
 use yew::prelude::*;
 
-/// The text area of `kubectl edit`.
+/// Id of the text area of `kubectl edit`.
 pub(super) const EDIT: &str = "edit";
 
 /// Maximum number of Pods for a preview: a second simulation of more would starve the first.
 const MAX_PREVIEW_PODS: usize = 2_000;
 
 impl Page {
-    /// Saves the diagram that is shown, or how it came to be.
+    /// Saves the diagram shown, or an animation of its history.
     pub(super) fn export(&self, form: ImageFormat) {
         let state = self.state.borrow();
         let now = state.timeline.run.now();
@@ -48,7 +48,7 @@ impl Page {
         }
     }
 
-    /// The links to the manifest alone and to the page as it is now.
+    /// Links to the manifest alone and to the page as it is now.
     pub(super) fn links(&self) -> [String; 2] {
         let state = self.state.borrow();
         [state.link(), state.shared()].map(|link| permalink::encode(&link))
@@ -95,7 +95,7 @@ impl Page {
         }
     }
 
-    /// The text of `kubectl edit`. Yew leaves it to the reader once it is there; another text has another key.
+    /// Text area of `kubectl edit`. Yew does not touch its text once it exists; another text has another key.
     fn edit(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let text = state.timeline.run.edits().unwrap_or_default().to_owned();
@@ -112,7 +112,7 @@ impl Page {
         }
     }
 
-    /// What was edited goes to the command that waits for it.
+    /// Passes the edited text to the command that waits for it.
     pub(super) fn save_edit(&mut self, ctx: &Context<Self>) {
         let area =
             dom::element(EDIT).and_then(|element| element.dyn_into::<HtmlTextAreaElement>().ok());
@@ -123,7 +123,7 @@ impl Page {
         }
     }
 
-    /// Small windows: what has no room in the bars.
+    /// Small windows: the buttons that do not fit into the bars.
     fn more(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let button = |words: Message, id: &'static str, glyph: &'static str, msg: fn() -> Msg| {
@@ -198,7 +198,7 @@ impl Page {
     }
 }
 
-/// Whether to begin again: title and body.
+/// Title and body of the question whether to start over.
 fn ask(ctx: &Context<Page>, asked: &Replacement) -> (Message, Html) {
     let (title, means, words) = match asked.example() {
         None if let Replacement::Lesson(file) = asked => {

@@ -1,4 +1,4 @@
-//! The page in a frame of another page: the diagram, a bar or a lesson with what its tasks need, and what is wrong as long as it is.
+//! The page in a frame of another page: the diagram, a bar or a lesson with the tools of its tasks, and the current fault.
 
 use super::{Msg, Page};
 use crate::web::actions::Replicas;
@@ -38,13 +38,13 @@ impl Page {
         }
     }
 
-    /// The link to the full page.
+    /// Draws the link to the full page.
     pub(super) fn full_page_link(&self, ctx: &Context<Self>) -> Html {
         let words = say(msg::link_open_full_page());
         html! { <a class="full" href={self.full_page()} target="_blank" rel="noopener" aria-label={words.clone()} title={words.clone()} onpointerenter={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onpointerdown={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onfocus={ctx.link().callback(|_: FocusEvent| Msg::FullPage)}><span>{ words }</span>{ icon("i-external", 14) }</a> }
     }
 
-    /// What a task needs in a frame: the size of the workload that it is about, and the console.
+    /// Tools of a task in a frame: the size of its workload, and the console.
     pub(super) fn lesson_tools(&self, ctx: &Context<Self>) -> Html {
         let works = self
             .state
@@ -64,7 +64,7 @@ impl Page {
         }
     }
 
-    /// The selected workload, or else the first, if it can be scaled.
+    /// Returns the selected workload, or else the first, if it can be scaled.
     fn sized_workload(&self) -> Option<Rc<k8s_model::Object>> {
         let state = self.state.borrow();
         let is_sized = |object: &Rc<k8s_model::Object>| evidence::handles(object).0.is_some();
@@ -82,11 +82,11 @@ impl Page {
             .filter(is_sized)
     }
 
-    /// What is wrong with what the frame was given.
+    /// Fault in the frame's input.
     pub(super) fn fault(&self) -> Option<PageFault> {
         let state = self.state.borrow();
         let editor = &state.editor;
-        // An empty text stands in for what could not be loaded.
+        // An empty text stands for a source that could not be loaded.
         let refused = matches!(
             editor.status,
             ApplyStatus::Rejected | ApplyStatus::Partly(..)
@@ -118,7 +118,7 @@ impl Page {
         }
     }
 
-    /// What the link to the full page opens, once somebody is about to follow it: the page with what was done, or the lesson that is played.
+    /// Keeps the link to the full page when a person is about to follow it: the page with its history, or the lesson in progress.
     pub(super) fn keep_full_page(&mut self) {
         if window::is_whole() {
             let (query, link) = self.shared();
@@ -128,14 +128,14 @@ impl Page {
         }
     }
 
-    /// The address of the full page: with what `keep_full_page` has kept, else with the manifest, packed when that has changed. Nothing is
-    /// packed before all of the page is there.
+    /// Returns the address of the full page: the link kept by `keep_full_page`, or else the manifest, packed when it has changed. Nothing
+    /// is packed before the whole module is loaded.
     fn full_page(&self) -> String {
         let mut known = self.drawing.full_page.borrow_mut();
         let state = self.state.borrow();
         let of = (state.editor.text.clone(), state.selection.view);
         if known.as_ref().is_none_or(|(packed, _)| *packed != of) && window::is_whole() {
-            // A lesson is opened as one.
+            // A lesson is linked as a lesson.
             let link = if state.player.is_some() {
                 self.shared()
             } else {
@@ -153,7 +153,7 @@ impl Page {
         )
     }
 
-    /// What the caption of a frame tells: in Loops the pass that is shown, elsewhere what was last decided.
+    /// Caption of a frame: in Loops the pass shown, elsewhere the latest decision.
     fn told(&self) -> Message {
         let pass = self.drawing.picture.scene.items.iter().find_map(|item| {
             if let CardBody::Pass(pass) = &item.body {

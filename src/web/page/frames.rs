@@ -1,5 +1,5 @@
-//! Slices and frames: a timer lets the engine run for a few milliseconds at a time, and what changed is read and drawn at most once in an
-//! animation frame.
+//! Slices and frames: a timer runs the engine for a few milliseconds at a time, and changes are read and drawn at most once per animation
+//! frame.
 
 use super::{Msg, Page};
 use crate::web::status::{SHOWN, STOPPED};
@@ -14,7 +14,7 @@ const TICK_MS: u32 = 16;
 const NODES_PER_PICTURE: usize = 100;
 
 impl Page {
-    /// The timer of a page.
+    /// Creates the timer of a page.
     pub(super) fn ticking(ctx: &Context<Self>) -> Interval {
         let to = ctx.link().clone();
         Interval::new(TICK_MS, move || {
@@ -24,7 +24,7 @@ impl Page {
         })
     }
 
-    /// Lets the engine run for a slice; whether there may be something new to draw.
+    /// Runs the engine for a slice; returns true if there may be something new to draw.
     pub(super) fn tick(&mut self) -> bool {
         let mut state = self.state.borrow_mut();
         let room = &mut self.room;
@@ -33,7 +33,7 @@ impl Page {
             .run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| {
                 super::room::check(room, state)
             });
-        // While a slow machine opens the page its frames are late, as if it were out of sight.
+        // While a slow machine opens the page its frames are late, as if the page were hidden.
         if !went && window::is_whole() && self.pacing.is_hidden(dom::now()) {
             self.hooks.timer = None;
         }
@@ -47,7 +47,7 @@ impl Page {
         }
     }
 
-    /// Reads what is shown out of the state; if only time has passed, perhaps not all of it.
+    /// Reads from the state what is shown; if `paced`, possibly only a part of it.
     pub(super) fn refresh(&mut self, paced: bool) {
         let mut state = self.state.borrow_mut();
         SHOWN.set(state.timeline.run.now());
@@ -57,7 +57,7 @@ impl Page {
         let draws = self.pacing.read(&mut state, paced, &dom::now);
         if draws {
             self.drawing.picture = state.draw(NODES_PER_PICTURE);
-            // What is selected is of the picture's instant.
+            // The selected object is shown at the picture's instant.
             if !state.drawing.is_drawing() {
                 self.drawing.selected = state
                     .object()
@@ -75,14 +75,14 @@ impl Page {
         if window::is_whole() {
             host::send(&mut self.state.borrow_mut());
             host::tell(&mut self.state.borrow_mut());
-            // First the diagnosis: the explanation follows the root cause that it finds.
+            // The diagnosis comes first: the explanation follows the root cause that it finds.
             if !playing {
                 self.diagnose();
             } else if self.is_behind() {
                 self.look(false);
             }
             self.explain();
-            // What a picture that rests shows, its card tells.
+            // While the picture is not redrawn, neither is its card.
             if draws || self.hover.card.is_none() {
                 self.describe();
             }

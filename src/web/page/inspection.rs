@@ -1,4 +1,4 @@
-//! What the page tells of the selected object: the chain of causes, what it waits for, its Events.
+//! Explanation of the selected object: the chain of causes, its diagnosis, its Events.
 
 use super::{Overlay, Page};
 use crate::web::dom;
@@ -14,46 +14,46 @@ use session::{Standings, State};
 use std::rc::Rc;
 use views::view::View;
 
-/// Milliseconds between two looks at what an object waits for, while the clock runs.
+/// Milliseconds between two diagnoses while the clock runs.
 const DIAGNOSIS_INTERVAL_MS: f64 = 300.0;
-/// After a slow diagnosis none runs for this multiple of its duration, and no longer than a reader waits for what is told to be true.
+/// Rest after a slow diagnosis, as a multiple of its duration, and its maximum, so that the text shown is not outdated for long.
 const DIAGNOSIS_REST_FACTOR: f64 = 40.0;
 const MAX_REST_MS: f64 = 800.0;
-/// A look that takes less is made in the frame that draws the object.
+/// A diagnosis that takes less is made in the frame that draws the object, in milliseconds.
 const QUICK_MS: f64 = 3.0;
-/// With more Events than this they are not scanned one by one.
+/// Number of Events above which they are not scanned one by one.
 const MAX_SCANNED_EVENTS: usize = 20_000;
 /// Maximum number of consequences listed for a decision.
 const MAX_CONSEQUENCES: usize = 6;
 
-/// The selected object and the one with the root cause, at an instant: what is kept of them is made anew for others.
+/// The selected object and its root cause, at an instant: the key of what is cached about them.
 type Subject = ([Option<ObjectRef>; 2], usize, (u64, &'static View));
 
-/// What the inspector tells of the selected object.
+/// Contents of the inspector for the selected object.
 #[derive(Default)]
 pub(super) struct Inspection {
     pub(super) why: Explanation,
-    /// How much of the history was read for consequences.
+    /// Number of journal entries searched for consequences.
     pub(super) led_read: usize,
     pub(super) chain_of: Option<Subject>,
-    /// In what the cluster differs from the manifest that was applied.
+    /// Fields in which the cluster differs from the applied manifest.
     pub(super) drift: Rc<Vec<DriftedField>>,
-    /// Where the objects of the list stand.
+    /// States of the listed objects.
     pub(super) standings: Rc<Standings>,
     pub(super) causes: Rc<Vec<(u64, u8)>>,
     pub(super) events: Rc<Vec<Rc<Object>>>,
-    /// Whether a remedy has still to be tried on a copy.
+    /// True if a remedy is still to be tried on a copy.
     pub(super) tries: bool,
-    /// When it is looked again for what the object waits for.
+    /// Time of the next diagnosis.
     pub(super) diagnose_ms: f64,
-    /// How long the last look took, and what the object was then.
+    /// Duration of the last diagnosis, and the object at that time.
     pub(super) took_ms: f64,
     pub(super) looked_at: Option<Rc<Object>>,
 }
 
 impl Page {
-    /// What the card says of the object that the pointer or the focus rests on. It asks where the object stands, which rests as
-    /// long as a diagnosis does while the clock runs.
+    /// Describes the object under the pointer or the focus on its card. The card shows the object's state, which rests like a diagnosis
+    /// while the clock runs.
     pub(super) fn describe(&mut self) {
         let Some(key) = &self.hover.key else { return };
         let state = self.state.borrow();
@@ -71,11 +71,11 @@ impl Page {
         }
     }
 
-    /// Why what is selected is as it is.
+    /// Explains the selected object.
     pub(super) fn explain(&mut self) {
         let state = self.state.borrow();
         let happened = state.timeline.run.happened();
-        // What is told beside the clock is of what the diagram shows.
+        // The text beside the clock is about what the diagram shows.
         let selected = state.selection.selected.clone();
         let standing = self
             .inspection
@@ -83,7 +83,7 @@ impl Page {
             .standing
             .as_ref()
             .filter(|standing| Some(&standing.object) == selected.as_ref());
-        // Where the last look was at another instant, it may not be there.
+        // The root cause of an earlier diagnosis may not exist at this instant.
         let is_there = |root: &ObjectRef| state.timeline.run.get(root).is_some();
         let root = standing
             .and_then(|standing| standing.root.clone())
@@ -117,7 +117,7 @@ impl Page {
             self.inspection.why.chain = Rc::new(of.0[1].as_ref().map(chain).unwrap_or_default());
             (self.inspection.why.led, self.inspection.led_read) = (Rc::default(), 0);
         }
-        // What comes in place of a Pod that is gone is written of another.
+        // The replacement of a Pod that is gone is written as another object.
         let gone = || state.object().is_none_or(|object| !object.is_active_pod());
         if let Some(key) = of.0[0].as_ref().filter(|_| {
             read.is_none_or(news) || self.inspection.why.replaced.by.is_none() && gone()
@@ -149,12 +149,12 @@ impl Page {
         self.inspection.causes =
             Rc::new(self.inspection.why.chain.iter().filter_map(lane).collect());
         events(&mut self.inspection.events, &state, read);
-        // Records behind a Service have a diagram of their own; what is written of an object that is gone tells nothing of what is there.
+        // Objects behind a Service have a diagram of their own; the writes of an object that is gone do not explain what exists.
         let behind = |kind| {
             matches!(kind, Kind::EndpointSlice | Kind::Endpoints)
                 && !state.selection.view.uses.endpoints
         };
-        // Whoever steps is told what each step did, also where the diagram draws nothing of it.
+        // While stepping, the result of each step is shown, also if the diagram does not draw it.
         let steps = !state.timeline.playing && !self.settings.embed && state.player.is_none();
         let drawn = |key: &ObjectRef, op: Op| {
             !behind(key.kind) && (op == Op::Deleted || state.timeline.run.get(key).is_some())
@@ -167,12 +167,12 @@ impl Page {
         self.inspection.chain_of = Some(of);
     }
 
-    /// Looks up what the selected object waits for. While the clock runs this is a task of its own, a few times a second.
+    /// Diagnoses the selected object. While the clock runs this is a task of its own, a few times a second.
     pub(super) fn diagnose(&mut self) {
         self.look(true);
     }
 
-    /// The same; `tries`: a remedy is tried on a copy too, which takes its time.
+    /// Diagnoses the selected object; `tries`: also tries a remedy on a copy, which takes time.
     pub(super) fn look(&mut self, tries: bool) {
         if tries {
             let drift = self.state.borrow_mut().drift();
@@ -187,7 +187,7 @@ impl Page {
         let begun = dom::now();
         let mut state = self.state.borrow_mut();
         let found = if asked { state.diagnosis() } else { Vec::new() };
-        // A remedy is tried once, which says nothing of how long the next look takes.
+        // A remedy is tried once, so its duration does not count for the rest.
         let tried = dom::now();
         if tries {
             self.inspection.tries = state.try_next_remedy(&found);
@@ -202,7 +202,7 @@ impl Page {
         if self.inspection.why.standing.as_deref() != standing.as_ref() {
             self.inspection.why.standing = standing.map(Rc::new);
         }
-        // An equal answer keeps its pointer, so that its component need not look.
+        // An equal diagnosis keeps its pointer, so that its component need not compare it.
         if *self.inspection.why.found != found {
             self.inspection.why.found = Rc::new(found);
         }
@@ -223,7 +223,7 @@ impl Page {
             .map(|(object, _)| object.clone());
     }
 
-    /// Whether the sentence over the inspector would tell of an older object than the numbers beside it, and can be made anew at once.
+    /// Returns true if the diagnosis shown is of an older version of the object, and can be renewed at once.
     pub(super) fn is_behind(&self) -> bool {
         let (now, then) = (
             self.drawing.selected.as_ref().map(|(object, _)| object),
@@ -237,18 +237,18 @@ impl Page {
     }
 }
 
-/// How long no diagnosis runs after one that took so many milliseconds.
+/// Returns the rest after a diagnosis that took `took_ms` milliseconds.
 fn rest(took_ms: f64) -> f64 {
     (DIAGNOSIS_REST_FACTOR * took_ms).clamp(DIAGNOSIS_INTERVAL_MS, MAX_REST_MS)
 }
 
-/// The Events about what is selected, or what has been written of them since an entry: there may be tens of thousands about others.
+/// Reads the Events about the selected object, or those written since an entry: there may be tens of thousands about others.
 fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) {
     let Some(key) = &state.selection.selected else {
         *found = Rc::default();
         return;
     };
-    // Not those about another of the same name before it, as `kubectl describe` asks for.
+    // Events about an earlier object of the same name are excluded, as by the field selector of `kubectl describe`.
     let uid = state
         .timeline
         .run
@@ -286,7 +286,7 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
         }
         None => {
             let sim = state.timeline.run.sim();
-            // Of a large cluster's there are more than can be looked through at a time.
+            // In a large cluster there are too many Events to scan at a time.
             let mut all: Vec<Rc<Object>> = match sim
                 .get(key)
                 .filter(|_| sim.server().count(Kind::Event) > MAX_SCANNED_EVENTS)
@@ -300,7 +300,7 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
     }
 }
 
-/// As kubectl puts them: a count that is written late makes an Event no newer.
+/// Sorts Events as kubectl does: a count written late does not make an Event newer.
 fn by_last_seen(events: &mut [Rc<Object>]) {
     let seen = |object: &Object| {
         if let Body::Event(event) = &object.body {

@@ -1,4 +1,4 @@
-//! The page's keys.
+//! Keyboard shortcuts of the page.
 
 use super::menu::Menu;
 use super::{Msg, Overlay, Page};
@@ -14,7 +14,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
 impl Page {
-    /// The focus of a panel of the timeline that is closed goes to the button that opens it.
+    /// Moves the focus of a closed timeline panel to the button that opens it.
     pub(super) fn home(&self) {
         let document = dom::document();
         let inside = document
@@ -26,14 +26,14 @@ impl Page {
         }
     }
 
-    /// Closes what a small window has no room for, so that what was done is seen.
+    /// Closes the overlay of a small window, so that the result of an action is visible.
     pub(super) fn close_more(&mut self) {
         if self.panels.over == Overlay::More {
             self.close_over();
         }
     }
 
-    /// Closes the menu that is open; the focus goes to its button. True if one was.
+    /// Closes the open menu, and focuses its button. Returns true if one was open.
     pub(super) fn close_menu(&mut self) -> bool {
         let open = std::mem::take(&mut self.panels.menu) != Menu::None;
         if let Some(opener) = dom::document()
@@ -47,7 +47,7 @@ impl Page {
         open
     }
 
-    /// What has come over the page takes the focus, and gives it back when it goes.
+    /// Moves the focus into a new overlay, and back when it closes.
     pub(super) fn refocus(&mut self) {
         let document = dom::document();
         if self.panels.drawn_over == Overlay::Nothing {
@@ -77,7 +77,7 @@ impl Page {
         }
     }
 
-    /// Closes what is open, the last first; where nothing is, nothing is selected any more.
+    /// Closes what was opened last; if nothing is open, deselects.
     pub(super) fn shut(&mut self) {
         if self.panels.over != Overlay::Nothing {
             return self.close_over();
@@ -93,7 +93,7 @@ impl Page {
         }
     }
 
-    /// Answers a key anywhere: what it does to the page.
+    /// Returns the messages of a key pressed anywhere on the page.
     pub(super) fn key(&self, event: &KeyboardEvent) -> Vec<Msg> {
         let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
         let tag = target
@@ -114,7 +114,7 @@ impl Page {
             stay(event);
             return Vec::new();
         }
-        // What is asked is answered first.
+        // A pending question takes precedence.
         let asks = matches!(self.panels.over, Overlay::Ask | Overlay::Edit);
         if asks && event.key() != "Escape" {
             return Vec::new();
@@ -172,7 +172,7 @@ impl Page {
             "/" if filters() => Vec::new(),
             "`" | "/" => {
                 event.prevent_default();
-                // On a small window it comes over the page, and takes the focus then.
+                // On a small window the console is an overlay, which takes the focus when it opens.
                 console::focus();
                 return vec![if self.narrow() {
                     Msg::Overlay(Overlay::Console)
@@ -186,10 +186,10 @@ impl Page {
                 return Vec::new();
             }
             "p" if self.lesson_title().is_some() => return vec![Msg::Present],
-            // What a presenter's clicker sends; what is played is over at once, as with the button.
+            // Keys of a presenter's clicker; playback is finished at once, as by the button.
             "PageDown" if self.lesson_title().is_some() => vec![self.onward().into()],
             "PageUp" if self.lesson_title().is_some() => vec![LessonMsg::Back.into()],
-            // In a frame without a lesson they lead from marker to marker.
+            // In a frame without a lesson they go from marker to marker.
             "PageDown" | "PageUp"
                 if self.settings.embed
                     && self.panels.over == Overlay::Nothing
@@ -199,7 +199,7 @@ impl Page {
             }
             // The diagram's own keys, wherever the focus is.
             key @ ("+" | "=" | "-" | "0") => {
-                // By the key, not by the words: those are of the language.
+                // By a key attribute, not by the label, which depends on the language.
                 let name = match key {
                     "-" => ".zoom [data-key='-']",
                     "0" => ".zoom [data-key='0']",
@@ -224,7 +224,7 @@ impl Page {
     }
 }
 
-/// The focus goes to the filter, where the diagram has one.
+/// Focuses the filter, if the diagram has one; returns true if so.
 fn filters() -> bool {
     let found = dom::document()
         .query_selector("input.filter")
@@ -236,7 +236,7 @@ fn filters() -> bool {
         .is_some()
 }
 
-/// Whether it is a slider.
+/// Returns true if the element is a slider.
 fn slides(element: Option<&Element>) -> bool {
     element
         .and_then(|element| element.get_attribute("type"))
@@ -244,16 +244,16 @@ fn slides(element: Option<&Element>) -> bool {
         == Some("range")
 }
 
-/// Whether a key moves a slider that has the focus.
+/// Returns true if a key moves a focused slider.
 fn moves(event: &KeyboardEvent) -> bool {
     let key = event.key();
     key.starts_with("Arrow") || key.starts_with("Page") || matches!(key.as_str(), "Home" | "End")
 }
 
-/// What may have the focus in a dialog.
+/// Focusable elements of a dialog.
 const STOPS: &str = ".dialog button:not(:disabled), .dialog summary, .dialog input, .dialog select, .dialog textarea, .dialog a[href]";
 
-/// Keeps the focus in the dialog that is open. Nothing is drawn anew.
+/// Keeps the focus within the open dialog. Nothing is redrawn.
 fn stay(event: &KeyboardEvent) {
     let document = dom::document();
     let Ok(all) = document.query_selector_all(STOPS) else {
@@ -302,7 +302,7 @@ fn landmarks(back: bool) {
         };
         if let Some(element) = find(ALL[next]) {
             dom::focus(&element);
-            // What cannot have it now is passed over.
+            // Elements that cannot be focused now are skipped.
             if document
                 .active_element()
                 .is_some_and(|active| element.contains(Some(&active)))

@@ -1,4 +1,4 @@
-//! How the panels lie: the full page, a phone.
+//! Layout of the panels: the full page, and a phone.
 
 use super::{Msg, Overlay, Page};
 use crate::web::budget::Strip;
@@ -52,7 +52,7 @@ impl Page {
         }
     }
 
-    /// How fast the clock really goes, where it cannot keep up.
+    /// Actual speed of the clock, if it cannot keep up.
     fn reached(&self) -> Option<String> {
         self.pacing
             .reached()
@@ -60,7 +60,7 @@ impl Page {
             .map(speed::label)
     }
 
-    /// The diagram, or the same diagram of two branches.
+    /// Draws the diagram, or the same diagram of two branches.
     pub(super) fn stages(&self, ctx: &Context<Self>) -> Html {
         match &self.drawing.beside {
             Some(picture) => self.both(ctx, picture),
@@ -112,7 +112,7 @@ impl Page {
             _ if state.selection.inspected_loop().is_some() => {
                 html! { <div class="row sh"><div class="grow"><p>{ say(msg::loop_kind()) }</p><p class="dim mono">{ state.selection.inspected_loop().unwrap_or_default() }</p></div>{ inspect(msg::button_faults()) }</div> }
             }
-            // Of an object that is gone there is less to tell than of what goes on.
+            // An object that is gone has less to show than what is going on.
             (Some(key), Some(standing)) if state.object().is_some() => html! {
                 <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::in_short(&standing.sentence)) }</p><p class="dim mono">{ key.name.as_str() }</p></div>
                     { inspect(msg::button_why()) }</div>

@@ -1,4 +1,4 @@
-//! Lessons on the page: loaded when they are opened, told in a panel, and kept as far as they were taken.
+//! Lessons on the page: loaded when opened, shown in a panel, and their progress kept.
 
 use super::opening;
 use super::packing::Packed;
@@ -19,13 +19,13 @@ use session::replace::{ReplaceMsg, Replacement};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Characters of a link that some programs cut.
+/// Length of a link, in characters, from which some programs truncate it.
 const LONG_LINK: usize = 8_000;
-/// How long a button says that something was copied.
+/// Time for which a button shows that something was copied, in milliseconds.
 const COPIED_MS: u32 = 1_600;
 
 impl Page {
-    /// The lesson that the address names is opened.
+    /// Opens the lesson named by the address.
     pub(super) fn open_wanted_lesson(&mut self, ctx: &Context<Self>) {
         if let Some(name) = dom::query("lesson").filter(|name| !dom::is_address(name)) {
             self.fetch_lesson(ctx, &name);
@@ -44,7 +44,7 @@ impl Page {
         });
     }
 
-    /// Opens a lesson that was loaded; where there is work to lose the page asks first.
+    /// Opens a loaded lesson; if work would be lost the page asks first.
     pub(super) fn open_lesson(&mut self, name: &'static str, text: Option<&str>) {
         match text.map(lesson::parse) {
             Some(Ok(lesson)) => {
@@ -55,7 +55,7 @@ impl Page {
         }
     }
 
-    /// Goes on where a learning platform says that the lesson was left, once.
+    /// Resumes the lesson where a learning platform says that it was left, once.
     fn resume(&self) {
         if let Some(point) =
             dom::take_resume_point().and_then(|progress| ResumePoint::read(&progress))
@@ -68,7 +68,7 @@ impl Page {
         self.carry_out(ReplaceMsg::Ask(Replacement::Lesson(file)).into());
     }
 
-    /// What is shown of the lesson.
+    /// Builds the card of the lesson.
     fn lesson_card(&self) -> Option<LessonCard> {
         let state = self.state.borrow();
         state
@@ -77,7 +77,7 @@ impl Page {
             .map(|player| player.card(&state.timeline.run, state.timeline.playing, tongue()))
     }
 
-    /// The title of the lesson that is played.
+    /// Title of the lesson in progress.
     pub(super) fn lesson_title(&self) -> Option<String> {
         self.state
             .borrow()
@@ -86,14 +86,14 @@ impl Page {
             .map(|player| player.file().lesson().title.plain(tongue()))
     }
 
-    /// A presentation ends with its lesson: what it hides comes back.
+    /// Ends the presentation once its lesson is closed.
     pub(super) fn end_presenting(&self) {
         if dom::presents() && self.state.borrow().player.is_none() {
             dom::present(false);
         }
     }
 
-    /// What leads on in the lesson: to the end of what is played, or to the next step.
+    /// Message that advances the lesson: to the end of its playback, or to the next step.
     pub(super) fn onward(&self) -> LessonMsg {
         let state = self.state.borrow();
         let plays = state
@@ -107,7 +107,7 @@ impl Page {
         }
     }
 
-    /// Keeps how far the lesson was taken.
+    /// Keeps the progress in the lesson.
     pub(super) fn keep_lesson(&mut self) {
         let state = self.state.borrow();
         let named = |player: &&Player| !player.file().name().is_empty() && !state.is_resuming();
@@ -128,7 +128,7 @@ impl Page {
         }
     }
 
-    /// Saves how far this lesson was taken, and what is kept of the others.
+    /// Saves the progress in this lesson, and the stored progress in others.
     pub(super) fn save_progress(&self) {
         let state = self.state.borrow();
         let Some(player) = &state.player else { return };
@@ -139,14 +139,14 @@ impl Page {
         dom::save_text("loopscope-progress.json".into(), format!("{progress:#}\n"));
     }
 
-    /// Keeps the address in step with the edits, half a second after the last.
+    /// Updates the address half a second after the last edit.
     pub(super) fn save(&mut self, ctx: &Context<Self>) {
         let state = self.state.borrow();
         let (text, view) = &self.timers.saved;
-        // A long text is not read each time.
+        // A long text is only compared if its pointer has changed.
         let same = Rc::ptr_eq(text, &state.editor.text) || *text == state.editor.text;
         let changed = !(same && *view == state.selection.view);
-        // Another diagram, or another text, is there instead of what was wrong with the address.
+        // Another diagram, or another text, has replaced what was wrong with the address.
         let mended = self.error.as_ref().is_some_and(|fault| {
             if fault.code == "view" {
                 *view != state.selection.view
@@ -162,7 +162,7 @@ impl Page {
             let link = ctx.link().clone();
             self.timers.saving = Some(Timeout::new(500, move || link.send_message(Msg::Save)));
         }
-        // What was done is kept as it is done: a tab may end without a word.
+        // Commands are kept as they are run: a tab may be closed without an event.
         let done = state.timeline.run.command_count();
         if self.timers.kept != done && !state.timeline.run.recalls() {
             self.timers.kept = done;
@@ -171,7 +171,7 @@ impl Page {
         }
     }
 
-    /// The end of an address that opens what is shown: a lesson by its name, all else with what was done.
+    /// Returns the query and fragment of an address that opens what is shown: a lesson by its name, anything else with its history.
     pub(super) fn shared(&self) -> (String, String) {
         let state = self.state.borrow();
         match state
@@ -221,7 +221,7 @@ impl Page {
         self.copied(ctx);
     }
 
-    /// Says for a while that something was copied.
+    /// Shows for a while that something was copied.
     pub(super) fn copied(&mut self, ctx: &Context<Self>) {
         let to = ctx.link().clone();
         self.timers.copied = Some(Timeout::new(COPIED_MS, move || {
@@ -229,8 +229,8 @@ impl Page {
         }));
     }
 
-    /// Repeats what the opening says was done; that takes the whole module. What was kept for a reload is tried once: it may be what stopped
-    /// the page.
+    /// Repeats the history of the opening, which needs the whole module. A session kept for a reload is tried only once: it may be what
+    /// stopped the page.
     pub(super) fn recall(&mut self, ctx: &Context<Self>) {
         let kept = dom::kept_for_reload();
         if let Ok(Some(link)) = opening::link(kept.as_deref()) {
@@ -251,7 +251,7 @@ impl Page {
         self.settings.recalled = kept;
     }
 
-    /// Keeps what was done, so that a reload shows it again: at once where the page `leaves`, else when it is packed.
+    /// Keeps the session so that a reload restores it: at once if the page `leaves`, otherwise when it is packed.
     pub(super) fn keep_session(&self, leaves: bool) {
         packing::supersede(Packed::Reload);
         match self.session() {
@@ -264,7 +264,7 @@ impl Page {
         }
     }
 
-    /// What a reload shows again: what was done, or a fragment as it stands; nothing where nothing is kept.
+    /// Session that a reload restores: a link, or a fragment as it stands; `None` if nothing is to be kept.
     fn session(&self) -> Option<Result<Link, String>> {
         let state = self.state.try_borrow().ok()?;
         if !window::is_whole() || self.settings.embed || state.following.is_some() {
@@ -273,13 +273,13 @@ impl Page {
         Some(match &self.settings.recalled {
             _ if !state.shares_history() || STOPPED.get() => Err(String::new()),
             _ if !state.timeline.run.recalls() => Ok(state.shared()),
-            // What is still being repeated is kept as it came.
+            // A history that is still being repeated is kept as received.
             Some(kept) => Err(kept.clone()),
             None => Err(dom::fragment()),
         })
     }
 
-    /// Saves the page as one file or package: with the lesson that is played, or with the manifest.
+    /// Saves the page as one file or package: with the lesson in progress, or with the manifest.
     pub(super) fn save_single(&self, ctx: &Context<Self>, form: &'static str) {
         let title = self
             .lesson_title()
@@ -303,7 +303,7 @@ impl Page {
         );
     }
 
-    /// The panel of the lesson.
+    /// Draws the panel of the lesson.
     pub(super) fn lesson(&self, ctx: &Context<Self>) -> Html {
         if !window::is_whole() {
             return Html::default();
@@ -312,7 +312,7 @@ impl Page {
             return Html::default();
         };
         let on = self.on(ctx).reform(session::Msg::Lesson);
-        // A sandboxed frame saves nothing; it tells the page around it instead.
+        // A sandboxed frame cannot save files; it reports to the embedding page instead.
         let on_save = (!self.settings.embed).then(|| ctx.link().callback(|()| Msg::SaveProgress));
         let following = self
             .state

@@ -3,21 +3,21 @@
 use wasm_bindgen::JsCast;
 use yew::prelude::*;
 
-/// Which menu is open.
+/// Open menu.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Menu {
     /// None.
     #[default]
     None,
-    /// What has no room in the head of the diagram.
+    /// Options that have no room in the head of the diagram.
     View,
     /// Breakpoints, comparison, branches and commands.
     History,
-    /// The speeds.
+    /// Speeds.
     Speed,
 }
 
-/// Whether the focus has gone from a menu.
+/// Returns true if the focus has left the menu.
 pub fn has_left(event: &FocusEvent) -> bool {
     let to = event
         .related_target()

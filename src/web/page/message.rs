@@ -1,108 +1,109 @@
-//! What happens to the page.
+//! Messages of the page component.
 
 use super::menu::Menu;
 use crate::web::language::Lang;
 use crate::web::tools::Tool;
+use actions::Action;
 use k8s_model::ObjectRef;
 use session::Msg as Do;
 
-/// What happens to the page.
+/// Message of the page component.
 pub enum Msg {
-    /// Something for the state.
+    /// Message for the state.
     Do(Do),
     /// The state was changed from outside.
     Changed,
-    /// The timer.
+    /// The timer fired.
     Tick,
-    /// An animation frame.
+    /// An animation frame has come.
     Frame,
-    /// What is open is closed, the last first; where nothing is, nothing is selected any more.
+    /// Closes what was opened last; if nothing is open, deselects.
     Shut,
-    /// The window has another size.
+    /// The window was resized.
     Resized,
-    /// The other theme.
+    /// Switches the theme.
     Theme,
-    /// Another language.
+    /// Switches the language.
     Speak(Lang),
-    /// The page speaks it now.
+    /// The language's catalogue was loaded.
     Spoken(Lang),
-    /// Panels.
+    /// Opens or closes the manifest.
     Left(bool),
-    /// Panels.
+    /// Opens or closes the inspector.
     Right(bool),
-    /// Panels.
+    /// Opens or closes the console.
     Console(bool),
-    /// Copy a link.
+    /// Copies a link.
     Share,
-    /// The message on Share is over.
+    /// Hides the message on Share.
     Shared,
-    /// Copy the snippet for other pages.
+    /// Copies the snippet for other pages.
     Snippet(String),
-    /// Somebody is about to follow a frame's link to the full page.
+    /// A person is about to follow a frame's link to the full page.
     FullPage,
-    /// What lies over the page.
+    /// Opens an overlay.
     Overlay(Overlay),
-    /// Open or close a panel of the timeline.
+    /// Opens or closes a panel of the timeline.
     Tool(Option<Tool>),
-    /// What happens on the stage of the branch beside.
+    /// Message from the stage of the branch beside.
     Other(Do),
-    /// Objects as a list.
+    /// Switches between the drawing and a list of objects.
     List,
-    /// Something was chosen about the frame for other pages.
+    /// An option of the frame for other pages was chosen.
     FrameLike,
     /// Opens a lesson of the library.
     OpenLesson(&'static str),
-    /// A lesson of the library was loaded: its text, or none.
+    /// A lesson of the library was loaded: its text, or `None` on failure.
     Lesson(&'static str, Option<String>),
-    /// Opens a menu, or closes it.
+    /// Opens or closes a menu.
     Menu(Menu),
-    /// Tries one of the things that are offered.
+    /// Runs one of the offered actions.
     Try(usize),
-    /// The things to try are not wanted any more.
+    /// Closes the offers.
     CloseOffers,
-    /// Why this object?
+    /// Opens the inspector's explanation of an object.
     Why(ObjectRef),
-    /// A button of the inspector: a kubectl line, or a fault.
-    Act(String),
-    /// What the button said has been read.
+    /// Runs the action of an inspector button: a kubectl line, or a fault.
+    Act(Action),
+    /// Hides the result of an action.
     Read,
     /// The pointer or the focus rests on an object.
     Hover(Option<ObjectRef>),
-    /// Save the picture.
+    /// Saves the picture.
     Export(crate::web::export::ImageFormat),
-    /// Keep the link.
+    /// Keeps the link in the address.
     Save,
-    /// Save the page as one file.
+    /// Saves the page as one file.
     Single(&'static str),
-    /// What was edited is saved.
+    /// Saves the text of `kubectl edit`.
     Edited,
-    /// Presenting begins or ends.
+    /// Starts or ends presenting.
     Present,
-    /// How far lessons were taken is saved as a file.
+    /// Saves the progress in lessons as a file.
     SaveProgress,
-    /// The file was saved, or this went wrong.
+    /// The file was saved, or saving failed with this error.
     SingleDone(String),
-    /// A fragment of another link was entered.
+    /// The fragment of another link was entered.
     Hash,
-    /// The page is left, or loaded again.
+    /// The page is being left or reloaded.
     Leaves,
-    /// Some time has passed since something was done: it is kept for a reload.
+    /// Keeps the session for a reload, some time after the last action.
     Keep,
 }
 
-/// What lies over the page.
+/// Overlay over the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlay {
-    /// Nothing.
+    /// None.
     #[default]
     Nothing,
-    /// The snippet for other pages.
+    /// Snippet for other pages.
     Embed,
-    /// What the page is, its keys and words.
+    /// Help: the page's purpose, its keys and words.
     Help,
-    /// Whether to begin again.
+    /// Question whether to start over.
     Ask,
-    /// The text of `kubectl edit`.
+    /// Text of `kubectl edit`.
     Edit,
     /// Small windows: the manifest.
     Manifest,
@@ -110,6 +111,6 @@ pub enum Overlay {
     Inspector,
     /// Small windows: the console.
     Console,
-    /// Small windows: what has no room in the bars.
+    /// Small windows: the buttons that do not fit into the bars.
     More,
 }

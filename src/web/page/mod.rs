@@ -1,4 +1,4 @@
-//! The page: owns the state, lets the clock run in slices, and lays the panels out.
+//! The page component: owns the state, runs the clock in slices, and lays out the panels.
 
 mod dialogs;
 mod embedded;
@@ -19,6 +19,7 @@ mod room;
 pub use self::menu::{Menu, has_left};
 pub use self::opening::prepare;
 use self::packing::Packed;
+use actions::Action;
 
 use self::inspection::Inspection;
 use self::message::{Msg, Overlay};
@@ -56,9 +57,9 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Event, KeyboardEvent};
 use yew::prelude::*;
 
-/// Milliseconds after the last key until a text is tried.
+/// Milliseconds after the last key until a dry run.
 const TYPING_DELAY_MS: u32 = 350;
-/// The page.
+/// Page.
 pub struct Page {
     calls: OnceCell<parts::Calls>,
     state: Rc<RefCell<State>>,
@@ -74,79 +75,79 @@ pub struct Page {
     hooks: Hooks,
 }
 
-/// A manifest, and the diagram it is shown in.
+/// Manifest and the diagram in which it is shown.
 type Shown = (Rc<str>, &'static View);
 
-/// What the page shows of the state, read when it was last drawn.
+/// Parts of the state as last drawn.
 #[derive(Default)]
 struct Drawing {
     picture: Rc<Picture>,
     marks: Rc<Vec<Mark>>,
     left_branch: Option<Rc<AbandonedBranch>>,
-    /// The branch beside this one.
+    /// Branch beside this one.
     beside: Option<Rc<Picture>>,
-    /// The selected object as it was then, and how its status lags: the inspector tells the numbers that the picture tells.
+    /// The selected object and the lag of its status at that time: the inspector shows the same numbers as the picture.
     selected: Option<(Rc<Object>, Option<Message>)>,
-    /// The address of the full page, packed, and what it was packed of.
+    /// Packed link of the full page, and its source.
     full_page: RefCell<Option<(Shown, String)>>,
     caption: Message,
-    /// What the caption is about.
+    /// Object of the caption.
     told_of: Option<ObjectRef>,
 }
 
-/// The object that the pointer or the focus rests on.
+/// Object under the pointer or the focus.
 #[derive(Default)]
 struct Hover {
     key: Option<ObjectRef>,
     card: Option<Rc<Card>>,
-    /// The instant the card was read at.
+    /// Instant at which the card was read.
     card_of: (usize, u64),
-    /// While the clock runs the card is not read again before.
+    /// Time before which the card is not read again while the clock runs.
     rests_until: f64,
 }
 
-/// What ends by itself.
+/// Timeouts, and what they are about.
 struct Timers {
     copied: Option<Timeout>,
-    /// What is said for a moment, and whether it failed: what came of an action, though more is announced meanwhile.
+    /// Message shown for a moment, with true if it is a failure: the result of an action, though more is announced meanwhile.
     said: Option<(Timeout, Message, bool)>,
     saving: Option<Timeout>,
     keeping: Option<Timeout>,
-    /// How many commands had been run when they were kept for a reload.
+    /// Number of commands when the session was last kept for a reload.
     kept: usize,
     trying: Option<Timeout>,
-    /// What the address holds.
+    /// Contents of the address.
     saved: Shown,
 }
 
-/// How the page looks and speaks.
+/// Appearance and language of the page.
 struct Settings {
     dark: bool,
-    /// The language in use: a catalogue is loaded when its language is chosen.
+    /// Language in use: a catalogue is loaded when its language is chosen.
     lang: Lang,
-    /// Whether the language has been asked for.
+    /// True once the language has been requested.
     greeted: bool,
     embed: bool,
-    /// What was kept for the reload that opened the page.
+    /// Session kept for the reload that opened the page.
     recalled: Option<String>,
 }
 
-/// What the browser calls.
+/// Callbacks of the browser.
 struct Hooks {
     frame: Closure<dyn FnMut()>,
-    /// Lets the engine run; there is none while the page is out of sight with nothing to do, until something else happens.
+    /// Timer that runs the engine; `None` while the page is hidden with nothing to do, until something else happens.
     timer: Option<Interval>,
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
 }
 
 impl Page {
-    /// Whether a line that is entered opens the console: there is room for its answer.
+    /// Returns true if entering a line opens the console: there is room for its output.
     fn opens_console(&self) -> bool {
-        // In a frame it is there for a task, and what is entered is answered there.
+        // In a frame the console belongs to a task, and shows its output there.
         self.settings.embed || self.panels.size.1 >= 700.0 && !self.narrow()
     }
 
-    /// Puts a panel that lies over the diagram away, so that what an action does is seen.
+    /// Closes a panel that covers the diagram, so that the result of an action is visible.
     fn uncover(&mut self) {
         if self.narrow()
             && matches!(
@@ -158,7 +159,7 @@ impl Page {
         }
     }
 
-    /// Whether panels lie over the page.
+    /// Returns true if panels are overlays.
     fn narrow(&self) -> bool {
         self.panels.size.0 < panels::NARROW && !self.settings.embed
     }
@@ -221,7 +222,7 @@ impl Component for Page {
             "pagehide",
             Box::new(move |_| to.send_message(Msg::Leaves)),
         );
-        // A tab that is out of sight may end without a word.
+        // A hidden tab may be closed without an event.
         let to = ctx.link().clone();
         listen(
             &dom::document(),
@@ -309,7 +310,7 @@ impl Component for Page {
                     }));
                 }
                 let since = matches!(msg, Do::Compare(CompareMsg::Since(_)));
-                // What is between the marks is told there.
+                // The interval between the marks is described in the comparison.
                 if matches!(msg, Do::Compare(CompareMsg::Mark(_))) && self.panels.tool.is_none() {
                     self.panels.tool = Some(Tool::Compare);
                 }
@@ -350,31 +351,32 @@ impl Component for Page {
                     self.uncover();
                 }
                 if heavy {
-                    // What it changed is drawn in a task of its own.
+                    // The changes are drawn in a task of their own.
                     self.draw();
                     return false;
                 }
             }
-            // The first of these says that the whole module is there; the opening of a frame asks for no storage, which a sandbox refuses.
+            // The first of these messages says that the whole module is loaded; a frame uses no storage on opening, since a sandbox refuses
+            // it.
             Msg::Changed if !std::mem::replace(&mut self.settings.greeted, true) => {
                 dom::speak(dom::wanted_language(), ctx.link().callback(Msg::Spoken));
                 self.begin();
                 self.recall(ctx);
             }
             Msg::Changed => {
-                // The page around may have set the theme.
+                // The embedding page may have set the theme.
                 self.settings.dark = dom::is_dark();
                 self.ask();
             }
-            Msg::Act(line) => {
-                let offered = self.offered(&line);
-                let msg = match line.strip_prefix("fault ") {
-                    Some(fault) => Do::Fault(fault.into()),
-                    None => ConsoleMsg::Run(line).into(),
+            Msg::Act(action) => {
+                let offered = self.offered(&action);
+                let msg = match action {
+                    Action::Fault(fault) => Do::Fault(fault),
+                    action => ConsoleMsg::Run(action.to_string()).into(),
                 };
                 self.carry_out(msg);
                 let mut state = self.state.borrow_mut();
-                // Where nothing is answered, what happens now is told in a sentence.
+                // A fault without an answer of its own is described by a sentence.
                 if let Some(words) =
                     offered.filter(|_| state.announcer.notice().is_like(&msg::notice_fault("")))
                 {
@@ -403,7 +405,7 @@ impl Component for Page {
                 );
             }
             Msg::Spoken(lang) => self.settings.lang = lang,
-            // On a small window they lie over the page.
+            // On a small window they are overlays.
             Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => {
                 self.panels.over = Overlay::Nothing
             }
@@ -548,7 +550,7 @@ impl Component for Page {
             let glyph = if *failed { "i-error" } else { "i-check" };
             html! { <div class={classes!("toast", "said", failed.then_some("failed"))} aria-hidden="true">{ icon(glyph, 16) }<span>{ say(words) }</span></div> }
         });
-        // What is not there keeps its place: otherwise the page would be made anew when something is said.
+        // Absent parts keep their place: otherwise Yew would rebuild the page when one appears.
         let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
         html! { <>{ page }if self.panels.over != Overlay::Nothing { { self.dialog(ctx) } }{ self.undo(ctx) }{ error }{ said }{ live }</> }
     }

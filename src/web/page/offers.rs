@@ -1,5 +1,4 @@
-//! What the page offers: things to try first, the load that an autoscaler reacts to, the way back after a new beginning, and the menu of
-//! the history.
+//! Offers of the page: actions to try first, the load to which an autoscaler reacts, undoing a replacement, and the menu of the history.
 
 use super::Page;
 use super::menu::Menu;
@@ -11,6 +10,7 @@ use crate::web::load::LoadSlider;
 use crate::web::tools::Tool;
 use crate::web::topbar::Lessons;
 use crate::web::window;
+use actions::Action;
 use explain::{control_loop, remedies};
 use gloo_timers::callback::Timeout;
 use i18n::format::clock;
@@ -19,7 +19,7 @@ use session::Msg as Do;
 use session::compare::CompareMsg;
 use session::console::ConsoleMsg;
 use session::demo;
-use session::history::{self, Ran};
+use session::history::{self, HistoryCommand};
 use session::instant;
 use session::load;
 use session::replace::ReplaceMsg;
@@ -29,15 +29,15 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
 use yew::prelude::*;
 
-/// Milliseconds for which what came of an action is shown.
+/// Milliseconds for which the result of an action is shown.
 const TOAST_MS: u32 = 4_000;
-/// Commands that the menu of the history lists: the newest.
+/// Maximum number of commands listed by the menu of the history: the newest.
 const MAX_COMMANDS: usize = 200;
-/// The preference that says that the things to try were closed.
+/// Preference that records that the offers were closed.
 const CLOSED: &str = "loopscope.offers";
 
 impl Page {
-    /// The opening example begins to move, unless the page was visited before, or motion is not wanted.
+    /// Starts the opening example, unless the page was visited before or motion is unwanted.
     pub(super) fn begin(&self) {
         if !self.settings.embed && dom::kept(CLOSED).is_none() {
             let moves = !dom::prefers("(prefers-reduced-motion: reduce)");
@@ -45,7 +45,7 @@ impl Page {
         }
     }
 
-    /// Hands a message to the state; true, with words about it, where the history was forked.
+    /// Passes a message to the state; returns true, with an announcement, if the history was forked.
     pub(super) fn carry_out(&mut self, msg: Do) -> bool {
         let mut state = self.state.borrow_mut();
         let (before, mut known) = state.timeline.run.branches();
@@ -59,8 +59,8 @@ impl Page {
         forked
     }
 
-    /// What a fault that is offered for the chosen object or loop does.
-    pub(super) fn offered(&self, line: &str) -> Option<Message> {
+    /// Describes the effect of a fault offered for the selected object or loop.
+    pub(super) fn offered(&self, action: &Action) -> Option<Message> {
         let state = self.state.borrow();
         let sim = state.timeline.run.sim();
         let of_loop = state
@@ -75,17 +75,17 @@ impl Page {
         let offer = of_object
             .into_iter()
             .chain(of_loop)
-            .find(|offer| offer.line == line)?;
+            .find(|offer| offer.action == *action)?;
         Some(msg::offer_done(offer.words, offer.title))
     }
 
-    /// The things to try are closed for good.
+    /// Closes the offers for good.
     pub(super) fn close_offers(&self) {
         self.state.borrow_mut().update(Do::CloseOffers);
         dom::keep(CLOSED, "1");
     }
 
-    /// Closes what lies over the page; a question is answered with no, and what is edited stays as it is.
+    /// Closes the overlay; a question is cancelled, and an edited text discarded.
     pub(super) fn close_over(&mut self) {
         match std::mem::take(&mut self.panels.over) {
             Overlay::Ask => self.state.borrow_mut().update(ReplaceMsg::Cancel),
@@ -99,7 +99,7 @@ impl Page {
         }
     }
 
-    /// Loads what a command waits for.
+    /// Loads the files for which a command waits.
     pub(super) fn load_wanted(&self, ctx: &Context<Self>) {
         let state = &mut *self.state.borrow_mut();
         if state.console.requests_descriptions(&state.timeline.run) {
@@ -110,7 +110,7 @@ impl Page {
         }
     }
 
-    /// Shows what the page asks of its reader: whether to begin again, or a text to edit.
+    /// Shows the question whether to start over, or the text to edit.
     pub(super) fn ask(&mut self) {
         let state = self.state.borrow();
         let asks = match (&state.replacing.asked, state.timeline.run.edits()) {
@@ -124,7 +124,7 @@ impl Page {
         }
     }
 
-    /// Names of the things to try.
+    /// Labels of the offered actions.
     pub(super) fn tries(&self) -> Vec<Message> {
         demo::tries(&self.state.borrow().timeline.run)
             .into_iter()
@@ -132,7 +132,7 @@ impl Page {
             .collect()
     }
 
-    /// Tries one of them, with what is there now.
+    /// Runs one of the offered actions in the cluster's current state.
     pub(super) fn attempt(&mut self, at: usize) {
         self.close_over();
         let wanted = demo::tries(&self.state.borrow().timeline.run)
@@ -140,14 +140,14 @@ impl Page {
             .nth(at);
         if let Some(demo::Try { line, pod, .. }) = wanted {
             self.carry_out(ConsoleMsg::Run(line).into());
-            // Who deletes a Pod asks what takes its place.
+            // A person who deletes a Pod wants to see what replaces it.
             if pod.is_some() {
                 self.carry_out(SelectionMsg::Select(pod).into());
             }
         }
     }
 
-    /// What the page is and what to try, until the first action.
+    /// Introduction and offers, until the first action.
     pub(super) fn offers(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         if !window::is_whole() || !state.demo.offers && !state.demo.tells() {
@@ -177,7 +177,7 @@ impl Page {
         }
     }
 
-    /// What has just been said aloud of an action is also shown for a moment.
+    /// Shows the announced result of an action for a moment.
     pub(super) fn toast(&mut self, ctx: &Context<Self>) {
         let (to, state) = (ctx.link().clone(), self.state.borrow());
         let notice = state.announcer.notice();
@@ -191,7 +191,7 @@ impl Page {
         });
     }
 
-    /// The load that the autoscaler reacts to.
+    /// Slider of the load to which the autoscaler reacts.
     pub(super) fn load(&self, ctx: &Context<Self>) -> Html {
         if !window::is_whole() || self.drawing.beside.is_some() {
             return Html::default();
@@ -199,10 +199,10 @@ impl Page {
         let Some(load) = load::read(&self.state.borrow().timeline.run) else {
             return Html::default();
         };
-        html! { <LoadSlider load={load} lang={self.settings.lang} on_fault={ctx.link().callback(|line| Msg::Do(Do::Fault(line)))} /> }
+        html! { <LoadSlider load={load} lang={self.settings.lang} on_fault={ctx.link().callback(|fault| Msg::Do(Do::Fault(fault)))} /> }
     }
 
-    /// The way back after a new beginning.
+    /// Undo button after a replacement.
     pub(super) fn undo(&self, ctx: &Context<Self>) -> Html {
         if !self.state.borrow().offers_undo() {
             return Html::default();
@@ -219,7 +219,7 @@ impl Page {
         }
     }
 
-    /// Breakpoints, comparison and branches: whatever is done with the history.
+    /// Menu of the history: breakpoints, comparison and branches.
     pub(super) fn history(&self, ctx: &Context<Self>) -> Html {
         if self.panels.menu != Menu::History {
             return Html::default();
@@ -241,7 +241,7 @@ impl Page {
         }
     }
 
-    /// Where a time is entered to go to.
+    /// Form in which a time to go to is entered.
     fn go_to(&self, ctx: &Context<Self>) -> Html {
         let (state, link) = (self.state.clone(), ctx.link().clone());
         let on_submit = Callback::from(move |event: SubmitEvent| {
@@ -273,13 +273,13 @@ impl Page {
         }
     }
 
-    /// The commands that were run, newest first: to go to their time, or to run them again.
+    /// Lists the commands that were run, newest first: to go to their time, or to run them again.
     pub(super) fn commands(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let all = history::commands(&state.timeline.run);
         let link = ctx.link();
-        let row = |ran: &Ran| {
-            let Ran {
+        let row = |ran: &HistoryCommand| {
+            let HistoryCommand {
                 number, at, line, ..
             } = ran;
             let told = [
@@ -294,7 +294,10 @@ impl Page {
                 link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(before).into()));
             let since = link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::Since(at).into()));
             let again = link.batch_callback(move |_: MouseEvent| {
-                vec![Msg::Menu(Menu::None), Msg::Act(format!("!{number}"))]
+                vec![
+                    Msg::Menu(Menu::None),
+                    Msg::Do(ConsoleMsg::Run(format!("!{number}")).into()),
+                ]
             });
             let small = |words: Message,
                          label: Message,
@@ -314,7 +317,7 @@ impl Page {
         html! { <ol class="ran" aria-label={say(msg::history_commands())}>{ for all.iter().rev().filter(|ran| !state.demo.has_run(ran.at)).take(MAX_COMMANDS).map(row) }</ol> }
     }
 
-    /// The branches of the history, to choose from, and one beside the other.
+    /// Selector of the history's branches, and of one to show beside this one.
     pub(super) fn branches(&self, ctx: &Context<Self>) -> Html {
         let (shown, others) = self.state.borrow().timeline.run.branches();
         if others.is_empty() {

@@ -1,5 +1,5 @@
-//! What a page opens with: read from its address, and made before the page is mounted, in several tasks: nothing of it has run yet, and a
-//! browser compiles each function of a module when it is called first.
+//! Opening of the page: read from the address, and made before the page is mounted, in several tasks, since nothing has run yet and a
+//! browser compiles each function of a module at its first call.
 
 use crate::web::dom;
 use crate::web::host::PageFault;
@@ -17,26 +17,26 @@ use sim_core::deferred_drop;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What a page opens with.
+/// State with which the page opens.
 pub(super) struct Opening {
     pub state: State,
-    /// The first picture.
+    /// First picture.
     pub picture: Rc<Picture>,
-    /// What is wrong with the address.
+    /// Error in the address.
     pub error: Option<PageFault>,
 }
 
-/// How far it is made.
+/// Stage of the opening.
 #[derive(Default)]
 enum Made {
-    /// Nothing.
+    /// Not started.
     #[default]
     Nothing,
-    /// The address is read, and its cluster is there, empty.
+    /// The address is read, and its empty cluster created.
     Cluster(Address, Box<Run>),
-    /// So is the state, and what is wrong with the address.
+    /// The state is created; with the error in the address.
     State(Box<State>, Option<PageFault>),
-    /// All.
+    /// Complete.
     All(Box<Opening>),
 }
 
@@ -44,7 +44,7 @@ thread_local! {
     static MADE: RefCell<Made> = RefCell::default();
 }
 
-/// Makes the next part of what the page opens with; whether there is more to do.
+/// Makes the next part of the opening; returns true if there is more to do.
 pub fn prepare() -> bool {
     let next = match MADE.take() {
         Made::Nothing => {
@@ -72,7 +72,7 @@ pub fn prepare() -> bool {
     more
 }
 
-/// What the page opens with: what was kept for a reload, or the link.
+/// Returns the link to open: the one kept for a reload, or the address's.
 pub(super) fn link(kept: Option<&str>) -> Result<Option<Link>, Message> {
     let kept = kept.and_then(|kept| permalink::decode(kept).ok().flatten());
     kept.map_or_else(
@@ -81,13 +81,13 @@ pub(super) fn link(kept: Option<&str>) -> Result<Option<Link>, Message> {
     )
 }
 
-/// Whether the address names a lesson of the library.
+/// Returns true if the address names a lesson of the library.
 fn wants_lesson() -> bool {
     dom::query("lesson").is_some_and(|name| library::named(&name).is_some())
 }
 
 impl Opening {
-    /// What was made.
+    /// Returns the complete opening.
     pub(super) fn take() -> Opening {
         loop {
             if let Made::All(opening) = MADE.take() {
@@ -98,14 +98,14 @@ impl Opening {
     }
 }
 
-/// What the address says.
+/// Decoded address.
 struct Address {
     link: Option<Link>,
-    /// What is wrong with it.
+    /// Error in the address.
     error: Option<PageFault>,
-    /// What comes is not this page's own: a cluster that is served, or a lesson.
+    /// True if the contents are not the page's own: a served cluster, or a lesson.
     awaits: bool,
-    /// It is a cluster that is served.
+    /// True if it is a served cluster.
     follows: bool,
 }
 
@@ -118,7 +118,7 @@ impl Address {
             .err()
             .map(|words| PageFault::new("link", words.clone()));
         let follows = dom::query("follow").is_some();
-        // Before what a link has done the lesson asks.
+        // A link's history comes first; the lesson then asks before replacing it.
         let has_history = matches!(&link, Ok(Some(link)) if link.history.is_some());
         let awaits = follows || kept.is_none() && !has_history && wants_lesson();
         let of_text = |text: String| Link {
@@ -147,7 +147,7 @@ impl Address {
         }
     }
 
-    /// The page that it describes, in its cluster, and what is wrong with it.
+    /// Builds the page in its cluster, and returns the error in the address.
     fn open(self, cluster: Run) -> (State, Option<PageFault>) {
         let Address {
             link,

@@ -1,13 +1,13 @@
-//! Packs what an address or a reload keeps.
+//! Packing of links for the address or for a reload.
 
 use crate::web::dom;
 use session::permalink::{self, Link};
 use std::cell::Cell;
 
-/// Bytes from which a link is packed beside the page's own thread: to pack two megabytes takes longer than a few frames.
+/// Size in bytes from which a link is packed in a worker: packing two megabytes takes longer than a few frames.
 const PACKED_BESIDE: usize = 100_000;
 
-/// What is packed for: the newest of each counts.
+/// Purpose of a packed link: the newest of each purpose counts.
 #[derive(Clone, Copy)]
 pub(super) enum Packed {
     Address,
@@ -18,7 +18,7 @@ thread_local! {
     static BEGUN: Cell<[u32; 2]> = const { Cell::new([0; 2]) };
 }
 
-/// How many have begun of each; one more if `begins`.
+/// Number of packings begun for a purpose; incremented if `begins`.
 fn begun(of: Packed, begins: bool) -> u32 {
     BEGUN.with(|cell| {
         let mut all = cell.get();
@@ -28,12 +28,12 @@ fn begun(of: Packed, begins: bool) -> u32 {
     })
 }
 
-/// Nothing that is still being packed for this counts any more.
+/// Invalidates any packing in progress for a purpose.
 pub(super) fn supersede(of: Packed) {
     begun(of, true);
 }
 
-/// Packs a link, at once or a little later.
+/// Packs a link, immediately or asynchronously.
 pub(super) fn pack(of: Packed, link: &Link, then: impl FnOnce(String) + 'static) {
     let turn = begun(of, true);
     let json = permalink::json(link);

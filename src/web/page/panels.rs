@@ -1,24 +1,24 @@
-//! Which panels are open.
+//! State of the panels: open or closed.
 
 use super::menu::Menu;
 use super::message::Overlay;
 use crate::web::tools::Tool;
 use web_sys::Element;
 
-/// From this width on both sides have room, from this one the manifest, and below the last panels lie over the page.
+/// Minimum widths in pixels: for both side panels, for the manifest alone, and for panels beside the page rather than over it.
 pub(super) const WIDE: f64 = 1280.0;
 pub(super) const MEDIUM: f64 = 1024.0;
 pub(super) const NARROW: f64 = 768.0;
 
-/// Which panels are open, by the size of the window.
+/// Panels that are open, by the size of the window.
 pub(super) struct Panels {
     pub(super) left: bool,
     pub(super) right: bool,
-    /// Whether the manifest was folded away for the inspector.
+    /// True if the manifest was folded away for the inspector.
     pub(super) gave_way: bool,
     pub(super) console: bool,
     pub(super) over: Overlay,
-    /// What lay over the page when it was last drawn, and what had the focus before.
+    /// Overlay when the page was last drawn, and the element that had the focus before it.
     pub(super) drawn_over: Overlay,
     pub(super) left_from: Option<Element>,
     pub(super) tool: Option<Tool>,
@@ -28,17 +28,17 @@ pub(super) struct Panels {
     pub(super) size: (f64, f64),
 }
 
-/// The frame for other pages.
+/// Options of the frame for other pages.
 #[derive(Default)]
 pub(super) struct FrameChoice {
-    /// What was chosen about it.
+    /// Chosen options.
     pub(super) like: Vec<String>,
-    /// What it may open: the manifest alone, and the page as it was when the dialog was opened.
+    /// Links that the frame may open: the manifest alone, and the page as it was when the dialog was opened.
     pub(super) links: [String; 2],
 }
 
 impl Panels {
-    /// Those that have room in a window.
+    /// Opens the panels that fit into a window.
     pub(super) fn new(size: (f64, f64)) -> Panels {
         Panels {
             left: size.0 >= MEDIUM,
@@ -56,7 +56,7 @@ impl Panels {
         }
     }
 
-    /// The window has another size: panels open and close where they get room or lose it.
+    /// Opens and closes panels as a new window size gives or takes their room.
     pub(super) fn resize(&mut self, size: (f64, f64)) {
         let before = self.size.0;
         self.size = size;
@@ -71,7 +71,7 @@ impl Panels {
         }
     }
 
-    /// Where both sides have no room, the manifest gives way to the inspector, and comes back after it.
+    /// Opens or closes the inspector; without room for both sides the manifest is folded away for it, and restored afterwards.
     pub(super) fn open_right(&mut self, open: bool) {
         self.right = open;
         if self.size.0 < WIDE {
@@ -83,13 +83,13 @@ impl Panels {
         }
     }
 
-    /// The manifest; the inspector closes for it where both have no room.
+    /// Opens or closes the manifest; without room for both sides the inspector is closed for it.
     pub(super) fn open_left(&mut self, open: bool) {
         self.left = open;
         self.right &= !open || self.size.0 >= WIDE;
     }
 
-    /// What was selected is told beside the diagram where there is room for one side only.
+    /// Opens the inspector after a selection if there is room for one side only.
     pub(super) fn selected(&mut self) {
         if self.size.0 >= NARROW && self.size.0 < WIDE {
             self.open_right(true);

@@ -1,4 +1,4 @@
-//! The panels with what they are given.
+//! The panels with their properties.
 
 use super::menu::{Menu, has_left};
 use super::{Msg, Overlay, Page};
@@ -13,6 +13,7 @@ use crate::web::timeline::{LaneClock, MarkSpan};
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
 use crate::web::window;
+use actions::Action;
 use explain::diagnose::{Remedy, earlier_revision};
 use explain::words;
 use explain::{control_loop, remedies};
@@ -37,10 +38,10 @@ use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlSelectElement};
 use yew::prelude::*;
 
-/// Height of the controls at the foot of the diagram.
+/// Height of the controls at the foot of the diagram, in pixels.
 const FOOT: f64 = 44.0;
 
-/// The callbacks of the panels: created once, so that a panel with equal values is not rendered again.
+/// Callbacks of the panels: created once, so that a panel with equal properties is not rendered again.
 pub(super) struct Calls {
     on: Callback<Do>,
     view: Callback<&'static View>,
@@ -57,10 +58,10 @@ pub(super) struct Calls {
     right: Callback<()>,
     cure: Callback<Option<Remedy>>,
     tab: Callback<Tab>,
-    act: Callback<String>,
+    act: Callback<Action>,
     select: Callback<Option<ObjectRef>>,
     pub(super) seek: Callback<u64>,
-    /// What the marks of a lane say, and what a click on them selects.
+    /// Text of the marks of a lane, and the selection after a click on them.
     pub(super) marks: (Callback<MarkSpan, Message>, Callback<MarkSpan>),
     line: Callback<String>,
     complete: Callback<String, Vec<String>>,
@@ -112,7 +113,7 @@ impl Page {
                     let tell = Callback::from(move |(from, to, lane)| {
                         words::tell(told.borrow().timeline.run.journal(), from, to, lane)
                     });
-                    // What a person did leads to no object.
+                    // A person's action leads to no object.
                     let pick = link.batch_callback(move |(from, to, lane)| {
                         words::object_at(picked.borrow().timeline.run.journal(), from, to, lane)
                             .map(Msg::Why)
@@ -185,7 +186,7 @@ impl Page {
                 applied={state.editor.applied.clone()}
                 standing={state.editor.status}
                 diagnostics={state.editor.diagnostics.clone()}
-                // It was tried on what is live: of another instant it says nothing.
+                // The dry run used the newest instant: its plan does not apply to the past.
                 plan={state.editor.plan.clone().filter(|_| !state.timeline.run.in_past())}
                 left={state.editor.leftovers.found.clone()}
                 prune={state.editor.leftovers.delete}
@@ -213,7 +214,7 @@ impl Page {
         }
     }
 
-    /// The loop that the inspector is about, as it is drawn.
+    /// Returns the loop that the inspector shows, as drawn.
     pub(super) fn inspected_loop(&self) -> Option<Loop> {
         let state = self.state.borrow();
         let name = state.selection.inspected_loop()?;
@@ -234,7 +235,7 @@ impl Page {
         if let Some(of) = self.inspected_loop() {
             let offers = control_loop::offers(state.timeline.run.sim(), &of.name);
             let scene = &self.drawing.picture.scene;
-            // Where its panel is cut off, or has the line alone that was executed.
+            // The inspector has the pseudo-code if the panel is cut off, or only shows the executed line.
             let code = scene.items.iter().filter_map(|item| match &item.body {
                 CardBody::Pass(pass)
                     if pass.form == PanelForm::Lines
@@ -330,7 +331,7 @@ impl Page {
         }
     }
 
-    /// What the last step did, while the clock rests: who steps sees it in the picture.
+    /// Result of the last step, while the clock is paused: while stepping one looks at the picture.
     pub(super) fn step(&self) -> Html {
         let state = self.state.borrow();
         let told = if state.timeline.idles() {
@@ -344,7 +345,7 @@ impl Page {
         html! { <div class="told-at"><p class="told-step" title={say(told)}><span>{ marked(told) }</span></p></div> }
     }
 
-    /// Where things stand; its words give way before its sign. Leads to the workload that it is about, where there is room to read of it.
+    /// The pill; its words shrink before its glyph. Selects the workload that it is about, if there is room for the inspector.
     pub(super) fn pill(&self, picture: &Picture, why: Option<Callback<ObjectRef>>) -> Html {
         let Some(pill) = &picture.pill else {
             return Html::default();
@@ -361,7 +362,7 @@ impl Page {
         }
     }
 
-    /// How many objects the filter hides.
+    /// Number of objects hidden by the filter.
     pub(super) fn hidden(&self, ctx: &Context<Self>) -> Html {
         if self.drawing.picture.hidden == 0 {
             Html::default()
@@ -379,7 +380,7 @@ impl Page {
             let target = event
                 .target()
                 .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
-            // What was looked at may be hidden now.
+            // The hovered object may be hidden now.
             target.map_or_else(Vec::new, |input| {
                 vec![
                     Msg::Hover(None),
@@ -392,7 +393,7 @@ impl Page {
 
     pub(super) fn namespaces(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
-        // There is nothing to choose.
+        // There is only one namespace.
         if self.drawing.picture.namespaces.len() < 2 && state.selection.namespace.is_none() {
             return Html::default();
         }
@@ -416,7 +417,7 @@ impl Page {
         }
     }
 
-    /// By what workloads are grouped, where the diagram can group them.
+    /// Selector of the grouping of workloads, if the diagram supports it.
     pub(super) fn grouping(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         if !state.selection.view.uses.groups {
@@ -441,7 +442,7 @@ impl Page {
         }
     }
 
-    /// Slows the chosen loop, or lets it go on.
+    /// Button that slows the selected loop, or restores its speed.
     pub(super) fn pace(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         match &state.selection.selected_loop {
@@ -452,7 +453,7 @@ impl Page {
         }
     }
 
-    /// Whose rollout is drawn, where there are several.
+    /// Selector of the workload whose rollout is drawn, if there are several.
     pub(super) fn workloads(&self, ctx: &Context<Self>) -> Html {
         let Some(shown) = self
             .drawing
@@ -532,7 +533,7 @@ impl Page {
         }
     }
 
-    /// Where the clock is, for the timeline.
+    /// State of the clock for the timeline.
     pub(super) fn lane_clock(&self) -> LaneClock {
         let timeline = &self.state.borrow().timeline;
         LaneClock {
@@ -542,7 +543,7 @@ impl Page {
         }
     }
 
-    /// The instants that are compared, on the timeline: both while they are looked at, the first alone until there is a second.
+    /// Flags of the compared instants on the timeline: both while the comparison is open, the first alone until there is a second.
     pub(super) fn flags(&self) -> Vec<(u64, &'static str)> {
         let state = self.state.borrow();
         if state.compare.difference.is_some() && self.panels.tool != Some(Tool::Compare) {
@@ -558,7 +559,7 @@ impl Page {
     }
 }
 
-/// In place of a diagram that the filter has emptied.
+/// Placeholder for a diagram that the filter has emptied.
 fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
     let words = msg::filter_hides(count);
     html! { <><h2>{ say(msg::filter_no_match()) }</h2><p>{ say(words) }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::button_clear_filter()) }</button></> }
@@ -569,8 +570,13 @@ fn hidden(ctx: &Context<Page>, count: usize) -> Html {
 }
 
 fn pace(ctx: &Context<Page>, offer: Option<remedies::ActionOffer>) -> Html {
-    let Some(remedies::ActionOffer { words, title, line }) = offer else {
+    let Some(remedies::ActionOffer {
+        words,
+        title,
+        action,
+    }) = offer
+    else {
         return Html::default();
     };
-    html! { <button type="button" class="btn sm" id="pace" title={say(title)} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-cronjob", 14) }{ say(words) }</button> }
+    html! { <button type="button" class="btn sm" id="pace" title={say(title)} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(action.clone()))}>{ icon("i-cronjob", 14) }{ say(words) }</button> }
 }

@@ -1,10 +1,10 @@
-//! Looks at the memory that the module has taken.
+//! Check of the module's memory.
 
 use session::State;
 use session::memory_room::{MemoryRoom, Room};
 use sim_core::deferred_drop;
 
-/// Makes room if there is none, in parts.
+/// Makes room if memory is full, in parts.
 pub(super) fn check(room: &mut MemoryRoom, state: &mut State) {
     let taken = core::arch::wasm32::memory_size::<0>();
     match room.look(

@@ -1,4 +1,4 @@
-//! Cards of everything else.
+//! Cards of all other objects.
 
 use crate::web::cells::swatch;
 use crate::web::dom::{icon, tile};
@@ -12,7 +12,7 @@ use views::shape::{CardTable, Item, NodeBody};
 use views::variant;
 use yew::prelude::*;
 
-/// The word of a state, which breaks between its parts where there is little room: it is never cut.
+/// Draws the name of a state, which may wrap between its parts if there is little room: it is never cut.
 pub(super) fn humps(word: &str) -> Html {
     let at = |(at, pair): (usize, &[u8])| {
         (pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).then_some(at + 1)
@@ -119,7 +119,7 @@ pub(super) fn cylinder(item: &Item, fact: &Message, data: &Message) -> Html {
                 <ellipse cx={Px(w / 2.0).to_string()} cy={Px(rim + 1.0).to_string()} rx={Px(w / 2.0 - 1.0).to_string()} ry={Px(rim).to_string()} />
             </svg>
             <div class="in"><div class="nm">if !variant::is_slender(w) { { icon("i-pv", 14) } }<b>{ i18n::format::volume(&item.id.name) }</b></div><small>{ say(fact) }</small>
-                // What a program writes by itself is not simulated: nothing is said where nobody wrote, in the room of what would be.
+                // Data written by programs is not simulated: the line stays empty unless a person wrote something, but its height is kept.
                 if !data.is_empty() { <span class="pill storage">{ say(data) }</span> } else if item.state == "bound" { <small>{ "\u{a0}" }</small> } else { <span class="pill">{ i18n::format::sentence(&item.state) }</span> }
             </div>
         </>
@@ -149,7 +149,7 @@ pub(super) fn node(name: &str, body: &NodeBody) -> Html {
     }
 }
 
-/// One of many nodes: its name and how many Pods it has.
+/// Draws one of many nodes: its name and number of Pods.
 pub(super) fn small_node(item: &Item, body: &NodeBody) -> Html {
     let glyph = match (body.ready, body.cordoned) {
         (false, _) => Some("i-error"),
@@ -159,7 +159,7 @@ pub(super) fn small_node(item: &Item, body: &NodeBody) -> Html {
     html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ i18n::format::count(body.small.unwrap_or(0)) }</span></div> }
 }
 
-/// The strip over cells.
+/// Draws the strip over cells.
 pub(super) fn totals(numbers: &[(usize, Message)], parts: &[(PodState, bool, usize)]) -> Html {
     let count = i18n::format::count;
     let rolls = parts.iter().any(|(_, old, _)| *old);

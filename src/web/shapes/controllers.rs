@@ -44,12 +44,12 @@ pub(super) fn controller(of: &ControllerCard, width: f64) -> Html {
     }
 }
 
-/// What is said of a counter that its Pods have overtaken; it is also what marks it.
+/// Note on a counter that lags behind its Pods; its presence also marks the counter.
 pub(super) fn late(counter: &Counter) -> Option<String> {
     say_some(&counter.lags)
 }
 
-/// A controller in a low frame: the name, and its numbers in one line.
+/// Draws a controller in a low frame: the name, and its numbers in one line.
 pub(super) fn brief(of: &ControllerCard, width: f64) -> Html {
     let BriefText {
         tiled,
@@ -67,7 +67,7 @@ pub(super) fn brief(of: &ControllerCard, width: f64) -> Html {
     }
 }
 
-/// A Deployment on a phone, with what its rollout may do: a stretch of each kind of Pods between the limits, and what comes next.
+/// Draws a Deployment on a phone with its rollout budget: a segment for each kind of Pods between the limits, and the next step.
 pub(super) fn stacked(of: &ControllerCard, budget: &Budget, width: f64) -> Html {
     let long = (width - 30.0) * 0.48;
     let bar = budget.bar(long, long);
@@ -75,7 +75,7 @@ pub(super) fn stacked(of: &ControllerCard, budget: &Budget, width: f64) -> Html 
         html! { <rect class={classes!(cell.state.class(), cell.new.then_some("new"))} x={Px(x + 1.0).to_string()} y="4" width={Px(*long).to_string()} height="8" rx={if bar.gap > 0.0 { "2" } else { "0" }} /> }
     });
     let limit = |n: usize| format!("M{} 0V16", Px(bar.limit(n) + 1.0));
-    // The chip of a Deployment says how far its update is.
+    // The chip of a Deployment shows the progress of its update.
     let rolls = !of.chip.is_empty();
     let (words, state) = card_text::rolling(budget);
     html! {

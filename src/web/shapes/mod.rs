@@ -20,10 +20,10 @@ use views::shape::{CardBody, Item, Look, Scene};
 use views::variant;
 use yew::prelude::*;
 
-/// Lines, words or ports of a scene above which only those in sight are in the page.
+/// Number of lines, words or ports of a scene above which only the visible ones are in the page.
 const MAX_WHOLE: usize = 300;
 
-/// What of so many is in the page; `sees` whether something between two places from the top is in sight.
+/// Filters many elements to the visible ones; `sees` returns true if a range of y positions is visible.
 fn in_page<T>(
     all: &[T],
     rows: impl Fn(&T) -> (f64, f64),
@@ -36,8 +36,8 @@ fn in_page<T>(
     })
 }
 
-/// Everything under the cards: bands and lines. It has a key as all its neighbours have: a list with one that has none is
-/// matched by place, and an object that comes would build all after it anew.
+/// Draws everything under the cards: bands and lines. It needs a key like all its siblings: Yew matches a list with an unkeyed element by
+/// position, and a new object would rebuild all after it.
 pub fn under(scene: &Scene, sees: impl Fn(f64, f64) -> bool) -> Html {
     let bands = scene.bands.iter().map(
         |band| html! { <div class={classes!("band", variant::divides(*band).then_some("divides"))} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
@@ -53,7 +53,7 @@ pub fn under(scene: &Scene, sees: impl Fn(f64, f64) -> bool) -> Html {
     }
 }
 
-/// Everything over the cards: ports and words. So much of the left is not in sight: names of rows stay in it.
+/// Draws everything over the cards: ports and words. `hidden`: pixels scrolled out at the left; row names stay visible beside it.
 pub fn over(scene: &Scene, hidden: f64, sees: impl Fn(f64, f64) -> bool) -> Html {
     let ports = in_page(&scene.ports, |port| (port.y, port.y), &sees).map(|port| {
         let class = match (port.network, port.full) {
@@ -67,7 +67,7 @@ pub fn over(scene: &Scene, hidden: f64, sees: impl Fn(f64, f64) -> bool) -> Html
     let labels = in_page(&scene.labels, |label| (label.y, label.y + 16.0), &sees).map(|label| {
         let x = label.x + if label.class == "rowname" { hidden } else { 0.0 };
         let style = format!("translate:{}px {}px", Px(x), Px(label.y));
-        // What comes first stands out: the number of a stop, what a band is about.
+        // The first part stands out: the number of a stop, the subject of a band.
         let text = say(&label.text);
         let (first, rest) = match label.class {
             "stop" | "bandname" => text.split_once(if label.class == "stop" { " " } else { " — " }).unwrap_or((&text, "")),
@@ -84,42 +84,42 @@ pub fn over(scene: &Scene, hidden: f64, sees: impl Fn(f64, f64) -> bool) -> Html
     }
 }
 
-/// One thing of the scene.
+/// Properties of an item of the scene.
 #[derive(Properties, PartialEq)]
 pub struct ShapeProps {
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// What.
+    /// Item.
     pub item: Rc<Item>,
-    /// Its place in the scene: the order of the keyboard.
+    /// Index in the scene: the order of the keyboard.
     pub index: usize,
-    /// Whether the inspector shows it.
+    /// True if the inspector shows it.
     pub selected: bool,
-    /// Whether Tab comes here.
+    /// True if it is the Tab stop.
     pub stop: bool,
-    /// On its way out.
+    /// True if it is being removed.
     #[prop_or_default]
     pub ghost: bool,
-    /// It has just come.
+    /// True if it was just added.
     #[prop_or_default]
     pub fresh: bool,
-    /// How it differs where two instants are compared.
+    /// Difference between two compared instants.
     #[prop_or_default]
     pub mark: &'static str,
-    /// The theme: what is painted has its colours.
+    /// Theme: canvases use its colours.
     pub dark: bool,
-    /// Whether all of the page is there: what the opening can do without is in a later part.
+    /// True if the whole module is loaded: parts not needed for the opening are loaded later.
     #[prop_or_default]
     pub whole: bool,
 }
 
-/// One thing of the scene, at its place.
+/// Draws an item of the scene at its position.
 #[component]
 pub fn Shape(props: &ShapeProps) -> Html {
     crate::web::dom::renders("Shape");
     let item = &props.item;
     let rect = item.rect;
-    // What is one of a thousand does not glide to its place: the browser would keep a layer for each.
+    // One of very many items is not animated: the browser would keep a layer for each.
     let many = match &item.body {
         CardBody::Cells(cells) => cells.bare(),
         CardBody::Node(node) => node.small.is_some(),
@@ -167,7 +167,7 @@ pub fn Shape(props: &ShapeProps) -> Html {
     }
 }
 
-/// What is no button: what cannot be chosen, and the chart, which has a slider in it.
+/// Returns true if an item is not a button: it cannot be selected, or is the chart, which contains a slider.
 pub fn still(body: &CardBody) -> bool {
     matches!(
         body,
@@ -222,7 +222,7 @@ pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         CardBody::Gone { name } => {
             html! { <><b class="ell">{ name }</b><small>{ say(msg::tile_deleted()) }</small></> }
         }
-        // On a sheet, which the stage has.
+        // Its cells are on a sheet of the stage.
         CardBody::Cells(cells) if cells.bare() => crate::web::cells::ring(cells),
         CardBody::Cells(cells) => html! {
             <>

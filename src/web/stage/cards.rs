@@ -1,4 +1,4 @@
-//! What lies over the picture: the hover card, the legend, the menu, the way to the tray.
+//! Overlays of the picture: the hover card, the legend, the menu, the link to the tray.
 
 use super::Stage;
 use super::props::{Msg, Props};
@@ -14,7 +14,7 @@ use views::viewport::Side;
 use web_sys::{MouseEvent, PointerEvent};
 use yew::prelude::*;
 
-/// What explains the signs of a diagram.
+/// Draws the legend of a diagram.
 pub(super) fn legend(of: &Legend, scene: &Scene) -> Html {
     let cells = scene
         .items
@@ -32,7 +32,7 @@ pub(super) fn legend(of: &Legend, scene: &Scene) -> Html {
 }
 
 impl Stage {
-    /// The pictures that can be saved.
+    /// Draws the menu of the formats in which the picture can be saved.
     pub(super) fn menu(link: &yew::html::Scope<Self>, props: &Props) -> Html {
         html! {
             <div class="menu" role="menu" aria-label={say(msg::button_save_image())}>
@@ -41,7 +41,7 @@ impl Stage {
         }
     }
 
-    /// Those that no node took stand at the foot: how many they are is told where that is out of sight, and leads there.
+    /// Draws a button with the number of unscheduled Pods, which leads to their tray if that is out of view at the foot.
     pub(super) fn far_tray(&self, ctx: &Context<Self>, title: &Message, rect: Rect) -> Html {
         let props = ctx.props();
         if props.embed || self.port.above_foot(&props.picture(), rect.y + 40.0) {
@@ -56,7 +56,7 @@ impl Stage {
             event.stop_propagation();
             Msg::Centre(rect.cx(), rect.cy())
         });
-        // Where no controls keep that room free, what it would cover is not drawn there.
+        // If no controls reserve this space, the diagram is not drawn under the button.
         let under =
             (!self.port.controls(&props.picture())).then(|| html! { <div class="foot under" /> });
         html! { <>{ under }<button type="button" class="btn sm tofar" style={format!("bottom:{}px", if props.scene.dense() { 12 } else { 52 })} onclick={go} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>{ icon("i-down", 14) }{ words }</button></> }
@@ -69,7 +69,7 @@ impl Stage {
         }
     }
 
-    /// The card beside what it is about, within the stage.
+    /// Draws the card beside its object, within the stage.
     pub(super) fn carded(&self, rect: Rect, card: &Card) -> Html {
         let (left, side) = self.port.card_at(rect);
         let place = match side {

@@ -1,4 +1,4 @@
-//! The stage: pan, zoom, fit, the keyboard's way through the objects, and what enters and leaves.
+//! The stage: pan, zoom, fit, keyboard navigation of the objects, and their entering and leaving.
 
 mod cards;
 mod pointer;
@@ -23,29 +23,29 @@ use sheets::corner;
 use std::rc::Rc;
 use views::mounted::{ITEMS_ADDED, ITEMS_ADDED_MEANWHILE, MAX_WHOLE_ITEMS, Mounted};
 use views::shape::{CardBody, Item, Rect, Scene};
-use views::viewport::{Taken, Viewport};
+use views::viewport::{PanelInsets, Viewport};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, MouseEvent, PointerEvent};
 use yew::prelude::*;
 
-/// Milliseconds after which a picture that could be larger is made so.
+/// Milliseconds after which a picture that could be larger is enlarged.
 const REFIT_DELAY_MS: u32 = 3_000;
 /// Milliseconds between two parts: each has a frame of its own.
 const PART_INTERVAL_MS: u32 = 20;
-/// Items of a picture that takes the frame in which it comes: new ones come in the next.
+/// Number of items from which a picture takes a whole frame: its new items are added in the next.
 const LARGE_SCENE: usize = 2_000;
 
-/// What comes a little later.
+/// Delayed work.
 #[derive(Default)]
 struct Later {
-    /// Runs while the picture could be larger.
+    /// Timeout that runs while the picture could be larger.
     larger: Option<Timeout>,
-    /// The next items are put into the page.
+    /// Timeout after which the next items are added to the page.
     more: Option<Timeout>,
 }
 
-/// The stage.
+/// Stage.
 pub struct Stage {
     node: NodeRef,
     port: Viewport,
@@ -53,28 +53,28 @@ pub struct Stage {
     pointers: Vec<(i32, f64, f64)>,
     dragged: bool,
     ghosts: Vec<(u32, Rc<Item>)>,
-    /// What has just come: it alone enters, also where the browser puts others back in.
+    /// Items just added: only they are animated, also when the browser mounts others again.
     fresh: Vec<(u32, String)>,
     generation: u32,
     stop: usize,
-    /// The focus goes there once it is in the page.
+    /// True if the focus moves to the stop once it is in the page.
     goes: bool,
     timers: Vec<Timeout>,
     observer: Option<(Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
     quiet: bool,
-    /// What the pointer or the focus is on, and where that is in the scene.
+    /// Object under the pointer or the focus, and its bounds in the scene.
     over: Option<(ObjectRef, Rect)>,
-    /// Whether its card is open.
+    /// True if its card is open.
     rested: bool,
     resting: Option<Timeout>,
     menu: bool,
     later: Later,
-    /// What was selected is to be brought into sight once it is drawn.
+    /// True if the selected object is to be scrolled into view once it is drawn.
     reveals: bool,
 }
 
-/// The heights that panels at the foot take from the stage while they are open.
-fn taken() -> Taken {
+/// Heights taken by panels at the foot of the stage while they are open.
+fn taken() -> PanelInsets {
     let high = |of: &str, least: i32| {
         let found = dom::document().query_selector(of).ok().flatten();
         f64::from(
@@ -83,14 +83,14 @@ fn taken() -> Taken {
                 .max(0),
         )
     };
-    // The console's line is always there, however many lines are typed into it; about the line of the past there is some room.
-    Taken {
+    // One line of the console is always there, even if more lines are typed; that one is not counted.
+    PanelInsets {
         console: high(".app.open-console > .console", -31),
         past: high(".canvas > .past", 12),
     }
 }
 
-/// Whether an item may have the focus: what is no button and what has no height may not.
+/// Returns true if an item can have the focus: it is a button and has a height.
 fn usable(scene: &Scene, index: usize) -> bool {
     scene
         .items
@@ -98,7 +98,7 @@ fn usable(scene: &Scene, index: usize) -> bool {
         .is_some_and(|item| !still(&item.body) && item.rect.h > 0.0)
 }
 
-/// The item at a place that may have the focus, or the nearest after it, then before it.
+/// Returns the focusable item at an index, or the nearest after it, then before it.
 fn stop_near(scene: &Scene, at: usize) -> usize {
     let may = |at: &usize| usable(scene, *at);
     let at = at.min(scene.items.len());
@@ -109,7 +109,7 @@ fn stop_near(scene: &Scene, at: usize) -> usize {
 }
 
 impl Stage {
-    /// Brings an item into view and moves the focus to it.
+    /// Scrolls an item into view and focuses it.
     fn focus(&mut self, props: &Props, index: usize) {
         let Some(item) = props.scene.items.get(index) else {
             return;
@@ -119,8 +119,8 @@ impl Stage {
         self.goes = !self.go();
     }
 
-    /// Brings what a person chose into sight, else what the line below a frame tells of. Tables and nodes would be torn at each
-    /// line: there the head stays where it is.
+    /// Scrolls to the object selected by a person, else to that of the caption below a frame. Tables and nodes must not be cut within a
+    /// row: there the head stays visible.
     fn follow(&mut self, props: &Props) {
         let hangs = props.scope.view.fit.keeps_head;
         let is =
@@ -132,7 +132,7 @@ impl Stage {
                 .is_some_and(|uid| item.id.is_of(uid))
         };
         let items = &props.scene.items;
-        // Where it has room in the picture as it opened, that is shown; half of it is enough.
+        // If it fits into the opening picture, that is shown; half of it is enough.
         self.port.place(&props.picture());
         if let Some(rect) = items
             .iter()
@@ -145,8 +145,8 @@ impl Stage {
         }
     }
 
-    /// The stop stays with its object in a new picture. Where that is gone and had the focus, what stands in its place gets it:
-    /// else the focus would fall out of the diagram.
+    /// Keeps the Tab stop on its object in a new picture. If the object is gone and had the focus, the item in its place gets it: otherwise
+    /// the focus would leave the diagram.
     fn keep_stop(&mut self, old: &Scene, new: &Scene) {
         let was = old.items.get(self.stop);
         let kept = was.and_then(|was| new.items.iter().position(|item| item.id == was.id));
@@ -154,7 +154,7 @@ impl Stage {
         self.stop = stop_near(new, kept.unwrap_or(self.stop));
     }
 
-    /// Whether one of its items has the focus.
+    /// Returns true if one of its items has the focus.
     fn holds_focus(&self) -> bool {
         let item = dom::document()
             .active_element()
@@ -163,7 +163,7 @@ impl Stage {
             .is_some_and(|(item, stage)| stage.contains(Some(&item)))
     }
 
-    /// Moves the focus to its item, if that is in the page.
+    /// Focuses the stop's element, if it is in the page.
     fn go(&self) -> bool {
         let find = |stage: Element| {
             stage
@@ -180,13 +180,13 @@ impl Stage {
             })
     }
 
-    /// Decides which items are in the page, and when the next come. `anew`: whether all of a picture is drawn besides.
+    /// Decides which items are in the page, and when the next are added. `anew`: the whole picture is drawn as well.
     fn admit(&mut self, ctx: &Context<Self>, anew: bool) {
         let props = ctx.props();
         let waits = self.later.more.is_some() && !self.mounted.is_empty();
         self.port.place_map(&props.picture(), props.list.is_none());
         let sees = |item: &Item| self.port.sees(item.rect);
-        // Those that wait for their turn do not come sooner because a picture came between.
+        // A picture in between must not add waiting items earlier.
         let room = match () {
             () if waits || anew && props.scene.items.len() > LARGE_SCENE => 0,
             () if props.making || anew && props.scene.items.len() > MAX_WHOLE_ITEMS => {
@@ -204,9 +204,9 @@ impl Stage {
         }
     }
 
-    /// Does what a message says; whether the stage is to be drawn.
+    /// Handles a message; returns true if the stage is to be redrawn.
     fn act(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
-        // Whoever moves the picture looks elsewhere.
+        // A person who moves the picture is looking elsewhere.
         self.reveals &= !matches!(msg, Msg::Down(_) | Msg::Wheel(_) | Msg::Zoom(_));
         match msg {
             Msg::Size => {
@@ -355,7 +355,7 @@ impl Component for Stage {
 
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         let props = ctx.props();
-        // The callbacks are new each time and do the same.
+        // The callbacks are new each time but do the same.
         let plain = |props: &Props| {
             (
                 props.animate,
@@ -376,12 +376,11 @@ impl Component for Stage {
         let mut opens = false;
         if !Rc::ptr_eq(&old.scene, &props.scene) {
             let resized = self.port.take_resized(&props.scene);
-            // Another manifest is another picture: nothing of the one before is in it.
-            // Another run may have the same uids.
+            // Another manifest is another picture, without items of the previous one. Another run may have the same uids.
             let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id == item.id);
             let foreign = !old.scene.items.iter().take(50).any(same);
             let other = old.scope != props.scope || foreign;
-            // A rewind is no other picture: it keeps its place, so that one sees what differs.
+            // A rewind is not another picture: the position is kept, so that differences are visible.
             let elsewhere =
                 foreign || (old.scope.view, old.scope.part) != (props.scope.view, props.scope.part);
             opens = elsewhere;
@@ -441,7 +440,7 @@ impl Component for Stage {
             } else if !self.port.touched
                 && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height)
             {
-                // The timer goes on while the picture could be larger.
+                // The timeout continues while the picture could be larger.
                 let waits = self.later.larger.take();
                 if self
                     .port
@@ -469,7 +468,7 @@ impl Component for Stage {
             self.reveals = false;
             self.port.bring(&props.picture(), rect);
         }
-        // It opens at the top.
+        // A new picture opens at the top.
         let told = (&old.follow, &old.selected) != (&props.follow, &props.selected);
         if props.embed && !self.port.touched && !opens && told {
             self.follow(props);
@@ -513,7 +512,7 @@ impl Component for Stage {
             ))
         });
         let moved_away = link.callback(|_: FocusEvent| Msg::Leave);
-        // So many that glide at once would each be a layer of the browser's.
+        // So many animated items would each be a layer of the browser.
         let quiet = self.quiet || !props.animate || scene.items.len() > MAX_WHOLE_ITEMS;
         let shown = self.mounted.shown(scene);
         let drawing = html! {
@@ -557,9 +556,9 @@ impl Component for Stage {
                         { legend(&props.scope.view.legend, scene) }
                     }
                     { self.card(props) }
-                    // It comes last, with a Pod and a note in it.
+                    // The tray is among the last items, with a Pod and a note in it.
                     { for scene.items.iter().rev().take(4).find_map(|item| if let CardBody::Tray { title, .. } = &item.body { Some(self.far_tray(ctx, title, item.rect)) } else { None }) }
-                    // Where there is a legend too, what is under both is not drawn there.
+                    // If there is a legend too, the diagram is not drawn under both.
                     if self.port.overflows(&props.picture()) {
                         <div class={classes!("foot", (!self.port.controls(&props.picture())).then_some("bare"))} />
                     }

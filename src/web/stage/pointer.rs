@@ -10,7 +10,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 use yew::prelude::*;
 
-/// Milliseconds after which a card opens.
+/// Milliseconds of hovering after which a card opens.
 const HOVER_DELAY_MS: u32 = 150;
 
 fn zooms(event: &WheelEvent) -> bool {
@@ -18,9 +18,9 @@ fn zooms(event: &WheelEvent) -> bool {
 }
 
 impl Stage {
-    /// The object under the pointer and its place: a whole item, or one cell of many.
+    /// Returns the object under the pointer and its bounds: a whole item, or one cell of many.
     pub(super) fn under(&self, scene: &Scene, event: &MouseEvent) -> Option<(ObjectRef, Rect)> {
-        // A chart tells more of itself than a card would.
+        // A chart shows more than a card would.
         let item = scene
             .items
             .get(self.item_at(event.target())?)
@@ -42,7 +42,7 @@ impl Stage {
         Some((key_of(&item.id)?, item.rect))
     }
 
-    /// The pointer or the focus is on something else.
+    /// Notes that the pointer or the focus is on another object.
     pub(super) fn point(
         &mut self,
         ctx: &Context<Self>,
@@ -131,7 +131,7 @@ impl Stage {
             if !self.dragged && (x - ox).hypot(y - oy) < 4.0 {
                 return false;
             }
-            // A finger that moves up or down scrolls the page around a frame (static/page.css), as soon as the browser takes it over.
+            // A finger moving vertically scrolls the page around a frame (static/page.css), as soon as the browser takes over.
             if !self.dragged
                 && is_embed
                 && event.pointer_type() == "touch"
@@ -151,7 +151,7 @@ impl Stage {
         true
     }
 
-    /// Answers the wheel. In a frame it scrolls the page around, and a list scrolls itself.
+    /// Returns the message of the wheel. In a frame the wheel scrolls the embedding page, and a list scrolls itself.
     pub(super) fn wheel(event: WheelEvent, embed: bool, listed: bool) -> Option<Msg> {
         let takes = !listed && (!embed || zooms(&event));
         takes.then(|| {
@@ -160,7 +160,7 @@ impl Stage {
         })
     }
 
-    /// The wheel moves the picture, or with Ctrl makes it larger and smaller about the pointer.
+    /// Pans by the wheel, or zooms about the pointer with Ctrl.
     pub(super) fn roll(&mut self, scene: &Scene, event: &WheelEvent) {
         if zooms(event) {
             let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
@@ -171,7 +171,7 @@ impl Stage {
         }
     }
 
-    /// Tells of an item that a person chose, or asks why it is as it is. The stage itself stays as it is.
+    /// Reports an item that a person selected, or asks for its explanation. The stage itself does not change.
     pub(super) fn pick(&self, props: &Props, index: usize, why: bool) -> bool {
         match props.scene.items.get(index) {
             Some(item) if why => {
@@ -185,13 +185,13 @@ impl Stage {
         false
     }
 
-    /// Answers a key: what it does to the stage.
+    /// Returns the message of a key.
     pub(super) fn key(&self, scene: &Scene, event: &KeyboardEvent) -> Option<Msg> {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {
             return None;
         }
         let count = scene.items.len();
-        // What has the focus may still be of the picture before.
+        // The focused element may still be of the previous picture.
         let at = self.item_at(event.target()).filter(|at| *at < count);
         let may = |index: &usize| usable(scene, *index);
         let msg = match (event.key().as_str(), at) {

@@ -1,4 +1,4 @@
-//! What the stage is given, and what happens to it.
+//! Properties and messages of the stage.
 
 use crate::web::export::ImageFormat;
 use crate::web::language::Lang;
@@ -17,119 +17,119 @@ use views::viewport::ViewedScene;
 use web_sys::{MouseEvent, PointerEvent, WheelEvent};
 use yew::prelude::*;
 
-/// What a picture is of: it changes with the view and with every rewind, and what enters then has no cause to show.
+/// Scope of a picture: it changes with the view and with every rewind, and items that enter then are not animated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SceneScope {
-    /// The descriptor of the diagram.
+    /// Diagram.
     pub view: &'static View,
     /// Changes with every rewind.
     pub epoch: u64,
-    /// Which part of the cluster it shows, and how that is grouped.
+    /// Hash of the part of the cluster shown, and its grouping.
     pub part: u64,
 }
 
-/// What the stage shows.
+/// Properties of the stage.
 #[derive(Properties, PartialEq)]
 pub struct Props {
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// The diagram.
+    /// Scene of the diagram.
     pub scene: Rc<Scene>,
-    /// The uid of what is selected.
+    /// Uid of the selected object.
     pub selected: Option<String>,
-    /// What it is a picture of.
+    /// Scope of the picture.
     pub scope: SceneScope,
-    /// Whether the next picture is being made, in parts: fewer items come into this one in a frame.
+    /// True while the next picture is being made in parts: fewer items are added per frame.
     #[prop_or_default]
     pub making: bool,
-    /// `stage`, or another where two are shown.
+    /// Element id: `stage`, or another if two are shown.
     #[prop_or("stage")]
     pub id: &'static str,
-    /// Whether moves and entrances are shown.
+    /// True if moves and entrances are animated.
     pub animate: bool,
-    /// In a frame of another page the wheel belongs to that page.
+    /// True in a frame of another page, to which the wheel belongs.
     pub embed: bool,
-    /// What the line below a frame tells of: it is brought into sight.
+    /// Object of the caption below a frame: it is scrolled into view.
     #[prop_or_default]
     pub follow: Option<ObjectRef>,
-    /// Said where nothing is drawn.
+    /// Placeholder if nothing is drawn.
     pub empty: Html,
-    /// Objects as a nested list instead of a drawing, with where those stand that are not well.
+    /// Shows a nested list in place of the drawing, with the states of objects that have a problem.
     pub list: Option<Rc<Standings>>,
-    /// The theme.
+    /// True if the theme is dark.
     pub dark: bool,
-    /// Whether all of the page is there.
+    /// True if the whole module is loaded.
     pub whole: bool,
-    /// A person chose an object, a loop, or the heading of a group.
+    /// A person selected an object, a loop, or the heading of a group.
     pub on_pick: Callback<SelectionMsg>,
-    /// A person asks why.
+    /// A person asked for the explanation of an object.
     pub on_why: Callback<ObjectRef>,
-    /// The size of the stage.
+    /// The stage was resized.
     pub on_size: Callback<(f64, f64)>,
-    /// The pointer or the focus rests on an object.
+    /// The pointer or the focus is on an object.
     pub on_hover: Callback<Option<ObjectRef>>,
-    /// What is said of it.
+    /// Card of the hovered object.
     pub card: Option<Rc<Card>>,
-    /// What differs between two instants, while they are compared.
+    /// Differences between two compared instants.
     #[prop_or_default]
     pub changes: Option<Rc<Vec<Change>>>,
-    /// How it is saved.
+    /// Properties of saving.
     #[prop_or_default]
     pub save: SaveProps,
 }
 
-/// How what is shown is saved.
+/// Properties of saving the picture.
 #[derive(Clone, Default, PartialEq)]
 pub struct SaveProps {
-    /// The stretch of the history between the marks, in milliseconds.
+    /// Interval of the history between the marks, in milliseconds.
     pub stretch: Option<(u64, u64)>,
-    /// A person chose a form.
+    /// A person chose a format.
     pub on_save: Callback<ImageFormat>,
 }
 
-/// What happens to the stage.
+/// Message of the stage.
 pub enum Msg {
-    /// Its size changed.
+    /// The stage was resized.
     Size,
-    /// A pointer went down, moved, went up.
+    /// A pointer was pressed, moved, released.
     Down(PointerEvent),
     Move(PointerEvent),
     Up(PointerEvent),
-    /// The wheel.
+    /// The wheel was turned.
     Wheel(WheelEvent),
-    /// A click.
+    /// The stage was clicked.
     Click(MouseEvent),
-    /// The focus goes to this item.
+    /// Moves the focus to this item.
     Go(usize),
-    /// This item is chosen, or asked why it is as it is.
+    /// Selects this item or, if true, asks for its explanation.
     Pick(usize, bool),
-    /// What is open over the stage is closed.
+    /// Closes what is open over the stage.
     Shut,
-    /// Zoom by a factor about the middle.
+    /// Zooms by a factor about the middle.
     Zoom(f64),
-    /// As it opened; all of it in sight, however small; or as it opened because it could have been larger for a while.
+    /// Fits as on opening; fits everything, however small; or fits again because the picture could have been larger for a while.
     Fit,
     All,
     Refit,
-    /// Ghosts are gone.
+    /// Removes ghosts.
     Bury(u32),
-    /// The focus is on this item, and whether the keyboard brought it there.
+    /// The focus is on this item; true if the keyboard moved it there.
     Focus(usize, bool),
-    /// The pointer has rested long enough.
+    /// The pointer has hovered long enough.
     Rest,
     /// The pointer has left.
     Leave,
-    /// A place of the scene into the middle.
+    /// Centres a point of the scene.
     Centre(f64, f64),
-    /// The menu of what can be saved.
+    /// Opens or closes the menu of formats.
     Menu,
-    /// One of its entries.
+    /// Saves in a format.
     Export(ImageFormat),
-    /// The next of many items.
+    /// Adds the next of many items.
     More,
 }
 
-/// The key of an item's object, if the engine knows it.
+/// Returns the key of an item's object, if the engine knows its kind.
 pub fn key_of(id: &Id) -> Option<ObjectRef> {
     Some(ObjectRef::new(
         Kind::from_label(&id.kind)?,
@@ -138,7 +138,7 @@ pub fn key_of(id: &Id) -> Option<ObjectRef> {
     ))
 }
 
-/// What a person chose with an item: an object, a loop, or the heading of a group, which folds it.
+/// Returns the selection of an item: an object, a loop, or the heading of a group, which is folded.
 pub fn picked(id: &Id) -> Option<SelectionMsg> {
     match id.kind.as_str() {
         "Loop" => Some(SelectionMsg::Loop(Some(id.name.clone()))),
@@ -147,14 +147,14 @@ pub fn picked(id: &Id) -> Option<SelectionMsg> {
     }
 }
 
-/// Tells what a person chose.
+/// Reports the selection of an item.
 pub(super) fn pick(props: &Props, id: &Id) {
     if let Some(picked) = picked(id) {
         props.on_pick.emit(picked);
     }
 }
 
-/// How an object differs between the two instants that are compared.
+/// Class of an object's difference between the two compared instants.
 pub(super) fn mark(props: &Props, item: &Item) -> &'static str {
     let Some(changes) = &props.changes else {
         return "";

@@ -1,21 +1,21 @@
-//! The sheets that cells of many shapes are painted on.
+//! Sheets: canvases on which the cells of many shapes are painted.
 
 use super::Stage;
 use std::rc::Rc;
 use views::shape::{CardBody, Item, Scene};
 
-/// Side of the sheets that cells of many shapes are painted on.
+/// Side of a sheet, in pixels.
 pub(super) const SHEET: f64 = 1024.0;
-/// The column and the row of a sheet, and what is on it.
+/// Column and row of a sheet, and its items.
 pub(super) type OnSheet = ((i32, i32), Vec<Rc<Item>>);
 
-/// Where a sheet begins.
+/// Origin of a sheet in the scene.
 pub(super) fn corner((column, row): (i32, i32)) -> (f64, f64) {
     (f64::from(column) * SHEET, f64::from(row) * SHEET)
 }
 
 impl Stage {
-    /// The shapes whose cells are painted on sheets, by sheet: all that are on one with some of those in the page.
+    /// Returns the shapes whose cells are painted on sheets, by sheet: all those on a sheet with at least one item in the page.
     pub(super) fn sheets(&self, scene: &Scene) -> Vec<OnSheet> {
         let bare = |item: &&Rc<Item>| matches!(&item.body, CardBody::Cells(cells) if cells.bare());
         let place = |item: &Rc<Item>| {

@@ -1,4 +1,4 @@
-//! The transport at the left and the lanes at the right: where on the clock one is, and how to go elsewhere.
+//! The transport at the left and the lanes at the right: the position on the clock, and controls to change it.
 
 mod paint;
 mod pointer;
@@ -23,98 +23,98 @@ use web_sys::{
 };
 use yew::prelude::*;
 
-/// What the lanes show.
+/// Properties of the lanes.
 #[derive(Properties, PartialEq)]
 pub struct LanesProps {
-    /// In order of time.
+    /// Marks in order of time.
     pub marks: Rc<Vec<Mark>>,
-    /// Where the clock is.
+    /// State of the clock.
     pub clock: LaneClock,
-    /// The chosen chain of causes: time and lane, newest first.
+    /// Selected chain of causes: time and lane, newest first.
     pub chain: Rc<Vec<(u64, u8)>>,
-    /// The lane of the chosen loop: the others are dimmed.
+    /// Lane of the selected loop: the others are dimmed.
     #[prop_or_default]
     pub only: Option<u8>,
-    /// Instants with a letter.
+    /// Instants marked with a letter.
     #[prop_or_default]
     pub flags: Vec<(u64, &'static str)>,
-    /// The other side of a fork.
+    /// Other side of a fork.
     #[prop_or_default]
     pub left: Option<Rc<AbandonedBranch>>,
-    /// Dark or light: the canvas is painted anew.
+    /// Theme: the canvas is repainted when it changes.
     pub dark: bool,
-    /// The language.
+    /// Language of the page.
     #[prop_or_default]
     pub lang: Lang,
-    /// One bar without lanes (embed, phone).
+    /// True for a single bar without lanes (embed, phone).
     #[prop_or_default]
     pub slim: bool,
-    /// To an instant.
+    /// Seeks to an instant.
     pub on_seek: Callback<u64>,
-    /// What the marks of a lane between two instants say.
+    /// Returns the text of the marks of a lane between two instants.
     #[prop_or_default]
     pub on_tell: Option<Callback<MarkSpan, Message>>,
-    /// They were clicked.
+    /// The marks were clicked.
     #[prop_or_default]
     pub on_pick: Callback<MarkSpan>,
 }
 
-/// Where the clock is: instants in milliseconds.
+/// State of the clock: instants in milliseconds.
 #[derive(Clone, Copy, PartialEq)]
 pub struct LaneClock {
-    /// The instant shown.
+    /// Instant shown.
     pub now: u64,
-    /// The newest one.
+    /// Newest instant.
     pub end: u64,
-    /// Whether it runs.
+    /// True while the clock runs.
     pub playing: bool,
 }
 
-/// The marks of a lane between two instants, in milliseconds.
+/// Marks of a lane between two instants, in milliseconds.
 pub type MarkSpan = (u64, u64, u8);
 
-/// What happens to the lanes.
+/// Message of the lanes.
 pub enum Msg {
-    /// A pointer went down, moved, went up.
+    /// A pointer was pressed, moved, released.
     Down(PointerEvent),
     Move(PointerEvent),
     Up(i32),
-    /// It was taken away.
+    /// A pointer was cancelled.
     Cancel(i32),
-    /// It left: what it rested on is no longer told.
+    /// A pointer left: the tip is hidden.
     Leave,
-    /// The wheel.
+    /// The wheel was turned.
     Wheel(WheelEvent),
-    /// So many milliseconds on, or back.
+    /// Moves by milliseconds, forward or back.
     Skip(i64),
-    /// Larger or smaller about the playhead; nothing: all of it.
+    /// Zooms about the playhead; `None` shows the whole time.
     Zoom(Option<f64>),
-    /// The size changed.
+    /// The canvas was resized.
     Size,
 }
 
-/// What is told of a mark, and the middle of it.
+/// Text and x position of a tip.
 pub(super) type Tip = (String, f64);
 
-/// The lanes.
+/// Lanes.
 pub struct Lanes {
     pub(super) canvas: NodeRef,
-    /// Pointers that are down, and where.
+    /// Pressed pointers with their positions.
     pub(super) held: Vec<(i32, f64)>,
     pub(super) width: f64,
-    /// From when, and milliseconds a pixel, where a part of the time is shown.
+    /// Start and milliseconds per pixel, if only a part of the time is shown.
     pub(super) near: Option<(u64, f64)>,
-    /// The whole time as it was when a pointer came to rest on it: what is about to be clicked does not move away.
+    /// Axis of the whole time when a pointer came to rest: a click target must not move away.
     pub(super) rests: Option<Axis>,
-    /// What the marks come to, and for how many of them and which axis.
+    /// Merged marks, with the number of marks and the axis for which they were computed.
     pub(super) cached: Option<(Key, Vec<MarkBlock>, Vec<MarkBlock>)>,
     pub(super) idle: Option<(Lens, Idle)>,
     pub(super) tip: Option<Tip>,
-    /// Where a pointer rests on the axis.
+    /// Position of a hovering pointer on the axis.
     pub(super) pointer: Option<f64>,
-    /// The time that a pointer holds while it moves the lanes.
+    /// Time under a pointer that drags the lanes.
     grabbed: Option<u64>,
-    /// The marks that it went down on, until it moves.
+    /// Marks on which a pointer was pressed, until it moves.
     pressed: Option<MarkSpan>,
     pub(super) observer: Option<(
         wasm_bindgen::prelude::Closure<dyn FnMut()>,
@@ -122,33 +122,33 @@ pub struct Lanes {
     )>,
 }
 
-/// Marks of this branch and of the other.
+/// Numbers of marks of this branch and of the other.
 pub(super) type Lens = (usize, usize);
 
-/// A fold that still grows moves no mark.
+/// Cache key of the merged marks; a growing fold moves no mark.
 pub(super) type Key = (Lens, u64, f64, f64, usize);
 
-/// Half of the width of a tip at least.
+/// Half of a tip's minimum width.
 const TIP_HALF: f64 = 164.0;
-/// Height of the whole time over the ruler, where a part of it is shown.
+/// Height of the overview above the ruler, shown when zoomed.
 pub(super) const OVERVIEW: f64 = 4.0;
 
 /// Minimum of milliseconds per pixel.
 pub(super) const FINEST: f64 = 0.25;
 
 impl Lanes {
-    /// Left of the lanes, and the room at their right.
+    /// Margins at the left and right of the axis.
     pub(super) fn sides(slim: bool) -> (f64, f64) {
-        // The playhead's circle and a mark at the very beginning are whole.
+        // Keeps the playhead's circle and a mark at the very beginning from being cut.
         if slim { (7.0, 7.0) } else { (104.0, 24.0) }
     }
 
-    /// The other side of a fork.
+    /// Marks on the other side of a fork.
     pub(super) fn ghosts(props: &LanesProps) -> &[Mark] {
         props.left.as_ref().map_or(&[], |left| &left.marks)
     }
 
-    /// Where nothing happened on either side of a fork.
+    /// Computes the intervals in which nothing happened on either side of a fork.
     pub(super) fn idle(&mut self, props: &LanesProps) {
         let ghosts = Self::ghosts(props);
         let lens = (props.marks.len(), ghosts.len());
@@ -167,7 +167,7 @@ impl Lanes {
         self.idle = Some((lens, idle));
     }
 
-    /// The whole time, and where it ends.
+    /// Axis of the whole time, and its end.
     pub(super) fn whole(&self, props: &LanesProps) -> (Axis, u64) {
         let (left, right) = Self::sides(props.slim);
         let last = props
@@ -201,7 +201,7 @@ impl Lanes {
         }
     }
 
-    /// The place of a pointer on the axis.
+    /// Position of a pointer on the axis.
     pub(super) fn place(&self, props: &LanesProps, x: i32) -> f64 {
         let canvas = self.canvas.cast::<Element>();
         f64::from(x)
@@ -215,7 +215,7 @@ impl Lanes {
             .emit(self.axis(props).time(x).min(props.clock.end));
     }
 
-    /// So many times larger, with a time at a place.
+    /// Zooms by a factor, keeping a time at a position.
     pub(super) fn zoom(&mut self, props: &LanesProps, factor: f64, at: u64, x: f64) {
         let (whole, last) = self.whole(props);
         let per = (self.axis(props).per / factor).max(FINEST);
@@ -226,7 +226,7 @@ impl Lanes {
         });
     }
 
-    /// Larger or smaller about the playhead, or about the middle where that is out of sight.
+    /// Zooms about the playhead, or about the middle if the playhead is out of view.
     pub(super) fn about(&mut self, props: &LanesProps, factor: Option<f64>) {
         let Some(factor) = factor else {
             self.near = None;
@@ -425,7 +425,7 @@ impl Component for Lanes {
                 web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()),
                 self.canvas.cast::<Element>(),
             ) {
-                // It is told the first size as well, once the browser has laid the page out, and paints then.
+                // The observer also reports the first size, once the browser has laid out the page; the canvas is painted then.
                 observer.observe(&canvas);
                 self.observer = Some((changed, observer));
             }
@@ -442,18 +442,18 @@ impl Component for Lanes {
     }
 }
 
-/// What a key on the lanes does.
+/// Returns the message of a key pressed on the lanes.
 fn key(event: &KeyboardEvent, slim: bool) -> Option<Msg> {
     if event.ctrl_key() || event.meta_key() || event.alt_key() {
         return None;
     }
     let second = if event.shift_key() { 10_000 } else { 1_000 };
     let msg = match event.key().as_str() {
-        // They are the diagram's keys too.
+        // The same keys as in the diagram.
         "+" | "=" if !slim => Msg::Zoom(Some(1.5)),
         "-" if !slim => Msg::Zoom(Some(1.0 / 1.5)),
         "0" if !slim => Msg::Zoom(None),
-        // To the left and to the right it goes from reconcile to reconcile, as everywhere on the page.
+        // Left and right step from reconcile to reconcile, as everywhere on the page.
         "ArrowUp" => Msg::Skip(second),
         "ArrowDown" => Msg::Skip(-second),
         "Home" => Msg::Skip(i64::MIN),
@@ -466,7 +466,7 @@ fn key(event: &KeyboardEvent, slim: bool) -> Option<Msg> {
 }
 
 impl Lanes {
-    /// A part of the time goes along with the playhead, as long as that was in sight, and goes to it when the clock is started.
+    /// Scrolls along with the playhead as long as it was in view, and to it when the clock is started.
     pub(super) fn keep_up(&mut self, props: &LanesProps, old: &LanesProps) {
         if props.clock.end < old.clock.end {
             self.near = None;
@@ -481,7 +481,7 @@ impl Lanes {
         }
     }
 
-    /// The lanes with what makes them larger and smaller, and what a mark stands for.
+    /// Draws the lanes with the zoom buttons and the legend of the marks.
     pub(super) fn framed(&self, link: &yew::html::Scope<Self>, canvas: Html) -> Html {
         let button = |factor: Option<f64>, words: Message, glyph: &'static str| {
             html! { <button type="button" aria-label={say(&words)} title={say(&words)} disabled={self.near.is_none() && factor.is_none_or(|factor| factor < 1.0)} onclick={link.callback(move |_: MouseEvent| Msg::Zoom(factor))}>{ icon(glyph, 12) }</button> }

@@ -1,4 +1,4 @@
-//! The lanes on their canvas.
+//! Painting of the lanes on their canvas.
 
 use super::{Lanes, LanesProps, OVERVIEW};
 use crate::web::dom;
@@ -11,7 +11,7 @@ use views::axis::{Axis, FOLD};
 use views::timeline::{MarkBlock, rows};
 use web_sys::CanvasRenderingContext2d;
 
-/// Room for the words over a folded stretch.
+/// Minimum width of the label over a fold.
 const FOLD_WORDS: f64 = 40.0;
 
 pub(super) struct Paint<'a> {
@@ -19,9 +19,9 @@ pub(super) struct Paint<'a> {
     pub(super) axis: Axis,
     pub(super) props: &'a LanesProps,
     pub(super) width: f64,
-    /// The whole time, where a part of it is shown.
+    /// Axis of the whole time, if only a part of it is shown.
     pub(super) whole: Option<Axis>,
-    /// Where a pointer rests on the axis.
+    /// Position of a hovering pointer on the axis.
     pub(super) pointer: Option<f64>,
 }
 
@@ -39,7 +39,7 @@ impl Paint<'_> {
         self.context.fill();
     }
 
-    /// Faults that people have asked for, as triangles; beside a diamond, not over it.
+    /// Paints injected faults as triangles; beside a diamond, not over it.
     pub(super) fn faults(&self, left: f64, y: f64, merged: &[MarkBlock]) {
         let c = self.context;
         c.set_fill_style_str(&self.token("--st-notready"));
@@ -66,7 +66,7 @@ impl Paint<'_> {
         c.fill();
     }
 
-    /// Diamonds of one colour, about their middles.
+    /// Paints diamonds of one colour around their centres.
     pub(super) fn diamonds(
         &self,
         token: &str,
@@ -162,14 +162,14 @@ impl Paint<'_> {
         c.set_global_alpha(1.0);
         c.save();
         c.begin_path();
-        // The time of the first tick reaches further than the lanes.
+        // The label of the first tick extends beyond the lanes.
         c.rect(left - 24.0, 0.0, self.width, 20.0);
         c.rect(left - 8.0, 20.0, self.width, 103.0);
         c.clip();
         self.ticks(left);
         let mut told = f64::MIN;
         for (middle, (from, to)) in self.axis.folded() {
-            // Where the next is too near for its words, its times along it say as much.
+            // If the next fold is too near for the label, the times along the fold have to do.
             let words = if middle - told < FOLD_WORDS {
                 String::new()
             } else {
@@ -180,7 +180,7 @@ impl Paint<'_> {
             }
             self.fold(left + middle, &words, &[stamp(from), stamp(to)].join(" – "));
         }
-        // What was left behind a fork, faintly.
+        // Paint the abandoned branch faintly.
         if !ghosts.is_empty() {
             c.set_global_alpha(0.25);
             let bar =
@@ -213,11 +213,11 @@ impl Paint<'_> {
                 .filter(|(_, lane)| !other(*lane))
                 .map(|(at, lane)| (self.axis.x(*at), *lane))
         };
-        // Below the marks: what failed is red also where it is part of a chain.
+        // Below the marks: failures are red also as part of a chain.
         self.curve(left, row);
         for past in [true, false] {
             c.set_global_alpha(if past { 1.0 } else { 0.5 });
-            // What lies on both sides of the playhead is cut there.
+            // Blocks on both sides of the playhead are split at it.
             let side = |(x, w): (f64, f64)| {
                 if past {
                     (x, w.min(now + 0.5 - x))
@@ -258,7 +258,7 @@ impl Paint<'_> {
             };
             self.diamonds("--text", 5.0, &mut people(false));
             self.diamonds("--accent", 5.0, &mut people(true));
-            // What the API server has refused has not been done: its diamonds are hollow.
+            // Requests refused by the API server have hollow diamonds.
             let refused = || {
                 let here = merged.iter().filter(move |block| {
                     block.lane == 0 && block.bad && (left + block.x <= now + 0.5) == past
@@ -285,7 +285,7 @@ impl Paint<'_> {
         if let Some(fork) = &self.props.left {
             self.fork(left + self.axis.x(fork.at));
         }
-        // What is compared lies between the two.
+        // Shade the interval between the compared instants.
         if let [(a, _), (b, _)] = self.props.flags[..] {
             let (a, b) = (self.axis.x(a.min(b)), self.axis.x(a.max(b)));
             c.set_global_alpha(0.12);
@@ -319,7 +319,7 @@ impl Paint<'_> {
         c.restore();
     }
 
-    /// The whole time over the ruler, and which part of it is shown.
+    /// Paints the whole time above the ruler, with the part shown.
     fn overview(&self, left: f64, whole: &Axis) {
         let place = |x: f64| whole.x(self.axis.time(x));
         self.fill(
@@ -346,7 +346,7 @@ impl Paint<'_> {
         );
     }
 
-    /// The time that a pointer rests on.
+    /// Paints a line at the pointer, with its time.
     fn hairline(&self, x: f64, at: u64) {
         self.fill(
             "--border-strong",
@@ -395,7 +395,7 @@ impl Paint<'_> {
         c.restore();
     }
 
-    /// A stretch that is left out, how long it is, and, along it, from when to when.
+    /// Paints a fold, with its duration, and its times along it.
     pub(super) fn fold(&self, middle: f64, words: &str, times: &str) {
         let c = self.context;
         let (from, to) = (middle - FOLD / 2.0, middle + FOLD / 2.0);
@@ -424,7 +424,7 @@ impl Paint<'_> {
         }
     }
 
-    /// Where one history becomes two: a stem, and a branch to the right.
+    /// Paints a fork: a stem, and a branch to the right.
     pub(super) fn fork(&self, x: f64) {
         let c = self.context;
         self.fill("--text-3", std::iter::once((x - 0.5, 20.0, 1.0, 101.0)));
@@ -454,10 +454,10 @@ impl Paint<'_> {
         c.set_global_alpha(1.0);
     }
 
-    /// A letter on a line of its own.
+    /// Paints a letter on a line of its own.
     pub(super) fn flag(&self, x: f64, name: &str) {
         let c = self.context;
-        // Beside a person's mark at the same instant, and below the clock of the playhead.
+        // Beside a person's mark at the same instant, and below the playhead's time.
         self.fill(
             "--text",
             [
@@ -473,7 +473,7 @@ impl Paint<'_> {
         let _ = c.fill_text(name, x + 13.0, 27.0);
     }
 
-    /// A time in the ruler, whole within it.
+    /// Paints a time in the ruler, kept within it.
     fn time_label(&self, x: f64, words: &str, (ground, ink): (&str, &str)) {
         let c = self.context;
         c.set_font("600 10px ui-monospace, Menlo, Consolas, monospace");
@@ -489,7 +489,7 @@ impl Paint<'_> {
     }
 }
 
-/// What a lane is called.
+/// Name of a lane.
 pub(super) fn lane_name(lane: u8) -> Message {
     match LANES.get(usize::from(lane)) {
         Some(&"user") => msg::lane_user(),

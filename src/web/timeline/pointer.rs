@@ -1,4 +1,4 @@
-//! What a pointer does on the lanes: it rests, goes to a time, drags, zooms.
+//! Pointer on the lanes: hovering, seeking, dragging, zooming.
 
 use super::{Lanes, LanesProps, OVERVIEW, Tip};
 use crate::web::language::say;
@@ -8,18 +8,18 @@ use views::axis::FOLD;
 use views::timeline::{MarkBlock, rows};
 use web_sys::{Element, PointerEvent, WheelEvent};
 
-/// How far from the edge the time of a playhead out of sight is to be clicked.
+/// Distance from the edge within which the time of a playhead out of view can be clicked, in pixels.
 const EDGE: f64 = 80.0;
-/// A pointer that moves less has not moved.
+/// Movement below which a pointer counts as still, in pixels.
 const STILL: f64 = 3.0;
 
-/// Whether a pointer takes hold of the lanes, to move them.
+/// Returns true if a pointer grabs the lanes to move them.
 pub(super) fn grabs(event: &PointerEvent, slim: bool) -> bool {
     !slim && (event.button() == 1 || event.ctrl_key() || event.meta_key())
 }
 
 impl Lanes {
-    /// The marks at a place that are drawn as one: the times of the first and the last.
+    /// Returns the first and last time of the marks drawn as one at a position.
     fn marks_at(
         &self,
         props: &LanesProps,
@@ -50,7 +50,7 @@ impl Lanes {
         Some((block, (from, all.next_back().unwrap_or(from))))
     }
 
-    /// Goes to the place of a pointer, or to the mark that it points at: a pixel may be a tenth of a second.
+    /// Seeks to the pointer's position, or to the mark under it: a pixel may be a tenth of a second.
     fn point(&mut self, props: &LanesProps, event: &PointerEvent) {
         let x = self.place(props, event.client_x());
         let found = self
@@ -68,11 +68,11 @@ impl Lanes {
         self.pressed = found;
     }
 
-    /// A pointer went down.
+    /// Handles a pressed pointer.
     pub(super) fn down(&mut self, props: &LanesProps, event: &PointerEvent) -> bool {
         let x = self.place(props, event.client_x());
         let grabs = grabs(event, props.slim);
-        // The names of the lanes are no place on the axis.
+        // The lane names are not part of the axis.
         if (!props.slim && x < -24.0) || (event.button() != 0 && !grabs) {
             return false;
         }
@@ -110,11 +110,11 @@ impl Lanes {
             return false;
         }
         self.point(props, event);
-        // What it tells would stand over the way back.
+        // The tip would cover the mark.
         self.tip.take().is_some()
     }
 
-    /// A pointer moved: it rests on something, drags the lanes, goes along the time, or is one of two fingers.
+    /// Handles a moved pointer: hovering, dragging the lanes, scrubbing, or pinching.
     pub(super) fn moved(&mut self, props: &LanesProps, event: &PointerEvent) -> bool {
         let x = self.place(props, event.client_x());
         match (self.held.len(), self.grabbed) {
@@ -151,7 +151,7 @@ impl Lanes {
         }
     }
 
-    /// The wheel makes it larger and smaller, and goes along it.
+    /// Handles the wheel: zooms, or scrolls along the axis.
     pub(super) fn wheel(&mut self, props: &LanesProps, event: &WheelEvent) {
         let axis = self.axis(props);
         let (dx, dy) = (event.delta_x(), event.delta_y());
@@ -163,7 +163,7 @@ impl Lanes {
         }
     }
 
-    /// Two fingers do the same.
+    /// Zooms with two fingers.
     pub(super) fn pinch(&mut self, props: &LanesProps, id: i32, x: f64) {
         let [a, b] = self.held[..] else { return };
         let axis = self.axis(props);
@@ -181,7 +181,7 @@ impl Lanes {
         );
     }
 
-    /// What is at a place: a mark, a fold, the beginning of a branch.
+    /// Returns the tip at a position: of a mark, a fold, or the start of a branch.
     pub(super) fn tell(&self, props: &LanesProps, event: &PointerEvent) -> Option<Tip> {
         let on_tell = props.on_tell.as_ref()?;
         let (x, axis) = (self.place(props, event.client_x()), self.axis(props));

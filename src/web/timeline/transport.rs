@@ -1,4 +1,4 @@
-//! The buttons of the clock.
+//! Controls of the clock.
 
 use crate::web::dom::{self, icon};
 use crate::web::language::{Lang, say};
@@ -14,34 +14,34 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, InputEvent};
 use yew::prelude::*;
 
-/// What the transport shows.
+/// Properties of the transport.
 #[derive(Properties, PartialEq)]
 pub struct TransportProps {
-    /// The language.
+    /// Language of the page.
     pub lang: Lang,
-    /// Milliseconds.
+    /// Time shown, in milliseconds.
     pub now: u64,
-    /// Whether the clock runs.
+    /// True while the clock runs.
     pub playing: bool,
-    /// Whether the newest instant is shown.
+    /// True if the newest instant is shown.
     pub live: bool,
-    /// Virtual seconds a second.
+    /// Virtual seconds per second.
     pub speed: f64,
-    /// How fast it really goes, if that is much less.
+    /// Actual speed, if it is much lower.
     pub reached: Option<String>,
-    /// Whether breakpoints are set.
+    /// True if breakpoints are set.
     pub breaks: bool,
-    /// Which menu is open.
+    /// Open menu.
     pub open: Menu,
-    /// The menu of the history.
+    /// Menu of the history.
     pub menu: Html,
-    /// What a button does.
+    /// Handles the message of a button.
     pub on: Callback<Do>,
-    /// The menu is to be opened or closed.
+    /// A menu is to be opened or closed.
     pub on_menu: Callback<Menu>,
 }
 
-/// Clock, buttons, speed.
+/// Draws the clock, buttons and speed.
 #[component]
 pub fn Transport(props: &TransportProps) -> Html {
     dom::renders("Transport");
@@ -59,7 +59,7 @@ pub fn Transport(props: &TransportProps) -> Html {
         }
     });
     let (on, now) = (props.on.clone(), props.speed);
-    // From stop to stop: a step of the slider is less than what a stop draws to itself.
+    // Arrow keys go from stop to stop: a step of the slider itself would snap back to the stop.
     let onkeydown = Callback::from(move |event: KeyboardEvent| {
         if let Some(speed) = speed::by_key(now, &event.key()) {
             event.prevent_default();
@@ -103,7 +103,7 @@ pub fn Transport(props: &TransportProps) -> Html {
     }
 }
 
-/// The speed that is reached, where it is less than what was asked for.
+/// Draws the actual speed, if it is lower than requested.
 pub fn late(reached: Option<String>) -> Html {
     html! { if let Some(reached) = reached { <span class="late" title={say(msg::clock_too_slow())}>{ icon("i-warn", 12) }{ reached }</span> } }
 }

@@ -1,10 +1,10 @@
-use actions::{ActionResult, Command, WaitingCommands, run};
+use actions::{Action, ActionResult, WaitingCommands, run};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::Kind;
 use k8s_model::ObjectRef;
 
-/// A terminal with a Deployment.
+/// Terminal with a Deployment.
 struct Terminal {
     sim: Sim,
     waiting: WaitingCommands,
@@ -24,7 +24,7 @@ impl Terminal {
         let ActionResult { lines, .. } = run(
             &mut self.sim,
             &mut self.waiting,
-            &Command::Kubectl(line.into()),
+            &Action::Kubectl(line.into()),
         );
         lines
             .iter()
@@ -37,7 +37,7 @@ impl Terminal {
         let ActionResult { lines, .. } = run(
             &mut self.sim,
             &mut self.waiting,
-            &Command::Edited(text.into()),
+            &Action::Edited(text.into()),
         );
         lines
             .iter()
@@ -98,11 +98,7 @@ fn nothing_changed_or_an_empty_file_ends_the_edit() {
         "deployment.apps/web"
     );
     assert_eq!(terminal.text(), text);
-    run(
-        &mut terminal.sim,
-        &mut terminal.waiting,
-        &Command::Interrupt,
-    );
+    run(&mut terminal.sim, &mut terminal.waiting, &Action::Interrupt);
     assert_eq!(terminal.text(), "");
 }
 

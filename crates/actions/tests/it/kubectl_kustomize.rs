@@ -1,6 +1,6 @@
-//! Kustomizations as people write them: bases and overlays, generators, patches.
+//! Kustomizations as found in practice: bases and overlays, generators, patches.
 
-use actions::{ActionResult, Command, WaitingCommands, run};
+use actions::{Action, ActionResult, WaitingCommands, run};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 
@@ -22,7 +22,7 @@ metadata: {name: web}
 spec: {selector: {app: web}, ports: [{port: 80}]}
 ";
 
-/// A terminal with files.
+/// Terminal with files.
 struct Terminal(Sim, WaitingCommands);
 
 impl Terminal {
@@ -42,10 +42,10 @@ impl Terminal {
 
     fn enter(&mut self, line: &str) -> String {
         let ActionResult { mut lines, .. } =
-            run(&mut self.0, &mut self.1, &Command::Kubectl(line.into()));
+            run(&mut self.0, &mut self.1, &Action::Kubectl(line.into()));
         for _ in 0..50 {
             if !self.1.terminal.is_empty() {
-                lines.extend(run(&mut self.0, &mut self.1, &Command::Poll).lines);
+                lines.extend(run(&mut self.0, &mut self.1, &Action::Poll).lines);
             }
         }
         lines

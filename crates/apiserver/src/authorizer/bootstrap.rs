@@ -1,4 +1,4 @@
-//! Roles and bindings that every cluster has from its start; those of the control plane's own components aside.
+//! Roles and bindings of a new cluster, except those of the control plane's own components.
 //!
 //! Models `plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go`.
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const API: &str = "rbac.authorization.k8s.io";
 
-/// The roles that are bound from the start, each of the groups that has it.
+/// Bootstrap ClusterRoleBindings: role and groups.
 const BINDINGS: [(&str, &[&str]); 4] = [
     ("cluster-admin", &["system:masters"]),
     ("system:basic-user", &["system:authenticated"]),
@@ -112,7 +112,7 @@ const DISCOVERY: Lines = &[(
 )];
 const PUBLIC: Lines = &[("get", "", "/healthz /livez /readyz /version /version/")];
 
-/// A role: its name, what it aggregates (`aggregate-to-…`), what it is a part of, and its rules.
+/// Role: name, aggregated label (`aggregate-to-…`), role that it is aggregated to, and rules.
 type Role = (&'static str, &'static str, &'static str, &'static [Lines]);
 
 const ROLES: [Role; 10] = [
@@ -128,7 +128,7 @@ const ROLES: [Role; 10] = [
     ("system:public-info-viewer", "", "", &[PUBLIC]),
 ];
 
-/// The objects. Their uids are given, so that they draw no random numbers.
+/// Builds the objects. Their uids are fixed, so that they draw no random numbers.
 pub fn objects() -> Vec<Value> {
     let roles = ROLES.iter().map(|(name, aggregates, part_of, rules)| {
         let label = |of: &str, after: &str| match of {
@@ -175,7 +175,7 @@ pub fn objects() -> Vec<Value> {
     roles.chain(bindings).enumerate().map(object).collect()
 }
 
-// As text, which costs the page less than code that builds it.
+// JSON text makes the page smaller than code that builds it.
 const LABELS: &str = r#""kubernetes.io/bootstrapping":"rbac-defaults""#;
 const ANNOTATIONS: &str = r#""annotations":{"rbac.authorization.kubernetes.io/autoupdate":"true"}"#;
 const AGGREGATES: &str = r#""aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{$}}]},"#;

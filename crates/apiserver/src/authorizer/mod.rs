@@ -1,6 +1,6 @@
-//! Who may do what: roles, their bindings, and the refusals.
+//! RBAC authorizer: roles, their bindings, and the refusals.
 //!
-//! The modelled person is an administrator; whoever else a request is made as needs a rule that allows it.
+//! The modelled person is an administrator; an impersonated user needs a rule that allows the request.
 //! Models `plugin/pkg/auth/authorizer/rbac`, `pkg/registry/rbac` (no one grants more than they have) and
 //! `apiserver/pkg/endpoints/handlers/responsewriters/errors.go`.
 
@@ -17,7 +17,7 @@ use serde_json::Value;
 pub use user::UserInfo;
 
 impl ApiServer {
-    /// Every rule that applies to a user in a namespace, and what is wrong with roles that bindings name.
+    /// Returns every rule that applies to a user in a namespace, and the errors of roles that bindings reference.
     pub fn rules_of(&self, user: &UserInfo, namespace: &str) -> (Vec<PolicyRule>, Vec<String>) {
         let (mut rules, mut faults) = (Vec::new(), Vec::new());
         let local = self
@@ -58,7 +58,7 @@ impl ApiServer {
         (rules, faults)
     }
 
-    /// The rules of a role, if there is one.
+    /// Returns the rules of a role, if it exists.
     fn rules_in(&self, kind: Kind, namespace: &str, name: &str) -> Option<Vec<PolicyRule>> {
         match &self.get(&ObjectRef::new(kind, namespace, name))?.body {
             Body::Other(body) => Some(
@@ -73,7 +73,7 @@ impl ApiServer {
         }
     }
 
-    /// Whether a user may do something; if not, what is wrong with the roles that were looked at.
+    /// Returns `Ok` if a user is authorized; the error names invalid roles that were evaluated.
     pub fn allows(&self, user: &UserInfo, request: &Attributes<'_>) -> Result<(), String> {
         let (rules, faults) = self.rules_of(user, request.namespace);
         if rules.iter().any(|rule| rule.allows(request)) {
@@ -86,7 +86,7 @@ impl ApiServer {
         })
     }
 
-    /// Why the user of a request may not make it.
+    /// Returns the refusal if the user of a request is not authorized.
     pub fn forbids(
         &self,
         origin: &Origin,
@@ -118,7 +118,7 @@ impl ApiServer {
         Some(forbidden(user, &request, &fault))
     }
 
-    /// Refuses a write that its user may not make; the refusal is part of the history.
+    /// Refuses a write for which its user is not authorized; the refusal is recorded in the journal.
     pub fn authorize(
         &mut self,
         origin: &Origin,
@@ -133,7 +133,7 @@ impl ApiServer {
         Err(error)
     }
 
-    /// The same for an object that is sent as a whole.
+    /// Authorizes a write whose object is sent as a whole.
     pub fn authorize_value(
         &mut self,
         origin: &Origin,
@@ -241,7 +241,7 @@ impl ApiServer {
     }
 }
 
-/// `pods "x" is forbidden: User "jane" cannot get resource "pods" in API group "" in the namespace "default"`
+/// Returns the refusal: `pods "x" is forbidden: User "jane" cannot get resource "pods" in API group "" in the namespace "default"`
 fn forbidden(user: &UserInfo, request: &Attributes<'_>, fault: &str) -> ApiError {
     let base = request
         .resource

@@ -1,26 +1,26 @@
-//! One rule of a role. Models `pkg/apis/rbac/v1/evaluation_helpers.go` and `component-helpers/auth/rbac/validation`.
+//! Rule of a role. Models `pkg/apis/rbac/v1/evaluation_helpers.go` and `component-helpers/auth/rbac/validation`.
 
 use serde_json::Value;
 use std::fmt;
 
-/// What is to be allowed.
+/// Attributes of a request to be authorized.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes<'a> {
-    /// `get`, `list`, `create`…
+    /// Verb: `get`, `list`, `create`…
     pub verb: &'a str,
-    /// The API group, empty for the core group; `*` for any.
+    /// API group, empty for the core group; `*` for any.
     pub group: &'a str,
-    /// `pods`, `pods/log`.
+    /// Resource with subresource: `pods`, `pods/log`.
     pub resource: &'a str,
-    /// Empty at the cluster scope.
+    /// Namespace; empty at the cluster scope.
     pub namespace: &'a str,
-    /// Empty for all objects, and for one that is to be created.
+    /// Object name; empty for all objects, and for one that is to be created.
     pub name: &'a str,
-    /// The path, if it is about none of the API's resources.
+    /// Path of a non-resource request; otherwise empty.
     pub url: &'a str,
 }
 
-/// What a role allows; `*` stands for anything.
+/// Permissions of a rule; `*` stands for anything.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[allow(missing_docs)]
 pub struct PolicyRule {
@@ -31,7 +31,7 @@ pub struct PolicyRule {
     pub urls: Vec<String>,
 }
 
-/// The texts of a list.
+/// Returns the strings of a list.
 fn words(list: &Value) -> Vec<String> {
     list.as_array()
         .into_iter()
@@ -46,7 +46,7 @@ fn has(list: &[String], wanted: &str) -> bool {
 }
 
 impl PolicyRule {
-    /// Reads it from its JSON.
+    /// Parses a rule.
     pub fn read(rule: &Value) -> PolicyRule {
         let list = |field: &str| words(&rule[field]);
         PolicyRule {
@@ -58,7 +58,7 @@ impl PolicyRule {
         }
     }
 
-    /// Whether it allows a request.
+    /// Returns true if the rule allows a request.
     pub fn allows(&self, request: &Attributes<'_>) -> bool {
         if !has(&self.verbs, request.verb) {
             return false;
@@ -71,7 +71,7 @@ impl PolicyRule {
                         .is_some_and(|start| request.url.starts_with(start))
             });
         }
-        // `*/scale` is the scale of anything.
+        // `*/scale` matches the scale of any resource.
         let part = request
             .resource
             .split_once('/')
@@ -82,7 +82,7 @@ impl PolicyRule {
         has(&self.groups, request.group) && listed && named
     }
 
-    /// The same in rules of one verb, one group, one resource and one name each.
+    /// Splits the rule into rules of one verb, one group, one resource and one name each.
     pub fn single(&self) -> Vec<PolicyRule> {
         let one = |word: &str| vec![word.to_owned()];
         let names: Vec<Vec<String>> = if self.names.is_empty() {
@@ -115,7 +115,7 @@ impl PolicyRule {
         all
     }
 
-    /// Whether it allows all that a single rule allows.
+    /// Returns true if the rule allows everything that a single rule allows.
     pub fn covers(&self, single: &PolicyRule) -> bool {
         let first = |list: &'_ [String]| list.first().cloned().unwrap_or_default();
         let (verb, group, resource, name, url) = (
@@ -136,7 +136,7 @@ impl PolicyRule {
     }
 }
 
-/// Single rules with those joined that only differ in their verb.
+/// Joins single rules that differ only in their verb.
 pub fn compact(single: impl Iterator<Item = PolicyRule>) -> Vec<PolicyRule> {
     let mut all: Vec<PolicyRule> = Vec::new();
     for rule in single {
@@ -157,7 +157,7 @@ pub fn compact(single: impl Iterator<Item = PolicyRule>) -> Vec<PolicyRule> {
     all
 }
 
-/// `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`
+/// Formats a rule as `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`.
 impl fmt::Display for PolicyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = [

@@ -1,4 +1,4 @@
-//! Whom a request is made as. Models `apiserver/pkg/endpoints/filters/impersonation`.
+//! User of a request. Models `apiserver/pkg/endpoints/filters/impersonation`.
 
 use k8s_model::Str;
 use serde_json::{Value, json};
@@ -9,23 +9,23 @@ const ANONYMOUS: &str = "system:anonymous";
 const AUTHENTICATED: &str = "system:authenticated";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
 
-/// Someone a request is made as.
+/// Authenticated or impersonated user.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct UserInfo {
-    /// `jane`, or `system:serviceaccount:NAMESPACE:NAME`.
+    /// Name: `jane`, or `system:serviceaccount:NAMESPACE:NAME`.
     pub name: Str,
-    /// The groups, those of every user included.
+    /// Groups, including those of every user.
     pub groups: Vec<Str>,
-    /// What tells it from another of its name, if anything.
+    /// Unique id, possibly empty.
     #[serde(default, skip_serializing_if = "Str::is_empty")]
     pub uid: Str,
-    /// What else an authenticator would say.
+    /// Further attributes from the authenticator.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<Str, Vec<Str>>,
 }
 
 impl UserInfo {
-    /// A user of this name; a service account without groups of its own has those of all service accounts.
+    /// Creates a user of this name; a service account without explicit groups gets those of all service accounts.
     pub fn new(name: &str, groups: Vec<Str>) -> UserInfo {
         let mut groups = groups;
         if let (true, Some((namespace, _))) = (
@@ -38,7 +38,7 @@ impl UserInfo {
                 format!("system:serviceaccounts:{namespace}").into(),
             ];
         }
-        // Whoever is said to be in either of the groups of all users is not added to the other.
+        // A user with one of the groups for all users is not added to the other.
         let own = if name == ANONYMOUS {
             UNAUTHENTICATED
         } else {
@@ -58,7 +58,7 @@ impl UserInfo {
         }
     }
 
-    /// Adds uid and extra to what is told of a user.
+    /// Adds uid and extra to the JSON of a user.
     pub fn tell_more(&self, told: &mut Value) {
         if !self.uid.is_empty() {
             told["uid"] = self.uid.as_str().into();
@@ -68,12 +68,12 @@ impl UserInfo {
         }
     }
 
-    /// The user of the kubeconfig that comes with a cluster.
+    /// Returns the user of the cluster's default kubeconfig.
     pub fn administrator() -> UserInfo {
         UserInfo::new("kubernetes-admin", vec!["kubeadm:cluster-admins".into()])
     }
 
-    /// Whether a subject of a binding in this namespace means this user.
+    /// Returns true if a subject of a binding in this namespace is this user.
     pub(super) fn is(&self, subject: &Value, namespace: &str) -> bool {
         let text = |field: &str| subject[field].as_str().unwrap_or("");
         match text("kind") {

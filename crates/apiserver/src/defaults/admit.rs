@@ -1,4 +1,4 @@
-//! Fields that admission and the storage strategy add to an object when it is created.
+//! Fields set by admission and the storage strategy on creation.
 //!
 //! Models `plugin/pkg/admission/{serviceaccount,defaulttolerationseconds,priority}` and
 //! `pkg/registry/batch/job` (the generated selector).
@@ -14,8 +14,8 @@ const TOLERATED: [&str; 2] = [
 ];
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// Completes a Pod that is being created: service account and its token volume (named with the suffix),
-/// the tolerations for not-ready and unreachable nodes, priority. Priority classes are resolved before.
+/// Completes a new Pod: service account and its token volume (named with the suffix), the tolerations for not-ready and unreachable
+/// nodes, priority. Priority classes are resolved before.
 pub fn admit_pod(pod: &mut Value, token_suffix: &str, toleration_seconds: i64) {
     let Some(object) = pod.as_object_mut() else {
         return;
@@ -34,8 +34,8 @@ pub fn admit_pod(pod: &mut Value, token_suffix: &str, toleration_seconds: i64) {
     set(spec, "preemptionPolicy", "PreemptLowerPriority");
 }
 
-/// Completes a Pod that replaces another: priority and preemption policy stay as they are unless it names others, and the tolerations for
-/// not-ready and unreachable nodes are added again.
+/// Completes a Pod that replaces another: priority and preemption policy are kept unless set, and the tolerations for not-ready and
+/// unreachable nodes are added again.
 pub fn admit_pod_update(pod: &mut Value, old: &Value, toleration_seconds: i64) {
     let Some(object) = pod.as_object_mut() else {
         return;
@@ -100,7 +100,7 @@ fn push(object: &mut JsonObject, name: &str, value: Value) {
     }
 }
 
-/// Gives a Job its selector and its Pods' labels, which hold the Job's uid; a Job without labels gets those of its Pods.
+/// Sets a Job's selector and its Pods' labels, which contain the Job's uid; a Job without labels gets those of its Pods.
 pub fn prepare_job(job: &mut Value, uid: &str) {
     let name = job["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let Some(object) = job.as_object_mut() else {

@@ -1,7 +1,7 @@
 //! Server-side defaults: fields that the API server fills in before it validates and stores an object.
 //!
-//! Models `pkg/apis/*/v1/defaults.go`. What admission adds to a Pod (token, tolerations, priority) is in
-//! `admit`; a Pod template is defaulted without it.
+//! Models `pkg/apis/*/v1/defaults.go`. Fields that admission adds to a Pod (token, tolerations, priority) are set in `admit`; a Pod
+//! template does not get them.
 
 mod admit;
 mod pod;
@@ -14,7 +14,7 @@ pub use admit::{admit_pod, admit_pod_update, prepare_job};
 
 type JsonObject = Map<String, Value>;
 
-/// Brings an object to the form in which it is stored: normalized, with every default of its kind.
+/// Converts an object to its stored form: normalized, with every default of its kind.
 pub fn apply_defaults(value: &mut Value) {
     normalize(value);
     let kind = value
@@ -57,7 +57,7 @@ pub fn apply_defaults(value: &mut Value) {
     }
 }
 
-/// The names that follow from the others, and no conversion.
+/// Defaults the names of a definition that follow from others, and the conversion.
 fn definition(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(child(spec, "conversion"), "strategy", "None");
@@ -71,7 +71,7 @@ fn definition(object: &mut JsonObject) {
     set(names, "listKind", format!("{kind}List").as_str());
 }
 
-/// The group of the role, and of subjects that are users or groups.
+/// Defaults the API group of the role reference, and of subjects that are users or groups.
 fn role_binding(object: &mut JsonObject) {
     const GROUP: &str = "rbac.authorization.k8s.io";
     set(child(object, "roleRef"), "apiGroup", GROUP);
@@ -102,7 +102,7 @@ fn template(object: &mut JsonObject, name: &str) {
     pod::spec(child(child(object, name), "spec"));
 }
 
-/// Sets a field that is not set.
+/// Sets a field that is absent or empty.
 fn set(object: &mut JsonObject, name: &str, value: impl Into<Value>) {
     let slot = object.entry(name).or_insert(Value::Null);
     if slot.is_null() || slot == "" {
@@ -110,7 +110,7 @@ fn set(object: &mut JsonObject, name: &str, value: impl Into<Value>) {
     }
 }
 
-/// The object in a field, created if missing.
+/// Returns the object in a field, created if missing.
 fn child<'a>(object: &'a mut JsonObject, name: &str) -> &'a mut JsonObject {
     let slot = object.entry(name).or_insert(Value::Null);
     if !slot.is_object() {
@@ -122,12 +122,12 @@ fn child<'a>(object: &'a mut JsonObject, name: &str) -> &'a mut JsonObject {
     }
 }
 
-/// The object in a field, if present.
+/// Returns the object in a field, if present.
 fn part<'a>(object: &'a mut JsonObject, name: &str) -> Option<&'a mut JsonObject> {
     object.get_mut(name).and_then(Value::as_object_mut)
 }
 
-/// The objects in a list field.
+/// Returns the objects in a list field.
 fn items<'a>(object: &'a mut JsonObject, name: &str) -> impl Iterator<Item = &'a mut JsonObject> {
     object
         .get_mut(name)
@@ -225,7 +225,7 @@ fn namespace(object: &mut JsonObject) {
     set(child(object, "status"), "phase", "Active");
 }
 
-/// `stringData` is write-only: it is stored in `data`, as base64.
+/// Moves the write-only `stringData` into `data`, as base64.
 fn secret(object: &mut JsonObject) {
     set(object, "type", "Opaque");
     if let Some(Value::Object(plain)) = object.remove("stringData") {
@@ -261,7 +261,7 @@ fn slice(object: &mut JsonObject) {
     }
 }
 
-/// A LimitRange's defaults follow from its maximum, and its default requests from the default or minimum.
+/// Defaults a LimitRange: defaults follow from the maximum, default requests from the default or minimum.
 fn limit_range(object: &mut JsonObject) {
     for limit in items(child(object, "spec"), "limits") {
         if text(limit, "type") != "Container" {

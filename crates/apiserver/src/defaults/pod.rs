@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
-/// Defaults that Pods and Pod templates share.
+/// Sets the defaults that Pods and Pod templates share.
 pub fn spec(spec: &mut JsonObject) {
     set(spec, "dnsPolicy", "ClusterFirst");
     set(spec, "restartPolicy", "Always");
@@ -24,7 +24,7 @@ pub fn spec(spec: &mut JsonObject) {
     }
 }
 
-/// Defaults of a Pod that its template does not have.
+/// Sets the defaults of a Pod that its template does not have.
 pub fn created(spec: &mut JsonObject) {
     set(spec, "enableServiceLinks", true);
     let host = spec
@@ -54,7 +54,7 @@ fn requests_from_limits(resources: &mut JsonObject) {
     }
 }
 
-/// The deprecated field is kept in sync with the new one.
+/// Syncs the deprecated `serviceAccount` with the new field.
 fn same_account(spec: &mut JsonObject) {
     let name = match text(spec, "serviceAccountName") {
         "" => text(spec, "serviceAccount"),
@@ -93,7 +93,7 @@ fn container(container: &mut JsonObject) {
     }
 }
 
-/// `latest`, explicit or implied, is always pulled; a digest only if not present.
+/// Returns the default pull policy: `latest`, explicit or implied, is always pulled; a digest only if not present.
 pub fn pull_policy(image: &str) -> &'static str {
     let name = image.rsplit('/').next().unwrap_or(image);
     let latest =
@@ -102,7 +102,7 @@ pub fn pull_policy(image: &str) -> &'static str {
 }
 
 fn probe(probe: &mut JsonObject) {
-    // Zero counts as unset for these.
+    // Zero counts as unset for these fields.
     for (name, value) in [
         ("timeoutSeconds", 1),
         ("periodSeconds", 10),
@@ -167,7 +167,7 @@ fn field_references(downward: &mut JsonObject) {
     }
 }
 
-/// Sources that Pods and PersistentVolumes share.
+/// Sets the defaults of volume sources that Pods and PersistentVolumes share.
 pub fn volume_source(volume: &mut JsonObject) {
     if let Some(path) = part(volume, "hostPath") {
         set(path, "type", "");

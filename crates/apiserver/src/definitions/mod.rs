@@ -1,7 +1,8 @@
-//! The kinds that CustomResourceDefinitions add: their names, versions, schemas, columns and subresources.
+//! Kinds of CustomResourceDefinitions: names, versions, schemas, columns and subresources.
 //!
-//! Guarantees: which kinds are served follows from the stored definitions alone: one is served from when it is established until it
-//! is gone; its name is remembered, as kubectl's cache does. Models `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`.
+//! Guarantees: the served kinds follow from the stored definitions alone: a kind is served from when it is established until its
+//! definition is gone; its name is remembered, as in kubectl's cache. Models
+//! `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`.
 
 mod requests;
 mod rules;
@@ -16,75 +17,75 @@ use std::rc::Rc;
 
 pub(super) use schema::{go_type, problems, read_rules, untyped};
 
-/// Keeps a definition until its objects are gone.
+/// Finalizer of a definition until its objects are gone.
 pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// A column of a table.
+/// Printer column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrinterColumn {
-    /// `Length`
+    /// Header, such as `Length`.
     pub name: String,
-    /// `integer`
+    /// Type, such as `integer`.
     pub kind: String,
-    /// `.spec.length`
+    /// JSON path, such as `.spec.length`.
     pub path: String,
-    /// Only `-o wide` shows it.
+    /// True if only `-o wide` shows it.
     pub wide: bool,
 }
 
-/// Where the objects of a definition keep their scale, as JSON paths.
+/// JSON paths of the scale subresource.
 #[derive(Clone, Debug, Default)]
 pub struct ScalePaths {
-    /// Replicas of the spec.
+    /// Path of the desired replicas.
     pub replicas: String,
-    /// Replicas of the status.
+    /// Path of the actual replicas.
     pub status_replicas: String,
-    /// The label selector as text, empty if there is none.
+    /// Path of the label selector as text, empty if there is none.
     pub selector: String,
 }
 
-/// A version of a kind.
+/// Version of a kind.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// `v1`
+    /// Version name, such as `v1`.
     pub name: String,
-    /// What clients that use it are warned of, if it is deprecated.
+    /// Deprecation warning for clients.
     pub deprecation: Option<String>,
     /// `openAPIV3Schema`
     pub schema: Rc<Value>,
-    /// Whether the status is a subresource.
+    /// True if the status is a subresource.
     pub status: bool,
-    /// Where its objects keep their scale, if they can be scaled.
+    /// Paths of the scale subresource, if there is one.
     pub scale: Option<ScalePaths>,
-    /// JSON paths of the fields that its objects can be selected by, beside name and namespace.
+    /// JSON paths of the selectable fields, besides name and namespace.
     pub selectable: Vec<String>,
-    /// Its own columns, if it has any.
+    /// Additional printer columns.
     pub columns: Vec<PrinterColumn>,
-    /// The rules of its schema, by the path of the schema.
+    /// Validation rules of the schema, by the path of the schema.
     rules: Rc<Vec<(String, Program)>>,
 }
 
-/// A kind that a CustomResourceDefinition adds.
+/// Kind defined by a CustomResourceDefinition.
 #[derive(Clone, Debug)]
 pub struct Definition {
-    /// Its name here.
+    /// Kind.
     pub kind: Kind,
-    /// `boat`
+    /// Singular name, such as `boat`.
     pub singular: String,
     /// Short names.
     pub short: Vec<String>,
     /// Categories, such as `all`.
     pub categories: Vec<String>,
-    /// The versions that are served, the preferred one first.
+    /// Served versions, the preferred one first.
     pub versions: Vec<Version>,
-    /// Whether the definition is there; one that is gone is only remembered.
+    /// True if the definition exists; a deleted one is only remembered.
     pub served: bool,
-    /// Its objects are being deleted.
+    /// True while the definition's objects are being deleted.
     pub terminating: bool,
 }
 
 impl Definition {
-    /// Reads a definition that has been established.
+    /// Parses an established definition.
     fn read(object: &Object, known: Option<Kind>) -> Option<Definition> {
         let Body::Other(body) = &object.body else {
             return None;
@@ -137,7 +138,7 @@ impl Definition {
             namespaced: spec["scope"] != "Cluster",
         };
         Some(Definition {
-            // Its objects keep the name that they were stored with.
+            // Stored objects keep the name that they were stored with.
             kind: known.or_else(|| Kind::custom(names_of))?,
             singular: text(&names["singular"]),
             short: texts(&names["shortNames"]),
@@ -148,16 +149,16 @@ impl Definition {
         })
     }
 
-    /// The version of this name, or the preferred one.
+    /// Returns the version of this name, or the preferred one.
     pub fn version(&self, name: &str) -> &Version {
-        // There is at least one.
+        // There is at least one version.
         self.versions
             .iter()
             .find(|version| version.name == name)
             .unwrap_or(&self.versions[0])
     }
 
-    /// Whether a word such as `bt`, `boats.harbour.example.com` or `boats.v1.harbour.example.com` means it.
+    /// Returns true if a word such as `bt`, `boats.harbour.example.com` or `boats.v1.harbour.example.com` names this kind.
     fn is_meant(&self, word: &str) -> bool {
         let info = self.kind.info();
         let (resource, group) = word.split_once('.').unwrap_or((word, ""));
@@ -225,7 +226,7 @@ impl Version {
     }
 }
 
-/// Stable versions go before beta and alpha ones, newer before older, others last.
+/// Ranks versions: stable before beta and alpha, newer before older, others last.
 fn rank(name: &str) -> (u8, u32, u32) {
     let digits = |text: &str| {
         text.find(|c: char| !c.is_ascii_digit())
@@ -252,24 +253,24 @@ fn rank(name: &str) -> (u8, u32, u32) {
     }
 }
 
-/// All definitions, those that are gone included.
+/// All definitions, including deleted ones.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
     all: Rc<Vec<Rc<Definition>>>,
 }
 
 impl Definitions {
-    /// The kinds that are served, in the order of their names.
+    /// Returns the served kinds, in the order of their names.
     pub fn served(&self) -> impl Iterator<Item = &Rc<Definition>> {
         self.all.iter().filter(|definition| definition.served)
     }
 
-    /// The definition of a kind that is served.
+    /// Returns the definition of a served kind.
     pub fn of(&self, kind: Kind) -> Option<&Rc<Definition>> {
         self.served().find(|definition| definition.kind == kind)
     }
 
-    /// What clients are warned of that use a version of a kind (the preferred one if it is empty).
+    /// Returns the deprecation warning for a version of a kind (the preferred one if `version` is empty).
     pub fn deprecation(&self, kind: Kind, version: &str) -> Option<String> {
         let custom = || {
             self.of(kind)
@@ -278,12 +279,12 @@ impl Definitions {
         kind.deprecation().map(str::to_owned).or_else(custom)
     }
 
-    /// Whether a kind is served.
+    /// Returns true if a kind is served.
     pub fn serves(&self, kind: Kind) -> bool {
         !kind.is_custom() || self.of(kind).is_some()
     }
 
-    /// The kind that an `apiVersion` and `kind` name.
+    /// Returns the kind for an `apiVersion` and `kind`.
     pub fn named(&self, api_version: &str, kind: &str) -> Option<Kind> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let custom = self.served().find(|definition| {
@@ -296,7 +297,7 @@ impl Definitions {
         custom.map(|definition| definition.kind).or_else(built_in)
     }
 
-    /// The kind that stored objects name: of several that a definition has had under one name, such as in another scope, the one served.
+    /// Returns the kind of stored objects: of several that a definition has had under one name, such as in another scope, the served one.
     pub fn stored(&self, api_version: &str, kind: &str) -> Option<Kind> {
         let is = |definition: &&Rc<Definition>| {
             definition.kind.name() == kind && definition.kind.api_version() == api_version
@@ -307,7 +308,7 @@ impl Definitions {
             .or_else(|| Kind::from_api(api_version, kind))
     }
 
-    /// The kind that a word of the command line means; one that is gone is still known by its name.
+    /// Returns the kind for a word of the command line, including the kinds of deleted definitions.
     pub fn meant(&self, word: &str) -> Option<Kind> {
         let lower = word.to_ascii_lowercase();
         let custom = |served: bool| {
@@ -323,7 +324,7 @@ impl Definitions {
             .or_else(|| custom(false))
     }
 
-    /// The kinds of a category.
+    /// Returns the kinds of a category.
     pub fn category(&self, name: &str) -> Vec<Kind> {
         self.served()
             .filter(|definition| definition.categories.iter().any(|own| own == name))
@@ -331,7 +332,7 @@ impl Definitions {
             .collect()
     }
 
-    /// Takes note of a definition that was written.
+    /// Records a written definition.
     pub(super) fn take(&mut self, object: &Object) {
         let same = |definition: &Rc<Definition>| {
             let info = definition.kind.info();
@@ -352,7 +353,7 @@ impl Definitions {
         }
     }
 
-    /// Takes note that a definition is gone.
+    /// Records a deleted definition.
     pub(super) fn forget(&mut self, object: &Object) {
         for definition in Rc::make_mut(&mut self.all) {
             let info = definition.kind.info();

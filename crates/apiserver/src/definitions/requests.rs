@@ -1,4 +1,4 @@
-//! Requests for custom objects: how they are read, and how a definition ends.
+//! Requests for custom objects: decoding, and the deletion of a definition.
 //!
 //! Models `apiextensions-apiserver/pkg/registry/customresource/{strategy,etcd}.go`.
 
@@ -14,7 +14,7 @@ use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-/// What clients are told of a resource that is not served.
+/// Returns the error for a resource that is not served.
 fn gone() -> ApiError {
     ApiError {
         reason: StatusReason::NotFound,
@@ -24,22 +24,22 @@ fn gone() -> ApiError {
 }
 
 impl ApiServer {
-    /// The kinds of CustomResourceDefinitions.
+    /// Returns the custom kinds.
     pub fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
-    /// Whether a kind is served.
+    /// Returns true if a kind is served.
     pub fn serves(&self, kind: Kind) -> bool {
         self.definitions.serves(kind)
     }
 
-    /// The definition of a custom kind, or that there is none.
+    /// Returns the definition of a custom kind, or an error if it is not served.
     fn defined(&self, kind: Kind) -> Result<Rc<Definition>, ApiError> {
         self.definitions.of(kind).cloned().ok_or_else(gone)
     }
 
-    /// JSON to a custom object: pruned, defaulted and validated, against the stored one if there is one.
+    /// Decodes a custom object: pruned, defaulted and validated, against the stored one if there is one.
     pub(crate) fn read_custom(
         &mut self,
         origin: &Origin,
@@ -66,7 +66,7 @@ impl ApiServer {
             .as_str()
             .and_then(|v| v.rsplit('/').next())
             .unwrap_or("");
-        // A change of a stored object has the version that its kind was named with, and is one of the preferred version.
+        // A stored object carries the version that its kind was registered with, which means the preferred version.
         let version = definition.version(if old.is_some() && asked == kind.info().version {
             ""
         } else {
@@ -155,14 +155,14 @@ impl ApiServer {
         Err(error)
     }
 
-    /// Whether an update may change the status too.
+    /// Returns true if an update may change the status too.
     pub(crate) fn updates_status(&self, kind: Kind) -> bool {
         self.definitions
             .of(kind)
             .is_some_and(|definition| !definition.version("").status)
     }
 
-    /// An object with another status, where that is a subresource: its metadata stays as it is.
+    /// Decodes a write of the status subresource: the metadata is kept.
     pub(crate) fn read_custom_status(
         &mut self,
         origin: &Origin,
@@ -203,7 +203,7 @@ impl ApiServer {
         Object::from_value(kind, value).map_err(ApiError::bad_request)
     }
 
-    /// Marks a definition whose deletion begins: its loop deletes the objects and then lets it go.
+    /// Marks a definition as terminating: its controller deletes the objects and then removes the finalizer.
     pub(crate) fn end_definition(&self, object: &mut Object) {
         object.meta.finalizers.push(super::CLEANUP.into());
         let condition = json!({

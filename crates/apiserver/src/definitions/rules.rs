@@ -1,4 +1,4 @@
-//! `x-kubernetes-validations`: what an object is asked by the rules of its schema.
+//! `x-kubernetes-validations`: evaluation of the rules of a schema.
 //!
 //! Models `apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go`.
 
@@ -7,7 +7,7 @@ use super::Version;
 use k8s_model::cel::Program;
 use serde_json::Value;
 
-/// Rules are asked only of objects that are otherwise as the schema says.
+/// Returns an error that blocks the rules: they are evaluated only on objects that otherwise match the schema.
 pub(super) fn blocked(errors: &[FieldError]) -> Option<FieldError> {
     let blocks = |fault: ErrorType| {
         matches!(
@@ -28,9 +28,9 @@ pub(super) fn blocked(errors: &[FieldError]) -> Option<FieldError> {
     })
 }
 
-/// The rules that an object breaks.
+/// Returns the violations of the rules.
 pub(super) fn broken(version: &Version, value: &Value, old: Option<&Value>) -> Vec<FieldError> {
-    let mut asked = Asked {
+    let mut asked = Evaluator {
         version,
         errors: Vec::new(),
     };
@@ -38,12 +38,12 @@ pub(super) fn broken(version: &Version, value: &Value, old: Option<&Value>) -> V
     asked.errors
 }
 
-struct Asked<'a> {
+struct Evaluator<'a> {
     version: &'a Version,
     errors: Vec<FieldError>,
 }
 
-impl Asked<'_> {
+impl Evaluator<'_> {
     fn program(&self, at: &str) -> Option<&Program> {
         self.version
             .rules
@@ -106,7 +106,7 @@ impl Asked<'_> {
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    // Elements are compared with their former selves only in lists with keys.
+                    // Elements have an old value only in lists with keys.
                     let old = former(schema, item, old);
                     self.visit(
                         (&schema["items"], &format!("{at}.items")),

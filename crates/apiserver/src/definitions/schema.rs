@@ -1,4 +1,4 @@
-//! What a schema does to objects: unknown fields are dropped, missing ones get their defaults, wrong values are refused.
+//! Structural schemas: pruning of unknown fields, defaults, and validation.
 //!
 //! Models `apiextensions-apiserver/pkg/apiserver/schema/{pruning,defaulting,listtype}` and `kube-openapi/pkg/validation/validate`.
 
@@ -8,14 +8,14 @@ use k8s_model::go_regex::GoRegex;
 use k8s_model::{Timestamp, base64, cidr};
 use serde_json::{Map, Value};
 
-/// Values within each other: what is deeper is not looked at.
+/// Maximum nesting of values; deeper ones are ignored.
 const DEEPEST: usize = 100;
 
 fn is_on(schema: &Value, name: &str) -> bool {
     schema[name] == true
 }
 
-/// The schema of a field, of the elements of a list, of the values of a map.
+/// Returns the schema of a field or of the values of a map.
 fn below<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     schema["properties"].get(name).or_else(|| {
         schema
@@ -24,7 +24,7 @@ fn below<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     })
 }
 
-/// Removes the fields that a schema does not have; gives their paths.
+/// Removes the fields that a schema does not have; returns their paths.
 pub(super) fn prune(schema: &Value, value: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
     pruned(schema, value, (true, ""), &mut unknown, 0);
@@ -86,7 +86,7 @@ fn pruned(
     }
 }
 
-/// Sets the defaults of fields that are missing.
+/// Sets the defaults of missing fields.
 pub(super) fn default(schema: &Value, value: &mut Value, depth: usize) {
     match value {
         _ if depth > DEEPEST => {}
@@ -112,7 +112,7 @@ pub(super) fn default(schema: &Value, value: &mut Value, depth: usize) {
     }
 }
 
-/// Removes null from fields that may not be null and have no default, as if they had been left out.
+/// Removes null from fields that are not nullable and have no default, as if they had been left out.
 pub(super) fn drop_nulls(schema: &Value, value: &mut Value, depth: usize) {
     match value {
         _ if depth > DEEPEST => {}
@@ -137,7 +137,7 @@ pub(super) fn drop_nulls(schema: &Value, value: &mut Value, depth: usize) {
     }
 }
 
-/// Why a value is none of a schema's type, in the words of server-side apply: fields that are not declared, and values of other types.
+/// Returns the type errors of a value in the words of server-side apply: undeclared fields, and values of other types.
 ///
 /// Models `structured-merge-diff/v6/typed/validate.go`.
 pub(crate) fn untyped(schema: &Value, value: &Value) -> Vec<String> {
@@ -212,7 +212,7 @@ fn mistyped(
     }
 }
 
-/// The type that Go decodes a value of JSON as.
+/// Returns the Go type of a decoded JSON value.
 pub(crate) fn go_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
@@ -225,7 +225,7 @@ pub(crate) fn go_type(value: &Value) -> &'static str {
     }
 }
 
-/// Values that break a schema. What an update leaves as it was is not looked at again.
+/// Validates a value against a schema. Values that an update leaves unchanged are not validated again.
 pub(super) fn validate(schema: &Value, value: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut check = Check { errors: Vec::new() };
     check.value(schema, value, old, "", 0);
@@ -236,7 +236,7 @@ struct Check {
     errors: Vec<FieldError>,
 }
 
-/// How JSON names the type of a value.
+/// Returns the JSON type name of a value.
 fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -265,7 +265,7 @@ fn is_of(schema: &Value, value: &Value) -> bool {
         || found == "null" && is_on(schema, "nullable")
 }
 
-/// Whether a text has a format; unknown formats hold anything.
+/// Returns true if a text has a format; unknown formats accept anything.
 fn has_format(format: &str, text: &str) -> bool {
     let digits = |part: &str, length: usize| {
         part.len() == length && part.bytes().all(|c| c.is_ascii_hexdigit())
@@ -366,7 +366,7 @@ impl Check {
         }
     }
 
-    /// `allOf`, `anyOf`, `oneOf`, `not`
+    /// Validates `allOf`, `anyOf`, `oneOf` and `not`.
     fn combined(&mut self, schema: &Value, value: &Value, path: &str, depth: usize) {
         let faults = |schema: &Value| {
             let mut check = Check { errors: Vec::new() };
@@ -614,7 +614,7 @@ impl Check {
     }
 }
 
-/// The rules of a schema, by the path of the schema within it; told of those that cannot be read.
+/// Parses the rules of a schema, by the path of the schema within it; `wrong` gets those that do not parse.
 pub fn read_rules(
     schema: &Value,
     wrong: &mut dyn FnMut(String, (&str, String)),
@@ -644,7 +644,7 @@ pub fn read_rules(
     rules
 }
 
-/// Visits a schema and those within it, with their paths.
+/// Visits a schema and its nested schemas, with their paths.
 fn visit(schema: &Value, path: &str, see: &mut dyn FnMut(&str, &Value)) {
     if path.len() > 4_000 || !schema.is_object() {
         return;
@@ -658,7 +658,7 @@ fn visit(schema: &Value, path: &str, see: &mut dyn FnMut(&str, &Value)) {
     }
 }
 
-/// What is wrong with the schema of a version: every value has a type, and rules can be read.
+/// Returns the errors of a version's schema: values without a type, and rules that do not parse.
 pub fn problems(schema: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut add = |fault: ErrorType, field: String, value: String, detail: String| {

@@ -1,5 +1,5 @@
-//! Server-side apply: the fields a client applies become its own, those it no longer applies are removed, and fields of
-//! other managers are not taken without force.
+//! Server-side apply: the client becomes manager of the fields it applies, fields it no longer applies are removed, and fields of other
+//! managers are not taken without force.
 //!
 //! Models `structured-merge-diff/v6/merge/{update,conflict}.go` and `managedfields/internal/{conflict,lastappliedmanager}.go`.
 
@@ -53,7 +53,7 @@ impl ApiServer {
             .unwrap_or_else(|| Manager::update(KUBECTL, ""));
         let is_status = manager.subresource == Subresource::Status.word();
         if is_status {
-            // The other fields belong to those who apply the object.
+            // Other fields belong to the appliers of the object itself.
             if let Some(config) = config.as_object_mut() {
                 config.retain(|field, _| {
                     matches!(
@@ -108,7 +108,7 @@ impl ApiServer {
         }
     }
 
-    /// A configuration must have the fields of its kind.
+    /// Checks that a configuration matches the fields of its kind.
     fn check_typed(&self, kind: Kind, key: &ObjectRef, config: &Value) -> Result<(), ApiError> {
         let api_version = config["apiVersion"].as_str().unwrap_or("");
         let faults: Vec<String> = match self.definitions.of(kind) {
@@ -150,7 +150,7 @@ impl ApiServer {
         })
     }
 
-    /// The live object with the configuration over it, without what this manager no longer applies.
+    /// Merges the configuration into the live object, and removes fields that this manager no longer applies.
     fn merged(
         &self,
         kind: Kind,
@@ -183,7 +183,7 @@ impl ApiServer {
         merged
     }
 
-    /// Refuses to change what others manage.
+    /// Refuses changes of fields of other managers.
     fn check_conflicts(
         &mut self,
         asked: (&ObjectRef, &Why),
@@ -203,7 +203,7 @@ impl ApiServer {
                 .annotation(LAST_APPLIED)
                 .and_then(|text| serde_json::from_str::<Value>(text).ok())
         {
-            // Fields from kubectl's own client-side apply are no conflict.
+            // Fields from kubectl's own client-side apply are not a conflict.
             changed = fields::difference(&changed, &fields_of(key.kind, &last));
         }
         let mut conflicts: Vec<(String, Vec<String>)> = Vec::new();
@@ -231,7 +231,7 @@ impl ApiServer {
 }
 
 impl Managed {
-    /// How a conflict names this manager.
+    /// Formats this manager for a conflict message.
     fn shown(&self, kind: Kind) -> String {
         let mut text = format!("{:?}", self.manager.as_str());
         if !self.subresource.is_empty() {
@@ -262,7 +262,7 @@ fn told(conflicts: &[(String, Vec<String>)]) -> String {
     )
 }
 
-/// The field set of the last-applied annotation.
+/// Returns the field set of the last-applied annotation.
 fn annotation() -> FieldSet {
     let mut set = FieldSet::new();
     set.insert(

@@ -1,4 +1,4 @@
-//! Sets of fields as `managedFields` writes them: `{"f:spec": {"f:replicas": {}}}`.
+//! Field sets in the form of `managedFields`: `{"f:spec": {"f:replicas": {}}}`.
 //!
 //! An element is in the set if nothing, or a `.`, is below it. Lists that are merged name their elements by keys
 //! (`k:{"name":"c"}`) or values (`v:"x"`); a list or struct that is atomic is one field.
@@ -8,10 +8,10 @@ use k8s_model::Kind;
 use k8s_model::schema::{Omit, list_element, map_element, schema};
 use serde_json::{Map, Value, json};
 
-/// A set of fields, with the sets below each.
+/// Field set, with the sets below each field.
 pub type FieldSet = Map<String, Value>;
 
-/// Marks that an element itself is in the set, not only fields below it.
+/// Marker of an element that is itself in the set, besides fields below it.
 const SELF: &str = ".";
 
 /// Structs and maps that are replaced as a whole.
@@ -45,26 +45,26 @@ const KEYS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// A struct without a schema here: its maps are merged, its lists are replaced.
+/// Struct without a schema here: its maps are merged, its lists are replaced.
 const FREE: &str = "*";
 
 /// Schema of a field.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// Go type of the value; of the elements for a list.
+    /// Go type of the value, or of the elements for a list.
     name: &'static str,
-    /// One field, whatever it contains.
+    /// True if the value is a single field, whatever it contains.
     atomic: bool,
-    /// Names the elements of a list; empty for a list of values.
+    /// Key field of the elements of a list; empty for a list of values.
     key: &'static str,
-    /// Go writes it even when nothing has set it.
+    /// True if Go writes the field even when unset.
     always: bool,
-    /// A key of a map, not a field of a struct.
+    /// True for a key of a map, as opposed to a field of a struct.
     in_map: bool,
 }
 
 impl Shape {
-    /// A whole object.
+    /// Returns the schema of a whole object.
     pub fn of_kind(kind: Kind) -> Shape {
         let built_in = || {
             schema()
@@ -122,7 +122,7 @@ impl Shape {
         }
     }
 
-    /// The elements of this list.
+    /// Returns the schema of the elements of this list.
     fn element(self) -> Shape {
         Shape {
             atomic: ATOMIC.contains(&self.name),
@@ -133,7 +133,7 @@ impl Shape {
         }
     }
 
-    /// How the set names an element of this list.
+    /// Returns the path element of an item of this list.
     fn element_name(self, item: &Value) -> String {
         if self.key.is_empty() {
             return format!("v:{item}");
@@ -151,7 +151,7 @@ impl Shape {
         format!("k:{}", Value::Object(map))
     }
 
-    /// The children of a value, by their names in the set. Empty for an atomic value.
+    /// Returns the children of a value by path element. Empty for an atomic value.
     fn parts(self, value: Option<&Value>) -> Vec<(String, Shape, &Value)> {
         match value {
             Some(Value::Object(map)) if !self.atomic => map
@@ -166,14 +166,14 @@ impl Shape {
         }
     }
 
-    /// The children that differ between two values, by their names in the set.
+    /// Returns the children that differ between two values, by path element.
     fn differing<'v>(
         self,
         old: Option<&'v Value>,
         new: Option<&'v Value>,
     ) -> Vec<DifferingChild<'v>> {
         if let (false, Some(old), Some(new)) = (self.atomic, fields_of(old), fields_of(new)) {
-            // Most children are equal; what they are called and how they are built need not be known.
+            // Most children are equal; their path elements and schemas are not needed.
             let get = |map: Option<&'v Map<String, Value>>, name: &String| {
                 map.and_then(|map| map.get(name))
             };
@@ -212,10 +212,10 @@ impl Shape {
     }
 }
 
-/// A child's name in the set, its schema, and its value before and after.
+/// Path element of a child, its schema, and its value before and after.
 type DifferingChild<'v> = (String, Shape, Option<&'v Value>, Option<&'v Value>);
 
-/// The fields of a value that has none but fields: no map if there is no value.
+/// Returns the map of a value that has only fields: no map if there is no value.
 fn fields_of(value: Option<&Value>) -> Option<Option<&Map<String, Value>>> {
     match value {
         None | Some(Value::Null) => Some(None),
@@ -232,7 +232,7 @@ fn resolve(kind: &'static str) -> &'static str {
         .unwrap_or(kind)
 }
 
-/// The fields that a value sets.
+/// Returns the fields that a value sets.
 pub fn of_value(shape: Shape, value: &Value) -> FieldSet {
     let mut set = FieldSet::new();
     for (name, shape, value) in shape.parts(Some(value)) {
@@ -249,7 +249,7 @@ pub fn of_value(shape: Shape, value: &Value) -> FieldSet {
     set
 }
 
-/// Two states of an object: which fields are new or differ, and which are gone.
+/// Difference between two states of an object: added or changed fields, and removed ones.
 #[derive(Default)]
 pub struct Changes {
     path: Vec<String>,
@@ -257,7 +257,7 @@ pub struct Changes {
     pub removed: FieldSet,
 }
 
-/// Compares two states; `old` is null for an object that is new.
+/// Compares two states; `old` is null for a new object.
 pub fn compare(shape: Shape, old: &Value, new: &Value) -> Changes {
     let mut changes = Changes::default();
     changes.walk(shape, Some(old), Some(new), true);
@@ -265,7 +265,7 @@ pub fn compare(shape: Shape, old: &Value, new: &Value) -> Changes {
 }
 
 impl Changes {
-    /// `zero`: the field is there in an object that nobody has filled.
+    /// Compares two values; `zero` is set if the field exists in an empty object.
     fn walk(&mut self, shape: Shape, old: Option<&Value>, new: Option<&Value>, zero: bool) {
         if old == new {
             return;
@@ -331,7 +331,7 @@ fn insert(set: &mut FieldSet, path: &[String]) {
     else {
         return;
     };
-    // An element that is itself in the set is marked once something is below it.
+    // An element that is itself in the set is marked once it has fields below it.
     if known && below.is_empty() && !rest.is_empty() || rest.is_empty() && !below.is_empty() {
         below.insert(SELF.into(), json!({}));
     }
@@ -342,17 +342,17 @@ fn has_itself(below: &FieldSet) -> bool {
     below.is_empty() || below.contains_key(SELF)
 }
 
-/// What is in both.
+/// Returns the fields of both sets.
 pub fn intersection(left: &FieldSet, right: &FieldSet) -> FieldSet {
     combine(left, right, |left, right| left && right)
 }
 
-/// What is in `left` and not in `right`.
+/// Returns the fields of `left` that are not in `right`.
 pub fn difference(left: &FieldSet, right: &FieldSet) -> FieldSet {
     combine(left, right, |left, right| left && !right)
 }
 
-/// What is in either.
+/// Returns the fields of either set.
 pub fn union(left: &FieldSet, right: &FieldSet) -> FieldSet {
     combine(left, right, |left, right| left || right)
 }
@@ -381,7 +381,7 @@ fn combine(left: &FieldSet, right: &FieldSet, keep: fn(bool, bool) -> bool) -> F
     set
 }
 
-/// The fields of a set as paths: `.spec.template.spec.containers[name="c"].image`.
+/// Formats the fields of a set as paths: `.spec.template.spec.containers[name="c"].image`.
 pub fn paths(set: &FieldSet) -> Vec<String> {
     let mut found = Vec::new();
     write_paths(set, "", &mut found);
@@ -436,7 +436,7 @@ pub fn merge(shape: Shape, target: &mut Value, applied: &Value) {
     }
 }
 
-/// Applied elements keep their applied order; other elements stay before the element that followed them.
+/// Merges lists: applied elements keep their applied order; other elements stay before the element that followed them.
 fn merge_lists(shape: Shape, list: &mut Vec<Value>, applied: &[Value]) {
     let names: Vec<String> = applied
         .iter()
@@ -484,7 +484,7 @@ pub fn prune(shape: Shape, value: &mut Value, last: &FieldSet, kept: &FieldSet) 
     }
 }
 
-/// Prunes one field or element; whether it goes itself, or with all that was in it.
+/// Prunes one field or element; returns true if it is removed itself, or becomes empty.
 fn is_pruned(
     shape: Shape,
     (name, value): (&str, &mut Value),

@@ -1,6 +1,6 @@
-//! Managed fields that a client writes itself: to take fields from one manager and give them to another, or to forget them all.
+//! Managed fields set by a client: to transfer fields from one manager to another, or to clear them all.
 //!
-//! Guarantees: what cannot be read, or says nothing, leaves the managers as they are, as clients do that know nothing of them.
+//! Guarantees: invalid or empty managed fields leave the managers unchanged, as do clients that do not know the field.
 //! Models `apimachinery/pkg/util/managedfields/internal/{fieldmanager,managedfields,fields}.go`.
 
 use super::super::server::{ApiServer, Origin};
@@ -10,7 +10,7 @@ use k8s_model::{ObjectRef, Str, Time, Timestamp};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// The parts of objects that managers write.
+/// Subresources that managers write.
 const PARTS: [&str; 6] = [
     "",
     "status",
@@ -21,7 +21,8 @@ const PARTS: [&str; 6] = [
 ];
 
 impl ApiServer {
-    /// Takes managed fields out of what a client sends; the origin of a write that sets them, if they differ from those of the object.
+    /// Removes managed fields from a client's JSON; returns the origin of a write that sets them, if they differ from those of the
+    /// object.
     pub(crate) fn with_given(&self, origin: &Origin, key: &ObjectRef, value: &mut Value) -> Origin {
         let given = value
             .pointer_mut("/metadata")
@@ -44,7 +45,7 @@ impl ApiServer {
         }
     }
 
-    /// Whether managed fields are those of a text, or say nothing else; times do not count.
+    /// Returns true if managed fields equal those of a text, or change nothing; times are ignored.
     pub fn are_managed_fields(&self, given: &Value, current: &str) -> bool {
         let current = serde_json::from_str(current)
             .ok()
@@ -54,7 +55,7 @@ impl ApiServer {
             .is_none_or(|given| is_same(&given, &current))
     }
 
-    /// The managers that a client names, none if it means to forget them; nothing if they cannot be read.
+    /// Returns the managers set by a client, an empty list to clear them; `None` if they do not decode.
     fn given(&self, given: &Value) -> Option<Vec<Managed>> {
         let list = given.as_array()?;
         if list
@@ -97,7 +98,7 @@ impl ApiServer {
     }
 }
 
-/// Whether two lists name the same managers of the same fields.
+/// Returns true if two lists have the same managers with the same fields.
 fn is_same(left: &[Managed], right: &[Managed]) -> bool {
     let found = |one: &Managed| {
         right
@@ -107,7 +108,7 @@ fn is_same(left: &[Managed], right: &[Managed]) -> bool {
     left.len() == right.len() && left.iter().all(found)
 }
 
-/// Whether something is a set of fields, all the way down.
+/// Returns true if a value is a valid field set at every level.
 fn is_set(fields: &FieldSet) -> bool {
     fields.iter().all(|(name, below)| {
         let named = name == "."
@@ -118,7 +119,7 @@ fn is_set(fields: &FieldSet) -> bool {
     })
 }
 
-/// Takes out of a set what has no manager.
+/// Removes unmanaged fields from a set.
 fn without_own(fields: &mut FieldSet) {
     for field in ["f:apiVersion", "f:kind", "."] {
         fields.remove(field);

@@ -1,7 +1,7 @@
-//! Who managed the fields of every version of every object, for those who show many objects at once.
+//! Managed fields of every version of every object, for views of many objects.
 //!
-//! Guarantees: each write is read once, however often its object is shown, and only those of kinds that are asked for. Sets of fields are kept
-//! as text, and equal ones once: those of Pods of one template are the same.
+//! Guarantees: each write is processed once, however often its object is shown, and only for kinds that are requested. Field sets are
+//! kept as interned text: those of Pods of one template are equal.
 
 use super::super::server::ApiServer;
 use super::{FieldWrite, Managed};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// The managed fields of every version of every object of some kinds.
+/// Managed fields of every version of every object of some kinds.
 #[derive(Default, Debug)]
 pub struct ManagedHistory {
     kinds: BTreeMap<Kind, KindHistory>,
@@ -20,13 +20,13 @@ pub struct ManagedHistory {
 
 #[derive(Default, Debug)]
 struct KindHistory {
-    /// How many entries of the journal have been read.
+    /// Number of journal entries processed.
     read: usize,
-    /// By the versions of the objects, which ascend.
+    /// Managers by the versions of the objects, in ascending order.
     versions: Vec<(u64, Rc<[Kept]>)>,
 }
 
-/// One manager of an object.
+/// Manager of an object.
 #[derive(Clone, Debug)]
 struct Kept {
     manager: Str,
@@ -37,7 +37,7 @@ struct Kept {
 }
 
 impl ManagedHistory {
-    /// Reads what has been written to objects of a kind since, up to so many entries of the journal.
+    /// Processes the writes to objects of a kind, up to `until` entries of the journal.
     pub fn catch_up(&mut self, server: &ApiServer, kind: Kind, until: usize) {
         let history = self.kinds.entry(kind).or_default();
         if history.read >= until {
@@ -55,7 +55,7 @@ impl ManagedHistory {
                 .as_ref()
                 .and_then(|before| history.at(before.meta.resource_version).cloned());
             let kept = match (op, kept) {
-                // The last state of an object has the managers that it had.
+                // The last state of an object keeps its managers.
                 (Op::Deleted, Some(kept)) => kept,
                 (_, kept) => {
                     let Some(write) = FieldWrite::of(entry, *op, object, before.as_deref()) else {
@@ -83,8 +83,8 @@ impl ManagedHistory {
         history.read = journal.len();
     }
 
-    /// `metadata.managedFields` of an object at its version as JSON, in the server's order, empty if there are none; of kinds that have been
-    /// caught up with.
+    /// Returns `metadata.managedFields` of an object at its version as JSON, in the server's order, empty if there are none; the kind
+    /// must have been caught up.
     pub fn text(&self, server: &ApiServer, object: &Object) -> String {
         let kept = self
             .kinds
@@ -150,7 +150,8 @@ impl Kept {
         }
     }
 
-    /// Whether a write may change which fields it manages: it wrote them itself, or some of the same part of the object.
+    /// Returns true if a write may change the managed fields of this entry: it has the same manager, or touches the same part of the
+    /// object.
     fn is_affected(&self, write: &FieldWrite) -> bool {
         let shares = |part: &String| {
             self.fields

@@ -1,33 +1,33 @@
-//! The field manager of a client's writes.
+//! Field manager of a client's writes.
 
 use super::fields::FieldSet;
 use k8s_model::{Object, Str, Time};
 use std::rc::Rc;
 
-/// The field manager of a client's writes.
+/// Field manager of a client's writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manager {
-    /// `kubectl-client-side-apply`, or what `--field-manager` says.
+    /// Name: `kubectl-client-side-apply`, or the value of `--field-manager`.
     pub name: Str,
-    /// `scale`, if it writes that subresource.
+    /// Subresource, such as `scale`; empty for the object itself.
     pub subresource: &'static str,
-    /// The fields it applies, or those it set on creation.
+    /// Fields that it applies, or that it set on creation.
     pub(crate) fields: Fields,
-    /// Whether it applies: fields it leaves out are removed.
+    /// True for server-side apply: fields that it leaves out are removed.
     pub(crate) applies: bool,
-    /// The version that its request has named, if it is known.
+    /// API version of the request, if it is known.
     pub(crate) api_version: Option<Str>,
-    /// What happens to unknown fields.
+    /// Handling of unknown fields.
     pub(crate) unknown: Unknown,
-    /// Fields that stand twice in what it sent.
+    /// Duplicate fields of the body.
     pub(crate) repeated: Rc<[DuplicateField]>,
-    /// The managers that it names in place of those of the object.
+    /// Managers set by the client in place of those of the object.
     pub(crate) given: Option<Rc<[Managed]>>,
-    /// Whether it ends client-side apply with what it applies.
+    /// True if the apply migrates the fields of client-side apply.
     pub(crate) migrates: bool,
 }
 
-/// One entry of `managedFields`.
+/// Entry of `managedFields`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Managed {
     pub manager: Str,
@@ -38,43 +38,43 @@ pub(crate) struct Managed {
 }
 
 impl Managed {
-    /// Whether it is the one of a name, for a part of the object.
+    /// Returns true for the entry of this manager, subresource and operation.
     pub fn is(&self, name: &str, subresource: &str, applies: bool) -> bool {
         self.manager == name && self.subresource == subresource && self.applies == applies
     }
 }
 
-/// The fields that no comparison of two versions shows.
+/// Managed fields that do not follow from a comparison of two versions.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(crate) enum Fields {
     #[default]
     None,
-    /// Those it applies.
+    /// Applied fields.
     Applied(FieldSet),
-    /// All of the object that it created, as it was before admission added to it: the set is made when it is asked for.
+    /// All fields of the created object, as it was before admission: the set is computed on demand.
     Created(Rc<Object>),
 }
 
-/// What happens to unknown fields: `fieldValidation` of a request.
+/// Handling of unknown fields: `fieldValidation` of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unknown {
-    /// The request is refused.
+    /// Refuses the request.
     Refuse,
-    /// They are dropped, and the client is warned.
+    /// Drops the fields with a warning.
     #[default]
     Warn,
-    /// They are dropped.
+    /// Drops the fields silently.
     Drop,
 }
 
-/// A field that stands twice in one object of a body.
+/// Duplicate field in an object of a body.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DuplicateField {
-    /// In JSON: its path, such as `spec.containers[0].image`.
+    /// Path in JSON, such as `spec.containers[0].image`.
     Json(String),
-    /// In YAML: the line of the second one, and its key.
+    /// Line of the second occurrence in YAML, and its key.
     Yaml(usize, String),
 }
 
@@ -90,7 +90,7 @@ impl std::fmt::Display for DuplicateField {
 }
 
 impl DuplicateField {
-    /// The strict decoding errors of a body, with those of its unknown fields.
+    /// Returns the strict decoding errors of a body, including its unknown fields.
     pub fn strict(repeated: &[DuplicateField], unknown: Vec<String>) -> Vec<String> {
         let (json, yaml): (Vec<_>, Vec<_>) = repeated
             .iter()
@@ -113,7 +113,7 @@ impl DuplicateField {
 }
 
 impl Manager {
-    /// A client that updates fields.
+    /// Returns the manager of a client that updates fields.
     pub fn update(name: &str, subresource: &'static str) -> Manager {
         Manager {
             name: name.into(),
@@ -128,8 +128,8 @@ impl Manager {
         }
     }
 
-    /// kubectl that applies on the server: in the same step it takes over what it has applied on its own side, which takes the program
-    /// three requests.
+    /// Migrates from client-side apply: kubectl's server-side apply takes over its client-side fields in the same step, which takes the
+    /// real program three requests.
     pub fn migrating(self) -> Manager {
         Manager {
             migrates: true,
@@ -137,12 +137,12 @@ impl Manager {
         }
     }
 
-    /// The same with another treatment of unknown fields.
+    /// Sets the handling of unknown fields.
     pub fn with_unknown(self, unknown: Unknown) -> Manager {
         Manager { unknown, ..self }
     }
 
-    /// A client whose request has named a version.
+    /// Sets the API version of the request.
     pub fn with_api_version(self, api_version: &str) -> Manager {
         Manager {
             api_version: (!api_version.is_empty()).then(|| api_version.into()),
@@ -150,7 +150,7 @@ impl Manager {
         }
     }
 
-    /// A client that sent fields twice.
+    /// Sets the duplicate fields of the request.
     pub fn with_repeated(self, repeated: &[DuplicateField]) -> Manager {
         Manager {
             repeated: repeated.into(),

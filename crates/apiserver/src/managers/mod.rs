@@ -22,7 +22,7 @@ pub(super) use manager::{Fields, Managed};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
-/// Metadata written by the server, which has no manager.
+/// Metadata fields set by the server, which have no manager.
 const OWN: [&str; 10] = [
     "name",
     "namespace",
@@ -37,7 +37,7 @@ const OWN: [&str; 10] = [
 ];
 
 impl ApiServer {
-    /// `metadata.managedFields` of an object, in the server's order.
+    /// Returns `metadata.managedFields` of an object, in the server's order.
     pub fn managed_fields(&self, key: &ObjectRef) -> Value {
         let mut all = self.managers(key);
         k8s_model::sort::sort_by_key(&mut all, |m| {
@@ -54,7 +54,7 @@ impl ApiServer {
         all.into_iter().map(entry).collect()
     }
 
-    /// The managers of a live object, from its creation on.
+    /// Returns the managers of a live object, from its creation on.
     fn managers(&self, key: &ObjectRef) -> Vec<Managed> {
         let mut all = Vec::new();
         for entry in self.journal().iter() {
@@ -78,7 +78,7 @@ impl ApiServer {
     }
 }
 
-/// What a write does to the fields of an object, and who writes.
+/// Effect of a write on the managed fields of an object.
 struct FieldWrite<'a> {
     entry: &'a Entry,
     kind: Kind,
@@ -86,14 +86,14 @@ struct FieldWrite<'a> {
     subresource: &'static str,
     applies: bool,
     changes: fields::Changes,
-    /// What is changed or removed.
+    /// Changed or removed fields.
     touched: FieldSet,
-    /// Whether it ends client-side apply: the object before had its annotation.
+    /// True if the write migrates from client-side apply: the object before had its annotation.
     migrates: bool,
 }
 
 impl<'a> FieldWrite<'a> {
-    /// The write of an entry; nothing if it concerns no manager.
+    /// Returns the field write of an entry; `None` if it affects no manager.
     fn of(
         entry: &'a Entry,
         op: Op,
@@ -119,7 +119,7 @@ impl<'a> FieldWrite<'a> {
             .as_deref()
             .is_some_and(|m| m.applies && m.name == KUBECTL)
         {
-            // The server keeps the annotation of client-side apply up to date, which makes nobody its manager.
+            // The server keeps the annotation of client-side apply up to date, which changes no manager.
             changes.changed = fields::difference(&changes.changed, &last_applied(kind));
         }
         let touched = fields::union(&changes.changed, &changes.removed);
@@ -145,12 +145,12 @@ impl<'a> FieldWrite<'a> {
         })
     }
 
-    /// The managers that its client names in place of all that were there.
+    /// Returns the managers set by the client in place of the existing ones.
     fn given(&self) -> Option<&'a [Managed]> {
         self.entry.manager.as_deref()?.given.as_deref()
     }
 
-    /// Takes it into account.
+    /// Applies the write to the managers.
     fn apply(self, all: &mut Vec<Managed>) {
         if let Some(given) = self.given() {
             *all = given.to_vec();
@@ -210,10 +210,10 @@ impl<'a> FieldWrite<'a> {
     }
 }
 
-/// The default field manager of kubectl.
+/// Default field manager of kubectl.
 const KUBECTL: &str = "kubectl";
 
-/// The annotation of client-side apply as a field.
+/// Returns the last-applied annotation as a field set.
 fn last_applied(kind: Kind) -> FieldSet {
     fields::of_value(
         Shape::of_kind(kind),
@@ -227,7 +227,7 @@ const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 /// kubectl's manager for the last-applied annotation under server-side apply.
 const REMEMBERS: &str = "kubectl-last-applied";
 
-/// The program that a loop is part of.
+/// Returns the component of which a controller is a part.
 fn component(actor: &Actor) -> Str {
     Str::new_static(match actor.name {
         "default-scheduler" => "kube-scheduler",
@@ -239,7 +239,7 @@ fn component(actor: &Actor) -> Str {
     })
 }
 
-/// The subresource that a loop must have written.
+/// Returns the subresource that a controller must have written.
 fn part(actor: &Actor, kind: Kind, touched: &FieldSet) -> &'static str {
     match () {
         () if touched.contains_key("f:status") => "status",
@@ -252,7 +252,7 @@ fn part(actor: &Actor, kind: Kind, touched: &FieldSet) -> &'static str {
     }
 }
 
-/// An object without its unmanaged fields.
+/// Removes the unmanaged fields of an object.
 fn plain(mut value: Value) -> Value {
     let Some(map) = value.as_object_mut() else {
         return value;
@@ -268,12 +268,12 @@ fn plain(mut value: Value) -> Value {
     value
 }
 
-/// The fields that a client's JSON sets.
+/// Returns the fields that a client's JSON sets.
 pub(super) fn fields_of(kind: Kind, value: &Value) -> FieldSet {
     fields::of_value(Shape::of_kind(kind), &plain(value.clone()))
 }
 
-/// The fields that the creation of an object sets, including the server's defaults.
+/// Returns the fields that the creation of an object sets, including the server's defaults.
 fn fields_created(object: &Object) -> FieldSet {
     let mut value = plain(object.to_value());
     value
@@ -282,7 +282,7 @@ fn fields_created(object: &Object) -> FieldSet {
     fields::compare(Shape::of_kind(object.kind), &json!({}), &value).changed
 }
 
-/// The same manager, writing these fields.
+/// Returns a copy of the manager with these fields.
 pub(super) fn with_fields(manager: &Manager, fields: Fields, applies: bool) -> Option<Rc<Manager>> {
     Some(Rc::new(Manager {
         fields,

@@ -125,7 +125,7 @@ fn others_fields_are_not_taken_without_force() {
         managed(&server, "a")["fieldsV1"]["f:spec"].get("f:replicas"),
         None
     );
-    // A manager that loses a field may leave it out; its owner keeps it.
+    // A manager that loses a field may leave it out; the field keeps its owner.
     apply(&mut server, "a", json!({})).unwrap();
     assert_eq!(
         server.get(&key()).unwrap().to_value()["spec"]["replicas"],
@@ -200,7 +200,7 @@ fn server_side_apply_takes_over_client_side_fields() {
         error.message,
         "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using apps/v1: .spec.replicas"
     );
-    // kubectl over HTTP is left to do the rest: the annotation, which the server keeps up to date, is still that of client-side apply.
+    // kubectl over HTTP has to do the rest: the annotation, which the server keeps up to date, still belongs to client-side apply.
     let mut copy = server.clone();
     copy.apply(
         &origin("kubectl"),
@@ -215,7 +215,7 @@ fn server_side_apply_takes_over_client_side_fields() {
         annotations["f:kubectl.kubernetes.io/last-applied-configuration"],
         json!({})
     );
-    // Other programs than kubectl leave the fields to it.
+    // Programs other than kubectl do not migrate the fields.
     let mut copy = server.clone();
     let after = copy
         .apply(
@@ -333,7 +333,7 @@ fn a_client_names_other_managers() {
             .patch(&origin("c"), &key(), Patch::Json, &change, Why::Asked)
             .map(|object| object.meta.resource_version)
     };
-    // What cannot be read, or says nothing new, changes nothing.
+    // Managed fields that do not decode, or are unchanged, have no effect.
     let version = server.version();
     let same = server.managed_fields(&key());
     for nonsense in [
@@ -365,7 +365,7 @@ fn a_client_names_other_managers() {
         (names(&server), &managed(&server, "b")["fieldsV1"]),
         (vec!["b".to_owned()], &json!({"f:spec": {"f:replicas": {}}}))
     );
-    // Who writes at the same time takes what it writes.
+    // A client that writes fields in the same request becomes their manager.
     let change = json!({"metadata": {"managedFields": same}, "spec": {"replicas": 3}});
     server
         .patch(&origin("c"), &key(), Patch::Merge, &change, Why::Asked)
@@ -375,7 +375,7 @@ fn a_client_names_other_managers() {
         managed(&server, "a")["fieldsV1"]["f:spec"].get("f:replicas"),
         None
     );
-    // None at all: all are forgotten.
+    // An empty list clears the managers.
     let mut value = server.get(&key()).unwrap().to_value();
     value["metadata"]["managedFields"] = json!([{}]);
     server

@@ -1,4 +1,4 @@
-//! JSON, merge and strategic merge patches, and the three-way merge of apply.
+//! JSON, merge and strategic merge patches, and the three-way merge of `kubectl apply`.
 //!
 //! `json` and `merge_patch` are independent of kinds. Strategic merges use the field table to merge
 //! lists. Models `apimachinery/pkg/util/{strategicpatch,jsonmergepatch}`.
@@ -13,7 +13,7 @@ pub use json::json_patch;
 pub use strategic::strategic_merge;
 pub use three_way::{three_way_merge, three_way_strategic};
 
-/// Applies a JSON merge patch (RFC 7386): null removes, objects merge, anything else replaces.
+/// Applies a JSON merge patch (RFC 7386): null removes, objects merge, any other value replaces.
 pub fn merge_patch(target: &mut Value, patch: &Value) {
     let Some(patch) = patch.as_object() else {
         *target = patch.clone();

@@ -1,4 +1,4 @@
-//! Strategic merge patches: lists are merged by the key that names their elements.
+//! Strategic merge patches: lists are merged by the key of their elements.
 
 use k8s_model::schema::{Field, list_element, map_element, schema};
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ const UNSUPPORTED: &str = "the body of the request was in an unknown format - ac
 
 /// Applies a strategic merge patch to an object of a kind.
 pub fn strategic_merge(kind: &str, original: &Value, patch: &Value) -> Result<Value, String> {
-    // A kind that the field table does not have is merged by its metadata alone: its lists are replaced.
+    // A kind that is not in the field table is merged by its metadata alone: its lists are replaced.
     let served = k8s_model::kind::ALL
         .iter()
         .any(|known| known.name() == kind);
@@ -38,17 +38,17 @@ pub fn strategic_merge(kind: &str, original: &Value, patch: &Value) -> Result<Va
 pub struct MergeRule {
     /// Struct of the value, or of the elements of the list.
     pub kind: Option<&'static str>,
-    /// Elements are merged instead of replaced.
+    /// True if elements are merged instead of replaced.
     pub merged: bool,
-    /// Keys that the patch does not name are dropped.
+    /// True if keys that the patch does not name are dropped.
     pub retain: bool,
-    /// The value is replaced as a whole, though it is an object.
+    /// True if the value is replaced as a whole, though it is an object.
     pub replaced: bool,
-    /// Names an element; empty for a list of plain values.
+    /// Key field of an element; empty for a list of plain values.
     pub key: &'static str,
 }
 
-/// The rule for a field of a struct; fields of unknown structs are replaced.
+/// Returns the rule for a field of a struct; fields of unknown structs are replaced.
 pub fn rule(kind: Option<&'static str>, name: &str) -> MergeRule {
     let Some(kind) = kind else {
         return MergeRule::default();
@@ -122,7 +122,7 @@ fn merge(
             patch.get(&format!("{ORDER}{name}")),
         )?;
     }
-    // An order may be given for a list that is otherwise left alone.
+    // A patch may set the order of a list that it does not change otherwise.
     for (name, order) in patch.iter().filter(|(name, _)| name.starts_with(ORDER)) {
         let name = &name[ORDER.len()..];
         if let (false, Some(Value::Array(list))) = (patch.contains_key(name), target.get_mut(name))
@@ -152,7 +152,7 @@ fn merge_field(
         (Some(Value::Array(list)), Value::Array(patch)) if rule.merged => {
             let before = list.clone();
             merge_list(rule, list, patch)?;
-            // Without an order of its own the patch is the order: what it names that is new comes first.
+            // Without an explicit order the patch is the order: new elements come first.
             reorder(list, &before, order.unwrap_or(value), rule.key);
             Ok(())
         }
@@ -206,7 +206,7 @@ fn merge_list(rule: MergeRule, list: &mut Vec<Value>, patch: &[Value]) -> Result
     Ok(())
 }
 
-/// A value of a patch as it appears where no value existed.
+/// Returns a value of a patch without directives, for a field that did not exist.
 fn without_directives(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -225,7 +225,7 @@ fn without_directives(value: &Value) -> Value {
     }
 }
 
-/// Sorts the elements named by the patch into its order; the others keep their positions among them.
+/// Sorts the elements named by the patch into its order; other elements keep their positions among them.
 fn reorder(list: &mut Vec<Value>, before: &[Value], order: &Value, key: &str) {
     let Some(order) = order.as_array() else {
         return;

@@ -1,6 +1,6 @@
-//! The patch that `kubectl apply` sends, from the last applied, the modified and the current object.
+//! Patch of `kubectl apply`, from the last applied, the modified and the current object.
 //!
-//! A field is removed when it was applied last and is not applied now; fields set by others stay.
+//! A field is removed if it was applied last time and is not applied now; fields set by other clients are kept.
 
 use super::merge_patch;
 use super::strategic::{DELETE_FROM, MergeRule, ORDER, PATCH, RETAIN, rule};
@@ -9,16 +9,16 @@ use serde_json::{Map, Value, json};
 
 type JsonObject = Map<String, Value>;
 
-/// Which differences a comparison reports.
+/// Kind of differences to report.
 #[derive(Clone, Copy, PartialEq)]
 enum Seek {
     /// Additions and changes.
     Changes,
-    /// What is gone.
+    /// Removed fields.
     Deletions,
 }
 
-/// The strategic merge patch from the current object to the modified one; `{}` when there is nothing to do,
+/// Returns the strategic merge patch from the current object to the modified one; `{}` if there is no difference,
 /// `None` for a kind that has no strategic merge.
 pub fn three_way_strategic(
     kind: &str,
@@ -41,7 +41,7 @@ pub fn three_way_strategic(
     Some(Value::Object(patch))
 }
 
-/// The same as a JSON merge patch, for kinds that have no strategic merge.
+/// Returns the JSON merge patch, for kinds that have no strategic merge.
 pub fn three_way_merge(last_applied: &Value, modified: &Value, current: &Value) -> Value {
     let mut patch = plain(last_applied, modified, Seek::Deletions).unwrap_or_else(|| json!({}));
     if let Some(changes) = plain(current, modified, Seek::Changes) {
@@ -51,7 +51,7 @@ pub fn three_way_merge(last_applied: &Value, modified: &Value, current: &Value) 
 }
 
 fn merge_nested(patch: &mut Value, changes: Value) {
-    // A merge patch merges with another like with any object, as long as nulls are kept.
+    // Merge patches merge like any objects, except that nulls are kept.
     match (patch, changes) {
         (Value::Object(into), Value::Object(from)) => {
             for (name, value) in from {
@@ -217,7 +217,7 @@ fn compare_elements(
     }
 }
 
-/// Adds one patch to another of the same object.
+/// Adds a patch to another of the same object.
 fn combine(kind: Option<&'static str>, patch: &mut JsonObject, other: JsonObject) {
     for (name, value) in other {
         let rule = rule(kind, &name);

@@ -1,18 +1,18 @@
-//! Checks of the levels `baseline` and `restricted`, each with its error message.
+//! Checks of the Pod security levels `baseline` and `restricted`, each with its error message.
 //!
 //! Models `k8s.io/pod-security-admission/policy/check_*.go`.
 
 use super::Level;
 use serde_json::Value;
 
-/// The Pod to check, for a minor version of Kubernetes.
+/// Pod to check, for a minor version of Kubernetes.
 pub struct Subject<'a> {
     pub annotations: &'a Value,
     pub spec: &'a Value,
     pub minor: u32,
 }
 
-/// Why a Pod is forbidden: in short, and which parts of it.
+/// Violation: short reason and the offending parts, or `None`.
 pub type PolicyViolation = Option<(&'static str, String)>;
 type Check = fn(&Subject<'_>) -> PolicyViolation;
 
@@ -38,7 +38,7 @@ const CHECKS: [(Level, u32, bool, Check); 18] = [
     (Level::Baseline, 0, false, host_process),
 ];
 
-/// The violations of a level, in the server's order.
+/// Returns the violations of a level, in the server's order.
 pub fn findings(level: Level, subject: &Subject<'_>) -> Vec<(&'static str, String)> {
     let run = |wanted: Level, overlapping: bool| {
         let due = CHECKS.iter().filter(move |(of, since, overlaps, _)| {
@@ -66,7 +66,7 @@ impl Subject<'_> {
         all.map(|container| (container["name"].as_str().unwrap_or(""), container))
     }
 
-    /// The names of the containers that match.
+    /// Returns the names of the matching containers.
     fn those(&self, is_bad: impl Fn(&Value) -> bool) -> Vec<&str> {
         self.containers()
             .filter(|(_, container)| is_bad(container))
@@ -74,7 +74,7 @@ impl Subject<'_> {
             .collect()
     }
 
-    /// `pod and container "a"`: who sets a field of a security context to a bad value.
+    /// Returns where a field of a security context has a bad value, as `pod and container "a"`.
     fn setters(&self, is_bad: impl Fn(&Value) -> bool) -> Vec<String> {
         let mut who = Vec::new();
         if is_bad(&self.spec["securityContext"]) {
@@ -87,7 +87,7 @@ impl Subject<'_> {
         who
     }
 
-    /// Every value of a field in the security contexts of the Pod and its containers.
+    /// Returns every value of a field in the security contexts of the Pod and its containers.
     fn values(&self, path: &str) -> Vec<String> {
         let contexts = std::iter::once(&self.spec["securityContext"])
             .chain(self.containers().map(|(_, c)| &c["securityContext"]));
@@ -102,7 +102,7 @@ impl Subject<'_> {
         self.minor >= 25 && self.spec["os"]["name"] == "windows"
     }
 
-    /// Whether a Pod has its own user namespace, which relaxes some checks.
+    /// Returns true if a Pod has its own user namespace, which relaxes some checks.
     fn has_own_users(&self) -> bool {
         self.minor >= 34 && self.spec["hostUsers"] == false
     }
@@ -120,7 +120,7 @@ fn quoted(items: &[impl AsRef<str>]) -> String {
         .join(", ")
 }
 
-/// `container "a"`, `containers "a", "b"`
+/// Formats container names, as `container "a"` or `containers "a", "b"`.
 fn containers(names: &[&str]) -> String {
     format!(
         "{} {}",
@@ -216,7 +216,7 @@ const CAPABILITIES: [&str; 13] = [
     "SYS_CHROOT",
 ];
 
-/// Containers that add other capabilities than these.
+/// Returns the containers that add capabilities beyond the allowed ones.
 fn added(subject: &Subject<'_>, allowed: &[&str]) -> Option<String> {
     let is_extra = |name: &&str| !allowed.contains(name);
     let of = |c: &Value| {
@@ -565,7 +565,7 @@ fn seccomp_restricted(subject: &Subject<'_>) -> PolicyViolation {
     })
 }
 
-/// Safe sysctls, and the minor version since which they count as safe.
+/// Safe sysctls, with the minor version since which they are safe.
 const SYSCTLS: [(&str, u32); 12] = [
     ("kernel.shm_rmid_forced", 0),
     ("net.ipv4.ip_local_port_range", 0),

@@ -1,4 +1,4 @@
-//! Pod security by namespace labels: violations of `enforce` are refused, those of `warn` lead to warnings.
+//! Pod security by namespace labels: violations of `enforce` are refused, those of `warn` cause warnings.
 //!
 //! Guarantees: only Pods are refused; a client that writes a workload whose Pods would be refused gets a warning.
 //! Models `staging/src/k8s.io/pod-security-admission`.
@@ -14,10 +14,10 @@ use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 
 const PREFIX: &str = "pod-security.kubernetes.io/";
-/// The minor version that `latest` means.
+/// Minor version of `latest`.
 const LATEST: u32 = 36;
 
-/// A Pod security level.
+/// Pod security level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Level {
     /// No restrictions.
@@ -28,17 +28,17 @@ pub enum Level {
     Restricted,
 }
 
-/// A level at a version of Kubernetes.
+/// Pod security level at a version of Kubernetes.
 #[derive(Clone, PartialEq, Debug)]
 struct Policy {
     level: Level,
     minor: u32,
-    /// `restricted:latest`
+    /// Label value, such as `restricted:latest`.
     name: String,
 }
 
 impl Policy {
-    /// The policy of the two labels of a mode; invalid labels are added to `errors`.
+    /// Parses the policy from the two labels of a mode; invalid labels are added to `errors`.
     fn of(labels: &Value, mode: &str, errors: &mut Vec<FieldError>) -> Option<Policy> {
         let mut complain = |label: &str, value: &str, detail: &str| {
             let field = format!("metadata.labels[{PREFIX}{label}]");
@@ -100,7 +100,7 @@ impl Policy {
         )
     }
 
-    /// `PodSecurity "…": …`, if a Pod of this spec violates it.
+    /// Returns the message `PodSecurity "…": …`, if a Pod of this spec violates the policy.
     fn violation(&self, annotations: &Value, spec: &Value) -> Option<String> {
         let found: Vec<String> = self
             .findings(annotations, spec)
@@ -111,7 +111,7 @@ impl Policy {
     }
 }
 
-/// The policies for `enforce` and `warn`; without a `warn` label, the enforced policy applies to both.
+/// Returns the policies for `enforce` and `warn`; without a `warn` label, the enforced policy applies to both.
 fn policies(labels: &Value, errors: &mut Vec<FieldError>) -> (Option<Policy>, Option<Policy>) {
     let enforce = Policy::of(labels, "enforce", errors);
     Policy::of(labels, "audit", errors);
@@ -202,7 +202,7 @@ impl ApiServer {
         Vec::new()
     }
 
-    /// Warns which existing Pods violate a policy that is being tightened.
+    /// Warns about existing Pods that violate a policy that is being tightened.
     fn warn_of_level(&mut self, value: &Value, old: Option<&Object>) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let (enforce, _) = policies(&value["metadata"]["labels"], &mut errors);

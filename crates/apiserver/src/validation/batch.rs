@@ -47,7 +47,7 @@ pub fn job(errors: &mut Errors, spec: &Value, field: &str, uid: &str) {
     restart_policy(errors, spec, field);
 }
 
-/// The Job template of a CronJob: it has no selector yet.
+/// Validates the Job template of a CronJob, which has no selector yet.
 fn job_template(errors: &mut Errors, spec: &Value, field: &str) {
     numbers(errors, spec, field);
     if has(spec, "selector") {
@@ -79,7 +79,7 @@ fn numbers(errors: &mut Errors, spec: &Value, field: &str) {
 /// Maximum parallelism of Indexed Jobs.
 const MAX_INDEXED_PARALLELISM: i64 = 100_000;
 
-/// Dependencies between completion mode, failure policy and replacement policy.
+/// Validates dependencies between completion mode, failure policy and replacement policy.
 fn policies(errors: &mut Errors, spec: &Value, field: &str) {
     let indexed = text(spec, "completionMode") == "Indexed";
     let at = |name: &str| format!("{field}.{name}");
@@ -283,7 +283,7 @@ fn restart_policy(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-/// Eleven characters are reserved for the suffix of the Jobs' names.
+/// Maximum length of a CronJob's name: eleven characters are reserved for the suffix of the Jobs' names.
 const NAME_LIMIT: usize = 52;
 
 pub fn cron_job(errors: &mut Errors, object: &Value) {

@@ -1,4 +1,4 @@
-//! Cron schedules: parsing, with the error messages of the library that Kubernetes uses, and the time of the next run.
+//! Cron schedules: parser, with the error messages of the library that Kubernetes uses, and the time of the next run.
 //!
 //! Models `github.com/robfig/cron/v3` (`parser.go`, `spec.go`).
 
@@ -50,27 +50,27 @@ const DESCRIPTORS: [(&str, &str); 7] = [
     ("@midnight", "0 0 * * *"),
     ("@hourly", "0 * * * *"),
 ];
-/// A schedule without a match in this many days never matches: 29 February comes at least every eight years.
+/// Number of days to search; a schedule without a match in them never matches: 29 February comes at least every eight years.
 const SEARCH_DAYS: i64 = 366 * 8 + 2;
-/// Marks a field that names every value.
+/// Flag of a field that matches every value.
 const STAR: u64 = 1 << 63;
 
-/// When a CronJob runs.
+/// Parsed schedule of a CronJob.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Schedule {
-    /// Minute, hour, day of month, month, day of week: a bit for each value.
+    /// Minute, hour, day of month, month, day of week: one bit per value.
     Fields([u64; 5]),
-    /// This many seconds after the last run.
+    /// Interval after the last run, in seconds.
     Every(i64),
 }
 
-/// The error in a schedule of five fields or a descriptor such as `@hourly`.
+/// Returns the error in a schedule of five fields or a descriptor such as `@hourly`.
 pub fn schedule_error(schedule: &str) -> Option<String> {
     Schedule::parse(schedule).err()
 }
 
 impl Schedule {
-    /// Reads a schedule of five fields or a descriptor such as `@hourly`.
+    /// Parses a schedule of five fields or a descriptor such as `@hourly`.
     pub fn parse(schedule: &str) -> Result<Schedule, String> {
         if let Some(span) = schedule.strip_prefix("@every ") {
             let micros = duration(span).ok_or_else(|| {
@@ -102,7 +102,7 @@ impl Schedule {
         Ok(Schedule::Fields(fields))
     }
 
-    /// The first run after a time, both in seconds since 1970; `offset` is how far local time is ahead of UTC.
+    /// Returns the first run after a time, both in seconds since 1970; `offset` is the difference of local time to UTC.
     pub fn next(&self, after: i64, offset: &dyn Fn(i64) -> i64) -> Option<i64> {
         let fields = match self {
             Schedule::Every(seconds) => return Some(after + seconds),
@@ -134,7 +134,7 @@ fn has(bits: u64, value: i64) -> bool {
     bits >> value & 1 == 1
 }
 
-/// Whether a day matches: if both days of month and days of week are restricted, either is enough.
+/// Returns true if a day matches: if both days of month and days of week are restricted, either is enough.
 fn names_day(fields: &[u64; 5], day: i64) -> bool {
     let (_, month, of_month) = civil(day);
     let (by_month, by_week) = (
@@ -150,7 +150,7 @@ fn names_day(fields: &[u64; 5], day: i64) -> bool {
         }
 }
 
-/// The values that one element of a field names.
+/// Parses one element of a field into the values that it names.
 fn element(range: &Range, part: &str) -> Result<u64, String> {
     let (span, step) = match part.split_once('/') {
         Some((_, step)) if step.contains('/') => return Err(format!("too many slashes: {part}")),
@@ -178,7 +178,7 @@ fn element(range: &Range, part: &str) -> Result<u64, String> {
     Ok(bits)
 }
 
-/// The first and last value of a span, and whether it is a star.
+/// Returns the first and last value of a span, and whether it is a star.
 fn ends(range: &Range, part: &str, span: &str, stepped: bool) -> Result<(u32, u32, bool), String> {
     if matches!(span, "*" | "?") {
         return Ok((range.least, range.most, true));

@@ -1,14 +1,13 @@
-//! The difference that the API server shows when a spec may not change: both printed as Go prints them,
-//! compared line by line.
+//! Diff that the API server shows when a spec is immutable: both values printed as Go prints them,
 
 use super::inner;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Lines around a change.
+/// Lines of context around a change.
 const CONTEXT_LINES: usize = 3;
 
-/// A unified difference of two values of a type, with a line break before it.
+/// Returns a unified diff of two values of a type, preceded by a line break.
 pub fn of(kind: &'static str, old: &Value, new: &Value) -> String {
     let (old, new) = (inner::lines(kind, old), inner::lines(kind, new));
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
@@ -18,7 +17,7 @@ pub fn of(kind: &'static str, old: &Value, new: &Value) -> String {
     while let Some(first) = (at..edits.len()).find(|i| edits[*i].0 != ' ') {
         let start = first.saturating_sub(CONTEXT_LINES).max(at);
         let mut end = first;
-        // Changes that stand near each other share a hunk.
+        // Nearby changes share a hunk.
         while let Some(next) =
             (end + 1..edits.len().min(end + 2 + 2 * CONTEXT_LINES)).find(|i| edits[*i].0 != ' ')
         {
@@ -49,7 +48,7 @@ fn hunk(text: &mut String, edits: &[(char, &str)], start: usize, stop: usize) {
     }
 }
 
-/// The changes between two lists of lines: equal ends are kept, the middle is replaced where it differs.
+/// Returns the edits between two lists of lines: equal ends are kept, the middle is replaced where it differs.
 fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
     if old.len() * new.len() > 4_000_000 {
         return old

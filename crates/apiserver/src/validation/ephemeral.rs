@@ -6,7 +6,7 @@ use super::{ErrorType, Errors, list, pod, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What belongs to the workload that a container added for looking into it is not part of.
+/// Container fields that ephemeral containers may not have.
 const NOT_EPHEMERAL: [&str; 9] = [
     "ports",
     "resources",
@@ -19,7 +19,7 @@ const NOT_EPHEMERAL: [&str; 9] = [
     "lifecycle",
 ];
 
-/// Those of a Pod; `names` are the names of its other containers.
+/// Validates the ephemeral containers of a Pod; `names` are the names of its other containers.
 pub fn containers<'s>(
     errors: &mut Errors,
     spec: &'s Value,
@@ -58,7 +58,7 @@ pub fn containers<'s>(
     }
 }
 
-/// Whether a field has more than an empty value.
+/// Returns true if a field has a non-empty value.
 fn is_set(value: &Value) -> bool {
     match value {
         Value::Null => false,

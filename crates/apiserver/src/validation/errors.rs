@@ -1,4 +1,4 @@
-//! Field errors with the API server's messages, and how validators collect them.
+//! Field errors with the API server's messages, and their collection by validators.
 
 use super::inner;
 use serde_json::Value;
@@ -8,40 +8,40 @@ use std::fmt;
 /// Type of a field error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorType {
-    /// Missing.
+    /// Missing value.
     Required,
     /// Invalid value.
     Invalid,
-    /// Not one of a fixed set.
+    /// Value not in a fixed set.
     NotSupported,
-    /// Not allowed here at all.
+    /// Field not allowed here.
     Forbidden,
-    /// Twice in a list.
+    /// Duplicate in a list.
     Duplicate,
-    /// Refers to nothing.
+    /// Dangling reference.
     NotFound,
-    /// Too long.
+    /// Value that is too long.
     TooLong,
     TooMany,
-    /// A value of another type.
+    /// Value of another type.
     Type,
 }
 
-/// One error of one field.
+/// Error of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     /// Path such as `spec.template.spec.containers[0].image`.
     pub field: String,
     /// Type of error.
     pub fault: ErrorType,
-    /// The invalid value as JSON text, for the types that show it.
+    /// Invalid value as JSON text, for the types that show it.
     pub value: String,
-    /// What follows the value; may be empty.
+    /// Detail after the value; may be empty.
     pub detail: String,
 }
 
 impl FieldError {
-    /// The `reason` of the API's status cause.
+    /// Returns the `reason` of the API's status cause.
     pub fn reason(&self) -> &'static str {
         match self.fault {
             ErrorType::Required => "FieldValueRequired",
@@ -56,7 +56,7 @@ impl FieldError {
         }
     }
 
-    /// The error without the field.
+    /// Returns the error without the field.
     pub fn body(&self) -> String {
         let (name, shown) = match self.fault {
             ErrorType::Required => ("Required value", false),
@@ -88,7 +88,7 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// `Deployment.apps "x" is invalid: ...`; several errors stand in brackets, equal ones once.
+/// Formats the errors of an object, as `Deployment.apps "x" is invalid: ...`; several are bracketed, duplicates dropped.
 pub fn invalid_message(group_kind: &str, name: &str, errors: &[FieldError]) -> String {
     let mut seen = BTreeSet::new();
     let mut texts: Vec<String> = Vec::new();
@@ -107,7 +107,7 @@ pub fn invalid_message(group_kind: &str, name: &str, errors: &[FieldError]) -> S
     format!("{group_kind} \"{name}\" is invalid: {all}")
 }
 
-/// Collects the errors of one object.
+/// Collector of the errors of one object.
 #[derive(Default)]
 pub(crate) struct Errors {
     pub(super) list: Vec<FieldError>,
@@ -142,7 +142,7 @@ impl Errors {
         self.add(ErrorType::Invalid, field, value.into().to_string(), detail);
     }
 
-    /// A value of a type, shown in the server's inner form.
+    /// Adds an invalid value of a struct, shown in the server's internal form.
     pub(super) fn invalid_struct(
         &mut self,
         field: &str,
@@ -153,7 +153,7 @@ impl Errors {
         self.add(ErrorType::Invalid, field, inner::text(kind, value), detail);
     }
 
-    /// A value as a whole that is not shown.
+    /// Adds an invalid value that is not shown.
     pub(super) fn invalid_at(&mut self, field: &str, detail: &str) {
         self.add(ErrorType::Invalid, field, "", detail);
     }
@@ -180,7 +180,7 @@ impl Errors {
         );
     }
 
-    /// A text that must be one of a set; `true` if it is.
+    /// Checks that a text is one of a set; returns true if it is.
     pub(super) fn one_of(&mut self, field: &str, value: &str, supported: &[&str]) -> bool {
         let good = supported.contains(&value);
         if !good {
@@ -189,7 +189,7 @@ impl Errors {
         good
     }
 
-    /// A text that must pass a check of `names`.
+    /// Checks a text with a function of `names`.
     pub(super) fn checked(
         &mut self,
         field: &str,
@@ -201,7 +201,7 @@ impl Errors {
         }
     }
 
-    /// A number, where set, that must not be negative.
+    /// Checks that a number, if set, is not negative.
     pub(super) fn not_negative(&mut self, field: &str, value: &Value) {
         if value.as_i64().is_some_and(|n| n < 0) {
             self.invalid(field, value.clone(), NOT_NEGATIVE);
@@ -213,12 +213,12 @@ pub(super) const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
 
 pub(super) const NOT_PORT: &str = "must be between 1 and 65535, inclusive";
 
-/// The text in a field; empty if there is none.
+/// Returns the text in a field; empty if there is none.
 pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or("")
 }
 
-/// The elements of a list field.
+/// Returns the elements of a list field.
 pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map_or(&[], Vec::as_slice)
 }

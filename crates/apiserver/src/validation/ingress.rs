@@ -1,4 +1,4 @@
-//! Ingress, NetworkPolicy, PriorityClass.
+//! Validation of Ingress, NetworkPolicy and PriorityClass.
 //!
 //! Models `pkg/apis/{networking,scheduling}/validation`.
 
@@ -43,7 +43,7 @@ pub fn ingress(errors: &mut Errors, object: &Value) {
         }
     }
     for (index, tls) in list(spec, "tls").iter().enumerate() {
-        // Upstream counts the hosts of all of them in one place, and the secret in another.
+        // Upstream uses the same field path for all hosts, and another for the secret.
         for (n, host) in list(tls, "hosts").iter().enumerate() {
             errors.checked(
                 &format!("spec.tls[{n}].hosts"),

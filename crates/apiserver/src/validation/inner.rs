@@ -1,5 +1,4 @@
-//! Values as the API server shows them in errors: in its internal form, with Go's field names and absent
-//! fields too.
+//! Formatting of values in the API server's internal form, as errors show them: with Go's field names and absent fields too.
 //!
 //! The internal types have the fields of v1, except for a few in other places. Models `pkg/apis/*/types.go` and the
 //! conversions beside them.
@@ -7,7 +6,7 @@
 use k8s_model::schema::{list_element, map_element, schema};
 use serde_json::{Map, Value};
 
-/// On one line.
+/// Formats a value on one line.
 pub fn text(kind: &'static str, value: &Value) -> String {
     let mut printer = Printer {
         text: String::new(),
@@ -17,7 +16,7 @@ pub fn text(kind: &'static str, value: &Value) -> String {
     printer.text
 }
 
-/// Indented by one blank a level.
+/// Formats a value on several lines, indented by one blank per level.
 pub fn lines(kind: &'static str, value: &Value) -> String {
     let mut printer = Printer {
         text: String::new(),
@@ -27,7 +26,7 @@ pub fn lines(kind: &'static str, value: &Value) -> String {
     printer.text
 }
 
-/// Fields that the internal Pod has in its security context.
+/// Fields that are in the security context of the internal Pod.
 const OF_HOST: [&str; 5] = [
     "hostNetwork",
     "hostPID",
@@ -35,7 +34,7 @@ const OF_HOST: [&str; 5] = [
     "shareProcessNamespace",
     "hostUsers",
 ];
-/// Fields that the internal type has directly after another one.
+/// Fields that directly follow another one in the internal type.
 const BEHIND: [(&str, &str, &str); 7] = [
     ("v1.PodSpec", "setHostnameAsFQDN", "subdomain"),
     ("v1.PodSpec", "preemptionPolicy", "priority"),
@@ -46,7 +45,7 @@ const BEHIND: [(&str, &str, &str); 7] = [
     ("v1.PersistentVolumeSource", "flexVolume", "iscsi"),
 ];
 
-/// A field's name, where it has one, its type and its value.
+/// Field name, if it has one, type and value.
 type InnerEntry<'a> = (Option<String>, &'static str, &'a Value);
 
 struct Printer {
@@ -74,7 +73,7 @@ impl Printer {
                 let moved = (base == "v1.PodSpec").then(|| with_host_in_context(map));
                 let each = match fields {
                     Some(_) => entries(base, moved.as_ref().unwrap_or(value)),
-                    // Types of apimachinery are the same inside the server, so they keep their JSON names.
+                    // Types of apimachinery have no separate internal form, so they keep their JSON names.
                     None => {
                         let element = map_element(base).unwrap_or("any");
                         map.iter()
@@ -114,7 +113,7 @@ impl Printer {
     }
 }
 
-/// A Pod's spec with its host fields moved to their place in the internal type.
+/// Moves the host fields of a Pod's spec to their place in the internal type.
 fn with_host_in_context(spec: &Map<String, Value>) -> Value {
     let mut spec = spec.clone();
     let mut context = spec
@@ -131,7 +130,7 @@ fn with_host_in_context(spec: &Map<String, Value>) -> Value {
     Value::Object(spec)
 }
 
-/// The fields of a struct in the inner order.
+/// Returns the fields of a struct in the order of the internal type.
 fn entries<'a>(base: &'static str, value: &'a Value) -> Vec<InnerEntry<'a>> {
     let mut each: Vec<(&'static str, InnerEntry<'a>)> = Vec::new();
     let named = |owner: &'static str, json: &'static str| {
@@ -159,7 +158,7 @@ fn entries<'a>(base: &'static str, value: &'a Value) -> Vec<InnerEntry<'a>> {
                     .map(|entry| ("", entry)),
             );
         } else if field.kind == "metav1.ObjectMeta" {
-            // Embedded there, so its fields stand among the others.
+            // Embedded in the internal type, so its fields are inlined.
             let meta = value[field.json].as_object().into_iter().flatten();
             each.extend(meta.map(|(key, item)| ("", (Some(key.clone()), "any", item))));
         } else if !elsewhere {

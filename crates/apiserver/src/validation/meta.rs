@@ -1,17 +1,17 @@
-//! `metadata`: names, labels, annotations, finalizers, owner references; and label selectors.
+//! Validation of `metadata`: names, labels, annotations, finalizers, owner references; and label selectors.
 //!
 //! Models `apimachinery/pkg/api/validation/objectmeta.go`.
 
-use super::names::{is_label_value, is_qualified_name};
 use super::{ErrorType, Errors, FieldError, has, list, text};
-use crate::validation::names;
+use k8s_model::names;
+use k8s_model::names::{is_label_value, is_qualified_name};
 use serde_json::Value;
 
 const ANNOTATIONS_LIMIT: usize = 256 * 1024;
 
-/// Kinds whose names are DNS labels, because they become part of host names.
+/// Kinds whose names must be DNS labels, because they become part of host names.
 const LABEL_KINDS: [&str; 3] = ["Namespace", "Service", "StatefulSet"];
-/// Kinds whose names need only fit into a path, as `system:node` does.
+/// Kinds whose names must only be valid path segments, such as `system:node`.
 const PATH_KINDS: [&str; 5] = [
     "Role",
     "RoleBinding",
@@ -30,7 +30,7 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
         _ => names::subdomain(name),
     };
     if !generate.is_empty() {
-        // A random suffix follows, so a dash may stand at the end.
+        // A random suffix follows, so a trailing dash is allowed.
         let sample = generate
             .strip_suffix('-')
             .map_or(generate.to_owned(), |base| format!("{base}a"));
@@ -58,7 +58,7 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
     }
 }
 
-/// An object that is deleted may lose finalizers and get no more.
+/// Checks that a terminating object gets no new finalizers.
 pub fn new_finalizers(object: &Value, old: &Value) -> Option<FieldError> {
     let (metadata, before) = (&object["metadata"], list(&old["metadata"], "finalizers"));
     if text(&old["metadata"], "deletionTimestamp").is_empty() {
@@ -82,7 +82,7 @@ pub fn new_finalizers(object: &Value, old: &Value) -> Option<FieldError> {
     })
 }
 
-/// References to owners: complete, and at most one of them to a controller.
+/// Validates owner references: complete, and at most one with `controller`.
 fn owners(errors: &mut Errors, references: &Value) {
     let at = "metadata.ownerReferences";
     let mut first: Option<String> = None;
@@ -124,7 +124,7 @@ fn owners(errors: &mut Errors, references: &Value) {
     }
 }
 
-/// References as the server's own type prints them.
+/// Formats owner references as the server's own type prints them.
 fn shown(references: &Value) -> String {
     const FIELDS: [&str; 6] = [
         "apiVersion",
@@ -150,7 +150,7 @@ fn shown(references: &Value) -> String {
     format!("[{}]", all.join(","))
 }
 
-/// Keys and values of a label map.
+/// Validates keys and values of a label map.
 pub fn labels(errors: &mut Errors, labels: &Value, field: &str) {
     for (key, value) in labels.as_object().into_iter().flatten() {
         for detail in is_qualified_name(key) {
@@ -166,7 +166,7 @@ pub fn annotations(errors: &mut Errors, annotations: &Value, field: &str) {
     let mut size = 0;
     for (key, value) in annotations.as_object().into_iter().flatten() {
         size += key.len() + value.as_str().map_or(0, str::len);
-        // Unlike labels, annotation keys may have capitals before the slash.
+        // Unlike labels, annotation keys may have upper case before the slash.
         for detail in is_qualified_name(&key.to_ascii_lowercase()) {
             errors.invalid(field, key.as_str(), detail);
         }
@@ -181,7 +181,7 @@ pub fn annotations(errors: &mut Errors, annotations: &Value, field: &str) {
     }
 }
 
-/// A label selector.
+/// Validates a label selector.
 pub fn selector(errors: &mut Errors, selector: &Value, field: &str) {
     labels(
         errors,
@@ -223,7 +223,7 @@ pub fn selector(errors: &mut Errors, selector: &Value, field: &str) {
     }
 }
 
-/// Whether a selector selects everything (or, absent, nothing can be said).
+/// Returns true if a selector is empty, or absent.
 pub fn is_empty_selector(selector: &Value) -> bool {
     selector["matchLabels"]
         .as_object()
@@ -231,7 +231,7 @@ pub fn is_empty_selector(selector: &Value) -> bool {
         && list(selector, "matchExpressions").is_empty()
 }
 
-/// Whether labels satisfy a selector.
+/// Returns true if labels satisfy a selector.
 pub fn matches(selector: &Value, labels: &Value) -> bool {
     let all = selector["matchLabels"]
         .as_object()

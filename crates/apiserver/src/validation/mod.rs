@@ -11,7 +11,6 @@ mod errors;
 mod ingress;
 mod inner;
 mod meta;
-mod names;
 mod network;
 mod pod;
 mod pod_parts;
@@ -28,18 +27,19 @@ pub use cron::{Schedule, schedule_error};
 pub(crate) use errors::Errors;
 pub use errors::{ErrorType, FieldError, invalid_message};
 use errors::{NOT_NEGATIVE, NOT_PORT, has, list, text};
+use k8s_model::names;
+pub use k8s_model::names::{is_label_value, is_qualified_name, subdomain};
 pub use meta::new_finalizers;
-pub use names::{is_label_value, is_qualified_name, subdomain};
 pub use update::{validate_ephemeral, validate_resize, validate_update};
 
-/// Validates an object that is about to be created.
+/// Validates an object before its creation.
 pub fn validate_create(object: &Value) -> Vec<FieldError> {
     let mut errors = validate(object);
     only_new(&mut errors, object);
     errors.list
 }
 
-/// Validates nothing but the metadata.
+/// Validates only the metadata.
 pub fn validate_metadata(object: &Value) -> Vec<FieldError> {
     let mut errors = Errors::default();
     meta::metadata(&mut errors, object);
@@ -58,8 +58,8 @@ fn validate(object: &Value) -> Errors {
 
 type Validate = fn(&mut Errors, &Value);
 
-/// The validators by kind. A table instead of a `match`: each stays a separate function, so that the first part of the module has
-/// only those that its opening needs (scripts/split.mjs).
+/// Validators by kind. A table instead of a `match` keeps each a separate function, so that the first part of the module contains only
+/// those that its opening needs (scripts/split.mjs).
 const KINDS: [(&str, Validate); 29] = [
     ("Pod", |errors, object| {
         pod::spec(errors, &object["spec"], "spec", &[])
@@ -135,7 +135,7 @@ const KINDS: [(&str, Validate); 29] = [
     ("CustomResourceDefinition", rbac::definition),
 ];
 
-/// Checks that apply only to new objects.
+/// Runs the checks that apply only to new objects.
 fn only_new(errors: &mut Errors, object: &Value) {
     let old_way = "kubernetes.io/ingress.class";
     let class = text(&object["metadata"]["annotations"], old_way);

@@ -1,4 +1,4 @@
-//! Service.
+//! Validation of Services and Endpoints.
 //!
 //! Models the Service part of `pkg/apis/core/validation/validation.go`.
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
-/// Endpoints: addresses and ports of each subset.
+/// Validates Endpoints: addresses and ports of each subset.
 pub fn endpoints(errors: &mut Errors, object: &Value) {
     for (index, subset) in list(object, "subsets").iter().enumerate() {
         let at = format!("subsets[{index}]");
@@ -51,7 +51,7 @@ pub fn endpoints(errors: &mut Errors, object: &Value) {
     }
 }
 
-/// Why an address cannot be an endpoint's.
+/// Returns the reason why an address cannot be an endpoint's.
 fn special(ip: &str) -> Option<&'static str> {
     use std::net::IpAddr;
     let ip: IpAddr = ip.parse().ok()?;
@@ -136,7 +136,7 @@ pub fn service(errors: &mut Errors, spec: &Value) {
 
 const NEEDS_BALANCER: &str = "may only be used when `type` is 'LoadBalancer'";
 
-/// Fields that only externally reachable Services may have.
+/// Validates fields that only externally reachable Services may have.
 fn outside(errors: &mut Errors, spec: &Value, kind: &str) {
     let balanced = kind == "LoadBalancer";
     if !balanced && !list(spec, "loadBalancerSourceRanges").is_empty() {

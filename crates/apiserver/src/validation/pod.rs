@@ -1,17 +1,17 @@
-//! A Pod's spec: containers, probes, resources, volumes.
+//! Validation of a Pod's spec: containers, probes, resources, volumes.
 //!
 //! Models the Pod part of `pkg/apis/core/validation/validation.go`.
 
-use super::names::is_qualified_name;
 use super::{ErrorType, Errors, NOT_PORT, ephemeral, has, list, meta, pod_parts, scheduling, text};
-use crate::validation::names;
+use k8s_model::names;
+use k8s_model::names::is_qualified_name;
 use k8s_model::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 
-/// A template; `claims` are names that count as volumes too.
+/// Validates a Pod template; `claims` are names that count as volumes too.
 pub fn template(errors: &mut Errors, template: &Value, field: &str, claims: &[String]) {
     meta::labels(
         errors,
@@ -124,7 +124,7 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
     shared_resources(errors, spec, &format!("{field}.resources"));
 }
 
-/// A Pod user namespace excludes the host's other namespaces.
+/// Checks that a Pod with its own user namespace uses no other host namespaces.
 fn host_users(errors: &mut Errors, spec: &Value, field: &str) {
     if spec["hostUsers"] != false {
         return;
@@ -137,7 +137,7 @@ fn host_users(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-/// Pod-level resources must cover those of each container.
+/// Checks that Pod-level resources cover those of each container.
 fn shared_resources(errors: &mut Errors, spec: &Value, field: &str) {
     let shared = &spec["resources"];
     if !shared.is_object() {
@@ -289,7 +289,7 @@ pub(super) fn container(
     );
 }
 
-/// Hooks and probes; init containers that end have none.
+/// Validates hooks and probes, which only sidecars among the init containers may have.
 fn hooks(errors: &mut Errors, spec: &Value, container: &Value, field: &str, allowed: bool) {
     for name in [
         "lifecycle",
@@ -366,7 +366,7 @@ pub fn in_port_range(errors: &mut Errors, field: &str, number: i64) {
     }
 }
 
-/// A port's number or its name.
+/// Validates a port's number or name.
 pub fn port_or_name(errors: &mut Errors, field: &str, port: &Value) {
     match port {
         Value::String(name) => {
@@ -464,7 +464,7 @@ fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSe
 
 const HANDLERS: [&str; 5] = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
 
-/// The single action of a probe or a hook.
+/// Checks that a probe or a hook has exactly one handler.
 fn handler(errors: &mut Errors, spec: &Value, probe: &Value, field: &str) {
     let mut handlers = 0;
     for name in HANDLERS.into_iter().filter(|name| has(probe, name)) {
@@ -543,7 +543,7 @@ fn amount(value: &Value) -> Quantity {
         .unwrap_or(Quantity::ZERO)
 }
 
-/// Limits and requests of a container.
+/// Validates limits and requests of a container.
 pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
     let entries = |name: &str| resources[name].as_object().into_iter().flatten();
     for kind in ["limits", "requests"] {
@@ -589,7 +589,7 @@ pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
     }
 }
 
-/// Whether a resource is extended, as offered by device plugins: only whole units, not overcommitted.
+/// Returns true if a resource is extended, as offered by device plugins: only whole units, not overcommitted.
 fn is_extended(name: &str) -> bool {
     name.contains('/') && !name.contains("kubernetes.io/")
 }
@@ -644,7 +644,7 @@ const SOURCES: [&str; 30] = [
     "image",
 ];
 
-/// Required fields of volume sources.
+/// Required field of each volume source.
 const NEEDED: [(&str, &str); 5] = [
     ("hostPath", "path"),
     ("secret", "secretName"),

@@ -1,14 +1,14 @@
-//! Rarer parts of a Pod: sources of variables, hooks, security, gates, DNS, parts of volumes.
+//! Validation of rarer parts of a Pod: variable sources, hooks, security, gates, DNS, parts of volumes.
 //!
 //! Models the Pod part of `pkg/apis/core/validation/validation.go`.
 
-use super::names::is_qualified_name;
 use super::{ErrorType, Errors, has, list, text};
-use crate::validation::names;
+use k8s_model::names;
+use k8s_model::names::is_qualified_name;
 use k8s_model::quantity::Quantity;
 use serde_json::Value;
 
-/// Where a variable's value comes from: one source, with what it needs.
+/// Validates the source of a variable: exactly one, with its required fields.
 pub fn value_from(errors: &mut Errors, source: &Value, field: &str) {
     let path = &source["fieldRef"];
     if has(source, "fieldRef") {
@@ -53,7 +53,7 @@ pub fn value_from(errors: &mut Errors, source: &Value, field: &str) {
     }
 }
 
-/// Resources of a container that it can be told.
+/// Container resources available through the downward API.
 const AMOUNTS: [&str; 6] = [
     "limits.cpu",
     "limits.ephemeral-storage",
@@ -71,7 +71,7 @@ fn config_key(errors: &mut Errors, key: &str, field: &str) {
     }
 }
 
-/// Whether a Pod field is available through the downward API.
+/// Returns true if a Pod field is available through the downward API.
 fn is_downward(path: &str) -> bool {
     let known = [
         "metadata.name",
@@ -98,7 +98,7 @@ fn is_downward(path: &str) -> bool {
             .is_some_and(|(path, _)| matches!(path, "metadata.labels" | "metadata.annotations"))
 }
 
-/// Variables from whole ConfigMaps and Secrets.
+/// Validates variables from whole ConfigMaps and Secrets.
 pub fn env_from(errors: &mut Errors, container: &Value, field: &str) {
     let at = format!("{field}.envFrom");
     for (index, source) in list(container, "envFrom").iter().enumerate() {
@@ -141,7 +141,7 @@ pub fn env_from(errors: &mut Errors, container: &Value, field: &str) {
     }
 }
 
-/// A path below some folder.
+/// Checks that a path is relative and has no `..`.
 pub fn descending(errors: &mut Errors, path: &str, field: &str) {
     if path.starts_with('/') {
         errors.invalid(field, path, "must be a relative path");
@@ -155,7 +155,7 @@ fn no_backsteps(errors: &mut Errors, path: &str, field: &str) {
     }
 }
 
-/// Devices of a container.
+/// Validates the block devices of a container.
 pub fn devices(
     errors: &mut Errors,
     container: &Value,
@@ -189,7 +189,7 @@ pub fn devices(
     }
 }
 
-/// Who a container or a Pod runs as.
+/// Validates user and group ids of a container or a Pod.
 pub fn security(errors: &mut Errors, context: &Value, field: &str) {
     for name in ["runAsUser", "runAsGroup", "fsGroup"] {
         if context[name]
@@ -232,7 +232,7 @@ pub fn security(errors: &mut Errors, context: &Value, field: &str) {
     }
 }
 
-/// Devices that a container claims are among those that its Pod claims.
+/// Checks that the resource claims of a container are among those of its Pod.
 pub fn device_claims(errors: &mut Errors, spec: &Value, container: &Value, field: &str) {
     let mut known: Vec<&str> = list(spec, "resourceClaims")
         .iter()
@@ -302,7 +302,7 @@ fn seccomp(errors: &mut Errors, profile: &Value, field: &str) {
     }
 }
 
-/// A privileged container cannot disallow privilege escalation.
+/// Checks that a privileged container does not disallow privilege escalation.
 pub fn escalation(errors: &mut Errors, context: &Value, field: &str) {
     if context["allowPrivilegeEscalation"] != false {
         return;
@@ -321,7 +321,7 @@ pub fn escalation(errors: &mut Errors, context: &Value, field: &str) {
     }
 }
 
-/// No two containers use the same host port.
+/// Checks that no two containers use the same host port.
 pub fn host_ports(errors: &mut Errors, containers: &[Value], field: &str) {
     let mut seen: Vec<String> = Vec::new();
     for (c, container) in containers.iter().enumerate() {
@@ -343,7 +343,7 @@ pub fn host_ports(errors: &mut Errors, containers: &[Value], field: &str) {
     }
 }
 
-/// Ports of containers on the node's network are ports of the node.
+/// Checks that the ports of host network containers equal their host ports.
 pub fn host_network(errors: &mut Errors, spec: &Value, field: &str) {
     for (c, container) in list(spec, "containers")
         .iter()
@@ -364,7 +364,7 @@ pub fn host_network(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-/// How names are looked up; `None` needs to be told everything.
+/// Validates the DNS policy and config; `None` requires a config.
 pub fn dns(errors: &mut Errors, spec: &Value, field: &str) {
     let (config, at) = (&spec["dnsConfig"], format!("{field}.dnsConfig"));
     let servers = list(config, "nameservers");
@@ -398,7 +398,7 @@ pub fn dns(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-/// Readiness gates and scheduling gates.
+/// Validates readiness gates and scheduling gates.
 pub fn gates(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, gate) in list(spec, "readinessGates").iter().enumerate() {
         let name = text(gate, "conditionType");
@@ -425,7 +425,7 @@ pub fn gates(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-/// Lines for the hosts file.
+/// Validates host aliases, the lines of the hosts file.
 pub fn host_aliases(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, alias) in list(spec, "hostAliases").iter().enumerate() {
         let at = format!("{field}.hostAliases[{index}]");
@@ -451,7 +451,7 @@ const HOST_PATHS: [&str; 8] = [
     "Socket",
 ];
 
-/// Optional fields of a volume source.
+/// Validates optional fields of a volume source.
 pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &str) {
     match name {
         "hostPath" => {
@@ -503,7 +503,7 @@ pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &st
     }
 }
 
-/// Linux-only fields of the Pod and of its containers; the paths of the former begin at the spec.
+/// Linux-only fields of the Pod and of its containers; paths of the former are relative to the spec.
 const LINUX_ONLY: [&str; 14] = [
     "securityContext.appArmorProfile",
     "securityContext.seLinuxOptions",
@@ -533,7 +533,7 @@ const LINUX_ONLY_IN_CONTAINERS: [&str; 10] = [
     "runAsGroup",
 ];
 
-/// Fields allowed for the Pod's operating system and for Windows HostProcess containers.
+/// Checks the fields allowed for the Pod's operating system and for Windows HostProcess containers.
 pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
     let containers = || {
         let lists = ["initContainers", "containers"].into_iter();
@@ -548,7 +548,7 @@ pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
         "windows" => {
             let set = |path: &str| match spec.pointer(&format!("/{}", path.replace('.', "/"))) {
                 None | Some(Value::Null) => false,
-                // An explicit `false` is the same as an absent field.
+                // An explicit `false` counts as an absent field.
                 Some(value) => !matches!(path, "hostPID" | "hostIPC") || *value == true,
             };
             for path in LINUX_ONLY.into_iter().filter(|path| set(path)) {
@@ -600,7 +600,7 @@ pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-/// A container's own restart policy, and its rules by exit code.
+/// Validates a container's own restart policy, and its rules by exit code.
 pub fn restarts(errors: &mut Errors, container: &Value, field: &str) {
     let rules = list(container, "restartPolicyRules");
     if has(container, "restartPolicy") {

@@ -1,4 +1,4 @@
-//! PodDisruptionBudget, HorizontalPodAutoscaler, ResourceQuota, LimitRange, ConfigMap and Secret.
+//! Validation of PodDisruptionBudget, HorizontalPodAutoscaler, ResourceQuota, LimitRange, ConfigMap and Secret.
 //!
 //! Models `pkg/apis/{policy,autoscaling,core}/validation`.
 
@@ -89,7 +89,7 @@ pub fn autoscaler(errors: &mut Errors, spec: &Value) {
     }
 }
 
-/// Scaling rules of an autoscaler for one direction.
+/// Validates the scaling rules of an autoscaler for one direction.
 fn scaling(errors: &mut Errors, rules: &Value, field: &str) {
     let (window, at) = (
         &rules["stabilizationWindowSeconds"],
@@ -169,7 +169,7 @@ fn metric_source(errors: &mut Errors, metric: &Value, field: &str) {
     elsewhere(errors, &metric[&source], &source, &at);
 }
 
-/// Required fields of metrics other than resource metrics.
+/// Validates the required fields of metrics other than resource metrics.
 fn elsewhere(errors: &mut Errors, source: &Value, kind: &str, field: &str) {
     let (target, at) = (&source["target"], format!("{field}.target.averageValue"));
     let (value, average) = (has(target, "value"), has(target, "averageValue"));
@@ -264,7 +264,7 @@ fn metric_target(errors: &mut Errors, source: &Value, kind: &str, field: &str) {
     }
 }
 
-/// The keys of a ConfigMap or Secret.
+/// Validates the keys of a ConfigMap or Secret.
 pub fn keys(errors: &mut Errors, object: &Value) {
     for name in ["data", "binaryData"] {
         for key in object[name]
@@ -320,7 +320,7 @@ pub fn keys(errors: &mut Errors, object: &Value) {
 
 const MAX_DATA_BYTES: usize = 1024 * 1024;
 
-/// The required keys of a Secret of a known type.
+/// Checks the required keys of a Secret of a known type.
 fn of_type(errors: &mut Errors, object: &Value) {
     let kind = text(object, "type");
     let needed: &[&str] = match kind {
@@ -366,7 +366,7 @@ const LIMITED: [&str; 19] = [
     "services.loadbalancers",
 ];
 
-/// Scopes of Pods; a quota may not have both of a pair.
+/// Scopes of Pods in pairs; a quota may not have both of a pair.
 const SCOPES: [&str; 6] = [
     "BestEffort",
     "NotBestEffort",
@@ -452,7 +452,7 @@ fn quantity(amount: &Value) -> Quantity {
         .unwrap_or(Quantity::ZERO)
 }
 
-/// Two amounts of a limit: the first must not be above the second.
+/// Pairs of amounts of a limit: the first must not be above the second.
 const ORDER: [(&str, &str, &str, &str, &str); 6] = [
     ("min", "max", "min", "min", "max"),
     (

@@ -1,4 +1,4 @@
-//! Roles and their bindings, and what is checked of CustomResourceDefinitions.
+//! Validation of roles, their bindings, and CustomResourceDefinitions.
 //!
 //! Models `pkg/apis/rbac/validation` and `apiextensions-apiserver/pkg/apis/apiextensions/validation`.
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// A Role or ClusterRole.
+/// Validates a Role or ClusterRole.
 pub fn role(errors: &mut Errors, object: &Value) {
     let namespaced = text(object, "kind") == "Role";
     for (index, rule) in list(object, "rules").iter().enumerate() {
@@ -52,7 +52,7 @@ pub fn role(errors: &mut Errors, object: &Value) {
     }
 }
 
-/// A RoleBinding or ClusterRoleBinding.
+/// Validates a RoleBinding or ClusterRoleBinding.
 pub fn binding(errors: &mut Errors, object: &Value) {
     let (namespaced, role) = (text(object, "kind") == "RoleBinding", &object["roleRef"]);
     errors.one_of("roleRef.apiGroup", text(role, "apiGroup"), &[GROUP]);
@@ -90,7 +90,7 @@ pub fn binding(errors: &mut Errors, object: &Value) {
     }
 }
 
-/// A reference to a role in the server's internal form.
+/// Formats a role reference in the server's internal form.
 pub fn role_ref(role: &Value) -> String {
     format!(
         "{{\"APIGroup\":{},\"Kind\":{},\"Name\":{}}}",
@@ -98,7 +98,7 @@ pub fn role_ref(role: &Value) -> String {
     )
 }
 
-/// A CustomResourceDefinition.
+/// Validates a CustomResourceDefinition.
 pub fn definition(errors: &mut Errors, object: &Value) {
     let (spec, name) = (&object["spec"], text(&object["metadata"], "name"));
     let plural = text(&spec["names"], "plural");

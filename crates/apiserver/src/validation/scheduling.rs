@@ -1,9 +1,9 @@
-//! Scheduling fields: affinity, tolerations, spread constraints, taints.
+//! Validation of scheduling fields: affinity, tolerations, spread constraints, taints.
 //!
 //! Models the scheduling part of `pkg/apis/core/validation/validation.go`.
 
-use super::names::{is_label_value, is_qualified_name};
 use super::{Errors, has, list, meta, text};
+use k8s_model::names::{is_label_value, is_qualified_name};
 use serde_json::Value;
 
 pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
@@ -59,7 +59,7 @@ fn node_affinity(errors: &mut Errors, affinity: &Value, field: &str) {
     }
 }
 
-/// A term that must hold, also of a volume's node affinity: its values have to be such as a label can have.
+/// Validates a required term, also of a volume's node affinity: its values must be valid label values.
 pub fn required_node_term(errors: &mut Errors, term: &Value, field: &str) {
     node_term(errors, term, field);
     for (index, requirement) in list(term, "matchExpressions").iter().enumerate() {
@@ -126,7 +126,7 @@ fn pod_term(errors: &mut Errors, term: &Value, field: &str) {
     label_keys(errors, term, &term["labelSelector"], field);
 }
 
-/// `matchLabelKeys` and `mismatchLabelKeys` need a selector to be merged into.
+/// Checks that `matchLabelKeys` and `mismatchLabelKeys` have a selector to be merged into.
 fn label_keys(errors: &mut Errors, of: &Value, selector: &Value, field: &str) {
     for name in ["matchLabelKeys", "mismatchLabelKeys"] {
         let at = format!("{field}.{name}");

@@ -1,4 +1,4 @@
-//! PersistentVolumeClaim, PersistentVolume, StorageClass.
+//! Validation of PersistentVolumeClaim, PersistentVolume and StorageClass.
 //!
 //! Models the storage parts of `pkg/apis/{core,storage}/validation`.
 

@@ -1,10 +1,10 @@
-//! The recorded refusals of a real API server, as far as they are decided by one object alone.
+//! Recorded refusals of a real API server, as far as they depend on one object alone.
 
 use super::*;
 use crate::defaults;
 use k8s_model::schema;
 
-/// What is decided by the state of a cluster.
+/// Cases that depend on the state of a cluster.
 const ELSEWHERE: [&str; 8] = [
     "missing-name",
     "namespace-missing",
@@ -15,7 +15,8 @@ const ELSEWHERE: [&str; 8] = [
     "no-kind",
     "no-apiversion",
 ];
-/// Here the lines of a whole Pod are counted; the recorded Pod had eighteen more, which nothing else in the recording shows.
+/// Cases with another diff: the lines of a whole Pod are counted here; the recorded Pod had eighteen more, which are not in the
+/// recording.
 const SHOWN_OTHERWISE: [&str; 1] = ["pod-immutable-field"];
 /// Masks random uids.
 fn masked(text: &str) -> String {
@@ -94,7 +95,7 @@ fn recorded_refusals_are_met() {
     let (mut exact, mut verdict, mut total, mut faults) = (0, 0, 0, Vec::new());
     for case in list(&cases, "manifests") {
         let name = text(case, "name");
-        // Those that begin with `x-` are about commands as well: `tests/validation` runs them.
+        // Cases that begin with `x-` involve commands as well: `tests/validation` runs them.
         if name.starts_with("x-")
             || ELSEWHERE.contains(&name)
             || name.ends_with("-kind")

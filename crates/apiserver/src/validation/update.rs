@@ -1,4 +1,4 @@
-//! Fields that may not change once an object exists.
+//! Validation of updates: fields that are immutable once an object exists.
 //!
 //! Models the `Validate...Update` functions of `pkg/apis/*/validation`.
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 const IMMUTABLE: &str = "field is immutable";
 
-/// Validates an object that is to replace another one.
+/// Validates an object that replaces another one.
 pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors = validate(new);
     errors.list.extend(super::new_finalizers(new, old));
@@ -61,7 +61,7 @@ fn fixed(errors: &mut Errors, new: &Value, old: &Value, (name, kind): (&str, &'s
     }
 }
 
-/// An object without some of its fields.
+/// Returns an object without some of its fields.
 fn without(value: &Value, names: &[&str]) -> Map<String, Value> {
     let mut map = value.as_object().cloned().unwrap_or_default();
     map.retain(|name, value| !names.contains(&name.as_str()) && !value.is_null());
@@ -107,7 +107,7 @@ fn job(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
     fixed(errors, new, old, ("successPolicy", "batchv1.SuccessPolicy"));
 }
 
-/// A suspended Job without active Pods may still be told where to run and with which resources.
+/// Checks that a Job's template is unchanged, except for scheduling and resources of a suspended Job without active Pods.
 fn job_template(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
     let (template, before) = (&new["template"], &old["template"]);
     if running || old["suspend"] != Value::Bool(true) {
@@ -150,7 +150,7 @@ fn job_template(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
     }
 }
 
-/// Validates a Pod whose containers get other resources; its quality of service class would be `class`.
+/// Validates a resize of a Pod's containers; `class` is the resulting QoS class.
 pub fn validate_resize(new: &Value, old: &Value, class: &str) -> Vec<FieldError> {
     let mut errors = validate(new);
     let current = &old["status"]["qosClass"];
@@ -188,7 +188,7 @@ pub fn validate_resize(new: &Value, old: &Value, class: &str) -> Vec<FieldError>
     errors.list
 }
 
-/// Validates a Pod that gets other ephemeral containers: those that it has stay as they are.
+/// Validates new ephemeral containers of a Pod: existing ones must be unchanged.
 pub fn validate_ephemeral(new: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors = validate(new);
     let field = "spec.ephemeralContainers";
@@ -270,7 +270,7 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
             "must not update from a positive integer to nil value",
         );
     }
-    // Of existing tolerations only `tolerationSeconds` may change.
+    // Only `tolerationSeconds` of existing tolerations may change.
     let kept = |spec: &Value| -> Vec<Map<String, Value>> {
         list(spec, "tolerations")
             .iter()
@@ -338,7 +338,7 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
 fn claim(errors: &mut Errors, spec: &Value, before: &Value, status: &Value) {
     let bound = text(status, "phase") == "Bound";
     let mut compared = spec.clone();
-    // The binder fills in the volume, admission the class.
+    // The binder sets the volume, admission the class.
     for name in ["volumeName", "storageClassName", "volumeMode"] {
         if !has(before, name) && has(spec, name) {
             compared[name] = Value::Null;

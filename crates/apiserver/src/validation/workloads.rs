@@ -1,9 +1,9 @@
-//! Deployment, ReplicaSet, ReplicationController, StatefulSet, DaemonSet.
+//! Validation of Deployment, ReplicaSet, ReplicationController, StatefulSet and DaemonSet.
 //!
 //! Models `pkg/apis/apps/validation/validation.go`.
 
 use super::{Errors, inner, list, meta, pod, storage, text};
-use crate::validation::names;
+use k8s_model::names;
 use serde_json::{Value, json};
 
 const NO_MATCH: &str = "`selector` does not match template `labels`";
@@ -39,10 +39,10 @@ fn selector(errors: &mut Errors, spec: &Value, empty: &str) {
     }
 }
 
-/// The template matches the selector, is valid, and has restartPolicy Always.
+/// Checks that the template matches the selector, is valid, and has restartPolicy Always.
 fn template(errors: &mut Errors, spec: &Value, claims: &[String]) {
     let template = &spec["template"];
-    // A selector that is absent selects nothing.
+    // An absent selector selects nothing.
     if spec["selector"].is_null() {
         errors.invalid(
             "spec.template.metadata.labels",
@@ -65,7 +65,7 @@ fn template(errors: &mut Errors, spec: &Value, claims: &[String]) {
     }
 }
 
-/// The labels of a template satisfy the selector.
+/// Checks that the labels of a template satisfy the selector.
 pub fn fits(errors: &mut Errors, selector: &Value, labels: &Value) {
     if !meta::matches(selector, labels) {
         errors.invalid("spec.template.metadata.labels", labels.clone(), NO_MATCH);
@@ -119,7 +119,7 @@ fn percent_or_int(value: &Value) -> Option<i64> {
     })
 }
 
-/// A count or a percentage, not negative.
+/// Validates a count or a percentage, not negative.
 pub fn int_or_percent(errors: &mut Errors, value: &Value, field: &str) {
     if let Some(text) = value.as_str() {
         if let Some(detail) = names::percent(text) {
@@ -130,7 +130,7 @@ pub fn int_or_percent(errors: &mut Errors, value: &Value, field: &str) {
     }
 }
 
-/// A percentage of at most 100 %.
+/// Checks that a percentage is at most 100 %.
 pub fn not_above_hundred(errors: &mut Errors, value: &Value, field: &str) {
     if value.is_string() && percent_or_int(value).is_some_and(|n| n > 100) {
         errors.invalid(field, value.clone(), "must not be greater than 100%");

@@ -1,8 +1,8 @@
-//! Requests at a Gateway's address: the listener that takes one, the route and the rule that match, and what is behind it.
+//! Requests to a Gateway's address: the listener that accepts one, the matching route and rule, and the backend.
 //!
 //! Precedence is that of the API (`sigs.k8s.io/gateway-api/apis/v1/httproute_types.go`, `HTTPRouteSpec` and `HTTPRouteRule`); as with
-//! NGINX, the best host name decides first, and a path that its routes do not have is not looked for elsewhere. The proxy is taken to
-//! run in the Gateway's namespace, with the labels that NGINX Gateway Fabric gives its Pods: NetworkPolicies see it so.
+//! NGINX, the best host name decides first, and a path that its routes do not have is not searched for elsewhere. The proxy is assumed to
+//! run in the Gateway's namespace, with the labels that NGINX Gateway Fabric gives its Pods, which NetworkPolicies match.
 
 use super::policy::{Direction, Peer, verdict};
 use super::request::listens;
@@ -19,52 +19,52 @@ use k8s_model::network::Endpoint;
 use k8s_model::{Kind, Object, ObjectRef, Str};
 use std::rc::Rc;
 
-/// A request, as a listener gets it.
+/// HTTP request as a listener receives it.
 #[derive(Clone, Debug, Default)]
 pub struct HttpRequest<'a> {
-    /// `http` or `https`.
+    /// Scheme, `http` or `https`.
     pub scheme: &'a str,
-    /// Whom it is for: the host name in its header.
+    /// Host header.
     pub host: &'a str,
-    /// The port that it was sent to.
+    /// Destination port.
     pub port: i32,
-    /// `GET`
+    /// Method, such as `GET`.
     pub method: &'a str,
-    /// Without the query.
+    /// Path without the query.
     pub path: &'a str,
-    /// What stands behind the question mark.
+    /// Query without the question mark.
     pub query: &'a str,
-    /// Names and values.
+    /// Header names and values.
     pub headers: Vec<(&'a str, &'a str)>,
 }
 
-/// What becomes of a request at a Gateway.
+/// Outcome of a request at a Gateway.
 #[derive(Clone, Debug)]
 pub enum Led {
-    /// No listener takes it: nothing is there at this port.
+    /// Connection refused: no listener on this port.
     Refused,
-    /// No route matches: 404.
+    /// 404: no route matches.
     NoRoute,
-    /// The client is sent elsewhere.
+    /// Redirect of the client.
     Redirected {
-        /// The status code.
+        /// Status code.
         status: u16,
-        /// Where to.
+        /// Target URL.
         location: String,
     },
-    /// The backend cannot be referred to, or there is none: 500.
+    /// 500: the backend reference does not resolve, or there is none.
     Unresolved,
-    /// Behind the backend nothing is ready: 503.
+    /// 503: the backend has no ready endpoint.
     NotReady,
-    /// The Pod does not listen on the port: 502.
+    /// 502: the Pod does not listen on the port.
     NotListening,
-    /// A NetworkPolicy keeps the proxy from the Pod: 504.
+    /// 504: a NetworkPolicy blocks the proxy's connection to the Pod.
     Denied,
-    /// A Pod answers.
+    /// Answer from a Pod.
     Answered(Rc<Object>),
 }
 
-/// What is behind a reference of a route: the Service, and how many of its endpoints are ready.
+/// Returns the backend of a route's reference: the Service, and the number of its ready endpoints.
 pub fn backend_of(
     server: &ApiServer,
     route: &Object,
@@ -85,7 +85,7 @@ pub fn backend_of(
     Ok((key, found))
 }
 
-/// The routes that a Gateway's listeners take: each with the listeners, once the controller has said that it is accepted.
+/// Returns the routes attached to a Gateway, each with its listeners, once the controller has accepted it.
 pub fn routes_of(
     server: &ApiServer,
     gateway: &Object,
@@ -108,7 +108,7 @@ pub fn routes_of(
         (is_told && !listeners.is_empty()).then(|| (route.clone(), spec, listeners))
     };
     let mut routes: Vec<_> = all(server, HTTP_ROUTE).into_iter().filter_map(of).collect();
-    // Of equals the oldest wins, then the first by name.
+    // Of equal matches the oldest wins, then the first by name.
     k8s_model::sort::sort_by(&mut routes, |(a, ..), (b, ..)| {
         (a.meta.creation_timestamp, &a.meta.namespace, &a.meta.name).cmp(&(
             b.meta.creation_timestamp,
@@ -119,7 +119,7 @@ pub fn routes_of(
     routes
 }
 
-/// Whether a listener of a Gateway is served at a port.
+/// Returns true if a listener of a Gateway is served on a port.
 pub(super) fn listens_at(server: &ApiServer, gateway: &Object, port: i32) -> bool {
     let spec = GatewaySpec::of(gateway);
     spec.listeners.iter().any(|listener| {
@@ -127,7 +127,7 @@ pub(super) fn listens_at(server: &ApiServer, gateway: &Object, port: i32) -> boo
     })
 }
 
-/// What becomes of a request at a Gateway that has an address. `turn` picks one of several backends and endpoints.
+/// Returns the outcome of a request at a Gateway that has an address. `turn` selects one of several backends and endpoints.
 pub fn through_gateway(
     server: &ApiServer,
     gateway: &Object,
@@ -154,7 +154,7 @@ pub fn through_gateway(
         .iter()
         .filter(|(.., listeners)| listeners.iter().any(|one| one.name == listener.name))
         .collect();
-    // The best host name alone decides which rules are read.
+    // Only rules with the best host name are considered.
     let hosts = |spec: &HttpRouteSpec| best_host(listener, spec, request.host);
     let Some(best) = attached.iter().filter_map(|(_, spec, _)| hosts(spec)).max() else {
         return Led::NoRoute;
@@ -186,7 +186,7 @@ pub fn through_gateway(
     {
         return redirected(redirect, one, request);
     }
-    // A filter of a kind that is not known must not be passed over.
+    // A filter of an unknown kind must not be skipped.
     if rule
         .filters
         .iter()
@@ -200,7 +200,7 @@ pub fn through_gateway(
     arrive(server, gateway, route, to, turn)
 }
 
-/// The backend whose turn it is: of so many requests in a row each gets its share.
+/// Returns the backend for a turn: each gets its share of consecutive requests.
 fn picked(backends: &[BackendRef], turn: usize) -> Option<&BackendRef> {
     let total: usize = backends.iter().map(BackendRef::share).sum();
     let mut left = turn.checked_rem(total)?;
@@ -211,7 +211,7 @@ fn picked(backends: &[BackendRef], turn: usize) -> Option<&BackendRef> {
     })
 }
 
-/// The last leg: a ready endpoint, the policies of its Pod, a container that listens.
+/// Completes a request: a ready endpoint, the policies of its Pod, a container that listens.
 fn arrive(
     server: &ApiServer,
     gateway: &Object,
@@ -255,7 +255,7 @@ fn arrive(
     }
 }
 
-/// How well the host names of a route at a listener fit a host.
+/// Ranks the host names of a route at a listener against a host.
 fn best_host(listener: &Listener, route: &HttpRouteSpec, host: &str) -> Option<(bool, usize)> {
     if route.hostnames.is_empty() {
         return host_rank(&listener.hostname, host);
@@ -267,7 +267,7 @@ fn best_host(listener: &Listener, route: &HttpRouteSpec, host: &str) -> Option<(
     common.filter_map(|name| host_rank(name, host)).max()
 }
 
-/// How well a match fits: an exact path, then a longer one, then a method, more headers, more parameters.
+/// Rank of a match: an exact path, then a longer one, then a method, more headers, more parameters.
 type MatchRank = (u8, usize, bool, usize, usize);
 
 fn match_rank(wanted: &HttpMatch, request: &HttpRequest<'_>) -> Option<MatchRank> {
@@ -318,18 +318,18 @@ fn match_rank(wanted: &HttpMatch, request: &HttpRequest<'_>) -> Option<MatchRank
     ))
 }
 
-/// What a path has behind a prefix of whole elements.
+/// Returns the rest of a path after a prefix of whole elements.
 fn prefix_rest<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
     path.strip_prefix(prefix.trim_end_matches('/'))
         .filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a pattern matches; one that cannot be read matches nothing.
+/// Returns true if a pattern matches; an invalid pattern never does.
 fn is_match(pattern: &str, text: &str) -> bool {
     GoRegex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
 }
 
-/// Where a redirect leads: what it does not say stays as it was asked for.
+/// Builds a redirect; unspecified parts are those of the request.
 fn redirected(redirect: &Redirect, by: &HttpMatch, request: &HttpRequest<'_>) -> Led {
     let scheme = if redirect.scheme.is_empty() {
         request.scheme
@@ -342,7 +342,7 @@ fn redirected(redirect: &Redirect, by: &HttpMatch, request: &HttpRequest<'_>) ->
         &redirect.hostname
     };
     let usual = if scheme == "https" { 443 } else { 80 };
-    // A scheme that is given brings its own port.
+    // An explicit scheme implies its default port.
     let port = redirect.port.unwrap_or(if redirect.scheme.is_empty() {
         request.port
     } else {

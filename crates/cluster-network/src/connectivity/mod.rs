@@ -1,7 +1,8 @@
-//! Whether a request reaches what it is meant for: names, Services, ports, NetworkPolicies, Ingress rules and Gateways.
+//! Connectivity: evaluates whether a request reaches its target, through names, Services, ports, NetworkPolicies, Ingress rules and
+//! Gateways.
 //!
-//! Nothing is sent: every question is answered from the objects as they are. Only what the simulation itself asks (a command in a
-//! container, the path that a diagram follows) is decided here; no control loop depends on it.
+//! Nothing is sent: every request is evaluated on the current objects. It serves only the simulation's own requests (a command in a
+//! container, the path that a diagram follows); no controller depends on it.
 
 mod gateways;
 mod policy;

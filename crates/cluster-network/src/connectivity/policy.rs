@@ -1,7 +1,7 @@
 //! NetworkPolicies: whether a connection is allowed at its two ends, and by which rule.
 //!
-//! A Pod that no policy of a direction selects is open in it; once one selects it, only what some rule allows gets through. Models
-//! the `NetworkPolicy` section of the API (`staging/src/k8s.io/api/networking/v1/types.go`); network plugins do the same with packets.
+//! A Pod that no policy of a direction selects is not isolated in it; otherwise only traffic allowed by some rule passes. Models the
+//! `NetworkPolicy` section of the API (`staging/src/k8s.io/api/networking/v1/types.go`); network plugins apply the same rules to packets.
 
 use crate::dns;
 use apiserver::ApiServer;
@@ -12,17 +12,17 @@ use k8s_model::{Kind, Labels, Object, ObjectRef, Str};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// A direction, as seen from the Pod that is isolated.
+/// Direction, from the perspective of the isolated Pod.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// Into the Pod.
+    /// Traffic into the Pod.
     Ingress,
-    /// Out of the Pod.
+    /// Traffic out of the Pod.
     Egress,
 }
 
 impl Direction {
-    /// As `policyTypes` has it.
+    /// Returns the name used in `policyTypes`.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Ingress => "Ingress",
@@ -31,10 +31,10 @@ impl Direction {
     }
 }
 
-/// The namespace of the controller that serves Ingresses.
+/// Namespace of the ingress controller.
 const INGRESS_NAMESPACE: &str = "ingress-nginx";
 
-/// The labels that the manifests of ingress-nginx give to all that is its own, and some more.
+/// Returns the labels that the manifests of ingress-nginx give to all their objects, plus some more.
 fn ingress_labels(more: &[(&'static str, &'static str)]) -> Labels {
     let all = [
         ("app.kubernetes.io/instance", INGRESS_NAMESPACE),
@@ -47,9 +47,9 @@ fn ingress_labels(more: &[(&'static str, &'static str)]) -> Labels {
     Rc::new(k8s_model::sort::tree(all))
 }
 
-/// An end of a connection, as a rule sees it.
+/// End of a connection, as a rule sees it.
 pub struct Peer<'a> {
-    /// Of a Pod.
+    /// Namespace of a Pod; `None` for other addresses.
     namespace: Option<&'a str>,
     labels: Labels,
     address: &'a str,
@@ -57,7 +57,7 @@ pub struct Peer<'a> {
 }
 
 impl<'a> Peer<'a> {
-    /// A Pod.
+    /// Returns the peer for a Pod.
     pub fn pod(object: &'a Object) -> Peer<'a> {
         let pod: &Pod = object.body();
         Peer {
@@ -68,7 +68,7 @@ impl<'a> Peer<'a> {
         }
     }
 
-    /// The name server of the cluster. Its Pods are not simulated, but rules that allow lookups name their labels.
+    /// Returns the peer for the cluster's name server. Its Pods are not simulated, but rules that allow lookups name their labels.
     pub fn name_server() -> Peer<'static> {
         let labels = [(Str::new_static("k8s-app"), Str::new_static("kube-dns"))];
         Peer {
@@ -79,7 +79,7 @@ impl<'a> Peer<'a> {
         }
     }
 
-    /// The proxy of a Gateway. Its Pods are not simulated, but rules that allow what it sends name their labels.
+    /// Returns the peer for a Gateway's proxy. Its Pods are not simulated, but rules that allow its traffic name their labels.
     pub fn proxy(namespace: &'a str, gateway: &str, address: &'a str) -> Peer<'a> {
         let labels = [(
             Str::new_static("gateway.networking.k8s.io/gateway-name"),
@@ -93,8 +93,8 @@ impl<'a> Peer<'a> {
         }
     }
 
-    /// The controller that serves Ingresses. Its Pods and its namespace are not simulated; rules that allow what it sends name the labels
-    /// that its own manifests give both.
+    /// Returns the peer for the ingress controller. Its Pods and its namespace are not simulated; rules that allow its traffic name the
+    /// labels that its manifests give both.
     pub fn ingress_controller() -> Peer<'static> {
         let own = [("app.kubernetes.io/component", "controller")];
         Peer {
@@ -105,7 +105,7 @@ impl<'a> Peer<'a> {
         }
     }
 
-    /// An address that is no Pod's.
+    /// Returns the peer for an address outside of Pods.
     pub fn address(address: &'a str) -> Peer<'a> {
         Peer {
             namespace: None,
@@ -116,39 +116,39 @@ impl<'a> Peer<'a> {
     }
 }
 
-/// Whether a connection is allowed at one end.
+/// Verdict for a connection at one end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// No policy isolates this end.
     Open,
-    /// A rule of a policy allows it.
+    /// A rule of a policy allows the connection.
     Allowed {
-        /// The policy.
+        /// Policy.
         policy: ObjectRef,
-        /// The number of the rule, from 1.
+        /// Number of the rule, from 1.
         rule: usize,
     },
-    /// These policies isolate this end, and none of their rules allows it.
+    /// The policies isolate this end, and none of their rules allows the connection.
     Denied {
-        /// The policies, by name.
+        /// Policies by name.
         policies: Vec<ObjectRef>,
     },
 }
 
 impl Verdict {
-    /// Whether it is denied.
+    /// Returns true if the connection is denied.
     pub fn is_denied(&self) -> bool {
         matches!(self, Verdict::Denied { .. })
     }
 }
 
-/// The policies that isolate a Pod in a direction.
+/// Returns the policies that isolate a Pod in a direction.
 pub fn policies_of(
     server: &ApiServer,
     direction: Direction,
     pod: &Object,
 ) -> Vec<(ObjectRef, NetworkPolicySpec)> {
-    // The network of its node is isolated by no policy.
+    // Host network Pods are not isolated by policies.
     if pod.pod().is_none_or(|pod| pod.spec.host_network) {
         return Vec::new();
     }
@@ -165,7 +165,7 @@ pub fn policies_of(
     all.filter(|(_, spec)| isolates(spec)).collect()
 }
 
-/// Whether a connection between a Pod and a peer on a port of its receiver is allowed at the Pod's end.
+/// Evaluates, at a Pod's end, a connection between it and a peer on a port of the receiver.
 pub fn verdict(
     server: &ApiServer,
     direction: Direction,
@@ -218,7 +218,7 @@ pub fn verdict(
     }
 }
 
-/// Whether the rules of a policy of a namespace name peers, and no Pod is one of them.
+/// Returns true if the rules of a namespace's policy name peers, but no Pod is among them.
 pub fn allows_no_pod(server: &ApiServer, namespace: &str, spec: &NetworkPolicySpec) -> bool {
     let of = |kind: &Str| {
         if kind == Direction::Ingress.name() {
@@ -231,7 +231,7 @@ pub fn allows_no_pod(server: &ApiServer, namespace: &str, spec: &NetworkPolicySp
     for (rules, from) in spec.policy_types.iter().map(of) {
         for rule in rules {
             let named = if from { &rule.from } else { &rule.to };
-            // A rule without peers, or for addresses, allows more than Pods.
+            // A rule without peers, or with IP blocks, allows more than Pods.
             if named.is_empty() || named.iter().any(|peer| peer.ip_block.is_some()) {
                 return false;
             }

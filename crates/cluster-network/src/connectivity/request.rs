@@ -1,8 +1,7 @@
-//! The way of a request from a Pod: the name is looked up, the Service picks an endpoint, policies are asked at both ends, and
-//! something has to listen there.
+//! Path of a request from a Pod: DNS lookup, endpoint of the Service, policies at both ends, and a listening container.
 //!
-//! Models what `pkg/proxy/iptables/proxier.go` makes of Services: without a ready endpoint a connection is rejected; a port that the
-//! Service does not have leads nowhere.
+//! Models the rules that `pkg/proxy/iptables/proxier.go` generates for Services: without a ready endpoint a connection is rejected;
+//! packets to a port that the Service does not have are dropped.
 
 use super::policy::{Direction, Peer, Verdict, verdict};
 use crate::dns;
@@ -14,22 +13,22 @@ use k8s_model::pod::{Container, Pod, image_parts};
 use k8s_model::{Kind, Object, ObjectRef, Str};
 use std::rc::Rc;
 
-/// How a request ends.
+/// Outcome of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RequestOutcome {
-    /// Something answers.
+    /// The request is answered.
     Answered,
     /// DNS has no record of the name.
     NoName,
-    /// The name server cannot be asked.
+    /// The name server is unreachable.
     NoNameServer,
-    /// Nothing listens there, or the Service has no ready endpoint.
+    /// The port has no listener, or the Service has no ready endpoint.
     Refused,
-    /// A policy drops it, or there is no such address or port.
+    /// A policy drops the request, or the address or port does not exist.
     TimedOut,
 }
 
-/// The host and the port of an address such as `name:8080`, `http://name/path` or `https://name`.
+/// Returns host and port of an address such as `name:8080`, `http://name/path` or `https://name`.
 pub fn host_and_port(url: &str) -> (&str, i32) {
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     let place = rest.split(['/', '?', '#']).next().unwrap_or("");
@@ -41,22 +40,22 @@ pub fn host_and_port(url: &str) -> (&str, i32) {
         })
 }
 
-/// A request and what became of it.
+/// Request with its outcome.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// How it ends.
+    /// Outcome.
     pub outcome: RequestOutcome,
-    /// The address that was asked; empty if the name has none.
+    /// Destination address; empty if the name does not resolve.
     pub address: Str,
-    /// The Service that has this address.
+    /// Service with this address.
     pub service: Option<ObjectRef>,
-    /// The Pod that it was sent to.
+    /// Pod that the request was sent to.
     pub pod: Option<Rc<Object>>,
-    /// The port of that Pod.
+    /// Port of that Pod.
     pub port: i32,
-    /// At the end of the Pod that asks.
+    /// Verdict at the client Pod.
     pub egress: Verdict,
-    /// At the end of the Pod that is asked.
+    /// Verdict at the server Pod.
     pub ingress: Verdict,
 }
 
@@ -75,7 +74,7 @@ impl Attempt {
     }
 }
 
-/// A TCP request from a Pod to a host name or an address. `turn` picks one of several endpoints.
+/// Evaluates a TCP request from a Pod to a host name or an address. `turn` selects one of several endpoints.
 pub fn connect(
     server: &ApiServer,
     from: &Rc<Object>,
@@ -116,8 +115,8 @@ pub fn connect(
     }
 }
 
-/// A ping from a Pod: the virtual address of a Service is no host, so it answers none. Policies treat it as any other packet; only
-/// rules for every port let it pass.
+/// Evaluates a ping from a Pod: a Service's virtual IP does not answer. Policies treat a ping as any other packet; only rules for every
+/// port let it pass.
 pub fn ping(server: &ApiServer, from: &Rc<Object>, host: &str) -> Attempt {
     let attempt = connect(server, from, host, 0, 0);
     match (&attempt.pod, &attempt.service, attempt.outcome) {
@@ -129,7 +128,7 @@ pub fn ping(server: &ApiServer, from: &Rc<Object>, host: &str) -> Attempt {
     }
 }
 
-/// A TCP request from outside the cluster: only nodes have addresses there, with the node ports of Services.
+/// Evaluates a TCP request from outside the cluster: only nodes are reachable there, on the node ports of Services.
 pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usize) -> Attempt {
     if host.parse::<std::net::IpAddr>().is_err() {
         return Attempt::of(RequestOutcome::NoName, "");
@@ -157,7 +156,7 @@ pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usi
             .get::<Service>()
             .is_some_and(|body| body.spec.ports.iter().any(|one| one.node_port == port))
     };
-    // On a node nothing else listens.
+    // No other port of a node listens.
     let Some(service) = server.list(Kind::Service).find(opens) else {
         return Attempt {
             outcome: RequestOutcome::Refused,
@@ -200,7 +199,7 @@ pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usi
     }
 }
 
-/// One of the ready Pods of a Service.
+/// Returns one of the ready Pods of a Service.
 pub fn endpoint_of(server: &ApiServer, service: &ObjectRef, turn: usize) -> Option<Rc<Object>> {
     let service = server.get(service)?;
     let ready = server
@@ -223,7 +222,7 @@ fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn:
         })
     };
     if address.parse::<std::net::IpAddr>().is_err() {
-        // The target of an ExternalName: a name of the cluster, or one outside, which is not reached from here.
+        // The target of an ExternalName is a name of the cluster, or an external one, which is not reachable from here.
         let found = dns::lookup(server, &from.meta.namespace, address);
         return match found.first().filter(|record| record.address != address) {
             Some(record) if record.address.parse::<std::net::IpAddr>().is_ok() => {
@@ -284,7 +283,7 @@ fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn:
         .filter_map(ready)
         .flatten()
         .collect();
-    // One request after another goes round the endpoints.
+    // Consecutive requests rotate over the endpoints.
     match all.get(turn % all.len().max(1)) {
         None => Attempt {
             outcome: RequestOutcome::Refused,
@@ -300,7 +299,7 @@ fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn:
     }
 }
 
-/// The last leg: policies at both ends, then a container that listens.
+/// Completes a request: policies at both ends, then a container that listens.
 fn arrive(
     server: &ApiServer,
     from: &Object,
@@ -313,7 +312,7 @@ fn arrive(
         port,
         ..attempt
     };
-    // What a Pod asks of itself leaves it for no policy to see.
+    // A Pod's requests to itself bypass all policies.
     if from.meta.uid != pod.meta.uid {
         attempt.egress = verdict(
             server,
@@ -340,7 +339,7 @@ fn arrive(
     attempt
 }
 
-/// Ports of images that are known to teach with: no manifest says what a process listens on.
+/// Ports of well-known images, since no manifest says what a process listens on.
 const KNOWN_PORTS: [(&str, i32); 9] = [
     ("nginx", 80),
     ("httpd", 80),
@@ -353,10 +352,10 @@ const KNOWN_PORTS: [(&str, i32); 9] = [
     ("wordpress", 80),
 ];
 
-/// Whether a container of the Pod listens on a port: one that it declares or that its image is known for. Of a Pod about which neither
-/// is known, every port is taken to be meant.
+/// Returns true if a container of the Pod listens on a port: one that it declares or that its image is known for. If neither is known for
+/// the Pod, every port is assumed to be open.
 pub fn listens(pod: &Pod, port: i32) -> bool {
-    // One that waits to be restarted listens nowhere.
+    // A container that waits to be restarted does not listen.
     let runs = |name: &Str| {
         pod.status
             .container_statuses
@@ -372,10 +371,10 @@ pub fn listens(pod: &Pod, port: i32) -> bool {
     !running.is_empty() && is_among(&ports_of(running), port)
 }
 
-/// Ready Pods of a Service that are asked whether they listen: those of one Service are mostly alike.
+/// Maximum number of ready Pods of a Service to check for a listener: the Pods of one Service are mostly alike.
 const MAX_PODS_ASKED: usize = 8;
 
-/// The first port of a Service that has ready Pods of which none listens on it, and one of these Pods.
+/// Returns the first port of a Service on which none of its ready Pods listens, and one of these Pods.
 pub fn unanswered_port<'a>(
     server: &'a ApiServer,
     service: &'a Object,
@@ -398,7 +397,7 @@ pub fn unanswered_port<'a>(
     })
 }
 
-/// Whether a container of a Pod would listen on a port, once it runs.
+/// Returns true if a container of a Pod would listen on a port, once it runs.
 pub fn would_listen(containers: &[Container], port: i32) -> bool {
     is_among(&ports_of(containers), port)
 }
@@ -407,7 +406,7 @@ fn is_among(ports: &[i32], port: i32) -> bool {
     ports.is_empty() || ports.contains(&port)
 }
 
-/// The ports that containers declare or that their images are known for.
+/// Returns the ports that containers declare or that their images are known for.
 pub fn ports_of<'a>(containers: impl IntoIterator<Item = &'a Container>) -> Vec<i32> {
     let known = |image: &str| {
         let name = image_parts(image).0;

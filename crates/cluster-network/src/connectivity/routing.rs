@@ -1,7 +1,7 @@
-//! Ingress rules: which of them matches a host and a path, and what is behind it.
+//! Ingress routing: the rule that matches a host and a path, and its backend.
 //!
-//! Hosts and paths match as the API says (`staging/src/k8s.io/api/networking/v1/types.go`): an exact host before a wildcard before
-//! none, an exact path before the longest prefix.
+//! Hosts and paths match as in the API (`staging/src/k8s.io/api/networking/v1/types.go`): an exact host before a wildcard before none, an
+//! exact path before the longest prefix.
 
 use super::policy::{Direction, Peer, Verdict, verdict};
 use apiserver::ApiServer;
@@ -10,38 +10,38 @@ use k8s_model::network::{Endpoint, Service, ServicePort};
 use k8s_model::{Kind, Object, ObjectRef};
 use std::rc::Rc;
 
-/// What is behind a backend of an Ingress.
+/// State of an Ingress backend.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Backend {
-    /// There is no Service of this name: 503.
+    /// 503: no Service of this name.
     NoService,
-    /// The Service has no such port: 503.
+    /// 503: the Service has no such port.
     NoPort,
-    /// The Service has no ready endpoint: 503.
+    /// 503: the Service has no ready endpoint.
     NoEndpoints,
-    /// NetworkPolicies keep the controller from each of them: 504.
+    /// 504: NetworkPolicies block the controller's connection to every endpoint.
     Denied(Vec<ObjectRef>),
-    /// So many endpoints are ready.
+    /// Number of ready endpoints.
     Ready(usize),
 }
 
-/// Where a request for a host and a path is led.
+/// Routing result for a host and a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Routed {
-    /// No rule matches: 404.
+    /// 404: no rule matches.
     NoRule,
-    /// A rule, or the default backend, names a Service.
+    /// A rule, or the default backend, matches.
     To {
-        /// The Ingress.
+        /// Matching Ingress.
         ingress: ObjectRef,
-        /// The Service, if the backend is one.
+        /// Service, if the backend is one.
         service: Option<ObjectRef>,
-        /// What is behind it.
+        /// State of the backend.
         backend: Backend,
     },
 }
 
-/// The IngressClass of an Ingress, if it exists: only then a controller serves it.
+/// Returns the IngressClass of an Ingress, if it exists: only then a controller serves the Ingress.
 pub fn class_of<'a>(server: &'a ApiServer, ingress: &Object) -> Option<&'a Rc<Object>> {
     let spec = IngressSpec::of(ingress);
     let class = spec.class(ingress);
@@ -50,14 +50,14 @@ pub fn class_of<'a>(server: &'a ApiServer, ingress: &Object) -> Option<&'a Rc<Ob
         .filter(|_| !class.is_empty())
 }
 
-/// Whether an ingress controller serves at an address.
+/// Returns true if an ingress controller serves at an address.
 pub fn serves_ingresses(server: &ApiServer, at: &str) -> bool {
     server
         .list(Kind::Ingress)
         .any(|ingress| address(ingress) == Some(at))
 }
 
-/// What is behind a backend of an Ingress in this namespace, for the controller that serves Ingresses.
+/// Returns the state of an Ingress backend in this namespace, as seen by the ingress controller.
 pub fn ingress_backend(
     server: &ApiServer,
     namespace: &str,
@@ -71,7 +71,7 @@ pub fn ingress_backend(
     (key, denied.map_or(found, Backend::Denied))
 }
 
-/// The policies that keep the controller from the ready Pods of a Service, if they keep it from all.
+/// Returns the policies that block the controller's connection to all ready Pods of a Service, or `None` if one is reachable.
 fn all_denied(
     server: &ApiServer,
     service: &ObjectRef,
@@ -100,7 +100,7 @@ fn all_denied(
     denied
 }
 
-/// What is behind a backend, whoever asks.
+/// Returns the state of a backend, regardless of policies.
 pub fn backend(
     server: &ApiServer,
     namespace: &str,
@@ -127,7 +127,7 @@ pub fn backend(
     )
 }
 
-/// The port of a Service that a backend asks for, by its name or by its number.
+/// Returns the Service port of a backend, by its name or by its number.
 fn port_of<'a>(service: &'a Service, wanted: &BackendPort) -> Option<&'a ServicePort> {
     let is = |port: &&ServicePort| {
         if wanted.name.is_empty() {
@@ -139,7 +139,7 @@ fn port_of<'a>(service: &'a Service, wanted: &BackendPort) -> Option<&'a Service
     service.spec.ports.iter().find(is)
 }
 
-/// The ready endpoints of a Service at its port of a name, each with the port of the Pod.
+/// Returns the ready endpoints of a named Service port, each with the port of the Pod.
 pub(super) fn ready_endpoints<'a>(
     server: &'a ApiServer,
     service: &'a Object,
@@ -159,14 +159,14 @@ pub(super) fn ready_endpoints<'a>(
     })
 }
 
-/// Where the controller leads a request for a host and a path. Only Ingresses that have an address are served.
+/// Routes a request for a host and a path. Only Ingresses with an address are served.
 pub fn route(server: &ApiServer, host: &str, wanted: &str) -> Routed {
     let served: Vec<(&Rc<Object>, IngressSpec)> = server
         .list(Kind::Ingress)
         .filter(|ingress| address(ingress).is_some())
         .map(|ingress| (ingress, IngressSpec::of(ingress)))
         .collect();
-    // The best match of the host alone decides which rules are read: a path of another host is not fallen back to.
+    // Only rules with the best host are considered: there is no fallback to a path of another host.
     let hosts = served
         .iter()
         .flat_map(|(_, spec)| &spec.rules)
@@ -179,7 +179,7 @@ pub fn route(server: &ApiServer, host: &str, wanted: &str) -> Routed {
             .iter()
             .filter(|rule| of_host.is_some() && host_rank(&rule.host, host) == of_host);
         for path in rules.flat_map(|rule| &rule.http.paths) {
-            // Of equals the first by name wins here; upstream the oldest.
+            // Of equal matches the first by name wins here; upstream the oldest.
             if let Some(rank) =
                 path_rank(path, wanted).filter(|rank| best.is_none_or(|(other, ..)| *rank > other))
             {
@@ -203,10 +203,10 @@ pub fn route(server: &ApiServer, host: &str, wanted: &str) -> Routed {
     }
 }
 
-/// How well a path matches: its length, then whether it is exact.
+/// Rank of a path: its length, then whether it is exact.
 type PathRank = (usize, bool);
 
-/// How well the host of a rule matches.
+/// Ranks the host of a rule; `None` if it does not match.
 fn host_rank(rule: &str, host: &str) -> Option<u8> {
     if rule.is_empty() {
         return Some(1);
@@ -214,7 +214,7 @@ fn host_rank(rule: &str, host: &str) -> Option<u8> {
     if rule.eq_ignore_ascii_case(host) {
         return Some(3);
     }
-    // A wildcard stands for one label.
+    // A wildcard matches exactly one label.
     let (rest, (label, domain)) = (rule.strip_prefix("*.")?, host.split_once('.')?);
     (!label.is_empty() && rest.eq_ignore_ascii_case(domain)).then_some(2)
 }

@@ -1,24 +1,24 @@
-//! Which listeners a route is attached to.
+//! Attachment of routes to listeners.
 
 use super::{Objects, fault_of, is_served, named};
 use k8s_model::gateway::{GATEWAY, GatewaySpec, HttpRouteSpec, Listener, ParentRef, common_host};
 use k8s_model::{Kind, Object, ObjectRef};
 use std::rc::Rc;
 
-/// Why a route is attached to no listener of a Gateway.
+/// Reason why a route is attached to no listener of a Gateway.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// No listener has the name and the port that it asks for.
+    /// No listener has the requested name and port.
     NoMatchingParent,
-    /// No such listener is served.
+    /// No matching listener is served.
     InvalidListener,
-    /// No such listener takes routes of this kind from its namespace.
+    /// No matching listener allows routes of this kind from the route's namespace.
     NotAllowed,
-    /// None has a host name in common with it.
+    /// No matching listener has a host name in common with the route.
     NoHostname,
 }
 
-/// The parents of a route that the modelled controller serves: each reference with its Gateway.
+/// Returns the parents of a route that the modelled controller serves: each reference with its Gateway.
 pub fn parents<'a>(
     objects: &'a dyn Objects,
     route: &Object,
@@ -38,7 +38,7 @@ pub fn parents<'a>(
     spec.parent_refs.iter().filter_map(of).collect()
 }
 
-/// The listeners of a Gateway that a route is attached to by one of its references; or why there is none.
+/// Returns the listeners of a Gateway that a route is attached to by one of its references; the error says why there is none.
 pub fn attach(
     objects: &dyn Objects,
     gateway: &Object,
@@ -78,7 +78,7 @@ pub fn attach(
     Ok(left.into_iter().cloned().collect())
 }
 
-/// Whether a listener takes routes from the namespace of this one.
+/// Returns true if a listener allows routes from the namespace of this one.
 fn allows(objects: &dyn Objects, gateway: &Object, listener: &Listener, route: &Object) -> bool {
     let namespaces = &listener.allowed_routes.namespaces;
     let own = &route.meta.namespace;
@@ -94,7 +94,7 @@ fn allows(objects: &dyn Objects, gateway: &Object, listener: &Listener, route: &
     }
 }
 
-/// How many routes are attached to a listener of a Gateway.
+/// Returns the number of routes attached to a listener of a Gateway.
 pub fn attached_to<'a>(
     objects: &dyn Objects,
     gateway: &Object,

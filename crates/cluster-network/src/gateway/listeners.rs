@@ -1,4 +1,4 @@
-//! Listeners of a Gateway: whether one can be served, and which routes it may take.
+//! Listeners of a Gateway: validity, and supported route kinds.
 
 use super::references::RefFault;
 use super::{Objects, class_served};
@@ -7,22 +7,22 @@ use k8s_model::gateway::{GATEWAY, GatewaySpec, HTTP_ROUTE, Listener};
 use k8s_model::kind::GATEWAY_GROUP;
 use k8s_model::{Body, Kind, Object, ObjectRef};
 
-/// Why a listener is not served.
+/// Reason why a listener is not served.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ListenerFault {
-    /// Its protocol is neither HTTP nor HTTPS.
+    /// Protocol other than HTTP and HTTPS.
     Protocol,
-    /// Another listener of its port has another protocol.
+    /// Protocol conflict with another listener on the port.
     Conflict,
-    /// HTTPS without a certificate that can be used; the number of the reference.
+    /// HTTPS without a usable certificate; the index of the reference.
     Certificate(usize),
-    /// The certificate lies in a namespace that does not let it be used; the number of the reference.
+    /// Certificate in a namespace without a ReferenceGrant for it; the index of the reference.
     CertificateNotPermitted(usize),
-    /// It takes no kind of route that is served.
+    /// No supported kind of route.
     RouteKinds,
 }
 
-/// Why a listener is not served, if it is not.
+/// Returns the reason why a listener is not served, or `None` if it is.
 pub fn fault_of(
     objects: &dyn Objects,
     gateway: &Object,
@@ -79,8 +79,7 @@ fn certificate_fault(
         .then_some(ListenerFault::Certificate(at))
 }
 
-/// Whether all kinds of routes that a listener asks for are served, and whether HTTPRoutes are among them. It asks for them unless it
-/// says otherwise.
+/// Returns whether all route kinds of a listener are supported, and whether HTTPRoutes are among them, as by default.
 pub fn supported_kinds(listener: &Listener) -> (bool, bool) {
     let kinds = &listener.allowed_routes.kinds;
     let is_http = |kind: &k8s_model::gateway::RouteKind| {
@@ -96,7 +95,7 @@ pub fn supported_kinds(listener: &Listener) -> (bool, bool) {
     )
 }
 
-/// Whether the modelled controller serves a Gateway: its class is one of its own.
+/// Returns true if the modelled controller serves a Gateway, which is the case if it serves its class.
 pub fn is_served(objects: &dyn Objects, gateway: &Object) -> bool {
     !gateway.meta.is_deleting()
         && class_served(objects, &GatewaySpec::of(gateway).gateway_class_name).is_some()

@@ -1,8 +1,8 @@
-//! What a Gateway takes in: its class, its listeners, the routes that are attached to them, and what their backends refer to.
+//! Gateway graph: class, listeners, attached routes, and the references of their backends.
 //!
-//! Pure reading, for the loop that writes the conditions and for the requests that follow the routes. Models
-//! `internal/controller/state/graph/{gateway,gateway_listener,route_common,backend_refs,reference_grant}.go` of NGINX Gateway Fabric, which
-//! implement what `sigs.k8s.io/gateway-api/apis/v1` says.
+//! Read-only, for the controller that writes the conditions and for the requests that follow the routes. Models
+//! `internal/controller/state/graph/{gateway,gateway_listener,route_common,backend_refs,reference_grant}.go` of NGINX Gateway Fabric,
+//! which implement `sigs.k8s.io/gateway-api/apis/v1`.
 
 mod attach;
 mod listeners;
@@ -18,11 +18,11 @@ use k8s_model::gateway::{CONTROLLER, GATEWAY, GATEWAY_CLASS, controller_of, kind
 use k8s_model::{Kind, Object, ObjectRef};
 use std::rc::Rc;
 
-/// Where objects are found: in the cache of a loop, or in the store.
+/// Lookup of objects: in a controller's cache, or in the store.
 pub trait Objects {
-    /// The object with this key.
+    /// Returns the object with this key.
     fn find(&self, key: &ObjectRef) -> Option<&Rc<Object>>;
-    /// All objects of a kind, by namespace and name.
+    /// Returns all objects of a kind, by namespace and name.
     fn all(&self, kind: Kind) -> Box<dyn Iterator<Item = &Rc<Object>> + '_>;
 }
 
@@ -46,7 +46,7 @@ impl Objects for ApiServer {
     }
 }
 
-/// All objects of a kind of the Gateway API; none where it is not installed.
+/// Returns all objects of a Gateway API kind; empty if it is not installed.
 pub fn all<'a>(objects: &'a dyn Objects, name: &str) -> Vec<&'a Rc<Object>> {
     kinds(name)
         .into_iter()
@@ -54,7 +54,7 @@ pub fn all<'a>(objects: &'a dyn Objects, name: &str) -> Vec<&'a Rc<Object>> {
         .collect()
 }
 
-/// The object of a kind of the Gateway API with this name.
+/// Returns the object of a Gateway API kind with this name.
 pub fn named<'a>(
     objects: &'a dyn Objects,
     kind: &str,
@@ -66,13 +66,13 @@ pub fn named<'a>(
         .find_map(|kind| objects.find(&ObjectRef::new(kind, namespace, name)))
 }
 
-/// The class of this name, if it is one that the modelled controller serves.
+/// Returns the class of this name, if the modelled controller serves it.
 pub fn class_served<'a>(objects: &'a dyn Objects, name: &str) -> Option<&'a Rc<Object>> {
     named(objects, GATEWAY_CLASS, "", name)
         .filter(|class| controller_of(class) == CONTROLLER && !class.meta.is_deleting())
 }
 
-/// The Gateway that has an address.
+/// Returns the Gateway with this address.
 pub fn gateway_at<'a>(objects: &'a dyn Objects, address: &str) -> Option<&'a Rc<Object>> {
     all(objects, GATEWAY)
         .into_iter()

@@ -1,4 +1,4 @@
-//! References of routes and listeners, and the grants without which they stay in their own namespace.
+//! References of routes and listeners, and the grants that allow them to cross namespaces.
 
 use super::{Objects, all};
 use k8s_model::gateway::{BackendRef, GrantSpec, HTTP_ROUTE, REFERENCE_GRANT};
@@ -6,20 +6,20 @@ use k8s_model::kind::GATEWAY_GROUP;
 use k8s_model::network::Service;
 use k8s_model::{Kind, Object, ObjectRef, Str};
 
-/// Why a reference does not resolve.
+/// Reason why a reference does not resolve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RefFault {
-    /// It names no Service.
+    /// The target is not a Service.
     Kind,
-    /// It names something in another namespace, where no ReferenceGrant allows it.
+    /// The target is in another namespace, where no ReferenceGrant allows the reference.
     NotPermitted,
-    /// There is no such Service.
+    /// The Service does not exist.
     NoService,
     /// The Service has no such port.
     NoPort,
 }
 
-/// Whether a reference from a kind in a namespace leaves it without being allowed to.
+/// Returns an error if a reference from a kind in a namespace crosses to another without a grant.
 pub(super) fn crosses(
     objects: &dyn Objects,
     (kind, own): (&str, &Str),
@@ -47,7 +47,7 @@ pub(super) fn crosses(
         .then_some(RefFault::NotPermitted)
 }
 
-/// The Service of a backend of a route, and the name of its port.
+/// Resolves a route's backend to its Service and the name of the port.
 pub fn resolve(
     objects: &dyn Objects,
     route: &Object,

@@ -16,10 +16,10 @@ use sim_core::tally;
 use std::rc::Rc;
 use {controllers, scheduler};
 
-/// What an API server asks for their health. Models `registry/core/rest/storage_core.go` and `registry/core/componentstatus`.
+/// Components whose health an API server checks. Models `registry/core/rest/storage_core.go` and `registry/core/componentstatus`.
 const COMPONENTS: [&str; 3] = ["controller-manager", "scheduler", "etcd-0"];
 
-/// The statuses of the components, which always answer here.
+/// Builds the statuses of the components, which are always healthy here.
 fn components() -> impl Iterator<Item = Object> {
     COMPONENTS.iter().filter_map(|name| {
         let healthy = json!([{"type": "Healthy", "status": "True", "message": "ok"}]);
@@ -31,11 +31,11 @@ fn components() -> impl Iterator<Item = Object> {
     })
 }
 
-/// Where the Leases of nodes are.
+/// Namespace of the nodes' Leases.
 const NODE_LEASES: &str = "kube-node-lease";
 
 impl Sim {
-    /// Events about an existing object, without a scan; Events recorded by clients are not included.
+    /// Returns the Events about an existing object, without a scan; Events recorded by clients are not included.
     pub fn events_about(&self, about: &Object) -> Vec<Rc<Object>> {
         self.recorder
             .keys_about(about)
@@ -43,30 +43,30 @@ impl Sim {
             .collect()
     }
 
-    /// Reasons of up to `most` nodes to reject a Pod that has no node; a node without reasons accepts it.
+    /// Returns the reasons of up to `most` nodes to reject a Pod that has no node; a node without reasons accepts it.
     pub fn explain(&self, pod: &Rc<Object>, most: usize) -> Vec<(Str, Vec<Refuses>)> {
         self.scheduler
             .explain(pod, &self.informers[SCHEDULER].cache, most)
     }
 
-    /// Resources that Pods can still request on a node.
+    /// Returns the resources that Pods can still request on a node.
     pub fn free_on(&self, node: &str) -> Resources {
         self.scheduler.free_on(node)
     }
 
-    /// Objects of a kind owned by the uid, from the loops' cache, without a scan.
+    /// Returns the objects of a kind owned by the uid, from the controllers' cache, without a scan.
     pub fn owned(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.informers[MANAGER].cache.owned_of_kind(uid, kind)
     }
 
-    /// Objects of a kind in a namespace without a controller, from the loops' cache.
+    /// Returns the objects of a kind in a namespace without a controller, from the controllers' cache.
     pub fn orphans(&self, kind: Kind, namespace: &str) -> impl Iterator<Item = &Rc<Object>> {
         self.informers[MANAGER]
             .cache
             .orphans(kind, &namespace.into())
     }
 
-    /// Number of ready Pods of an owner that are not terminating, from the loops' cache.
+    /// Returns the number of ready Pods of an owner that are not terminating, from the controllers' cache.
     pub fn ready_of(&self, uid: Uid) -> usize {
         let counts = |pod: &&Rc<Object>| {
             pod.is_active_pod() && pod.pod().is_some_and(|body| body.is_ready())
@@ -78,48 +78,48 @@ impl Sim {
             .map_or_else(count, |alike| alike.iter().map(|alike| alike.ready).sum())
     }
 
-    /// Totals of an owner's Pods by labels, from the loops' cache; `None` if they are not tracked.
-    pub fn tally_of(&self, uid: Uid) -> Option<&[tally::Alike]> {
+    /// Returns the totals of an owner's Pods by labels, from the controllers' cache; `None` if they are not tracked.
+    pub fn tally_of(&self, uid: Uid) -> Option<&[tally::LabelCounts]> {
         self.informers[MANAGER].cache.tally(uid)
     }
 
-    /// Number of an owner's Pods that are not ready or are terminating; `None` if that is not tracked.
+    /// Returns the number of an owner's Pods that are not ready or are terminating; `None` if that is not tracked.
     pub fn unready_of(&self, uid: Uid) -> Option<usize> {
         let alike = self.informers[MANAGER].cache.tally(uid)?;
         Some(alike.iter().map(|alike| alike.pods - alike.ready).sum())
     }
 
-    /// Pods on a node that have not ended.
+    /// Returns the Pods on a node that are not in a terminal phase.
     pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Rc<Object>> {
         self.scheduler.pods_on(node)
     }
 
-    /// Pods without a node, as the scheduler knows them.
+    /// Returns the Pods without a node, as the scheduler knows them.
     pub fn unplaced(&self) -> impl Iterator<Item = &Rc<Object>> {
         self.scheduler.unplaced()
     }
 
-    /// Number of Pods without a node.
+    /// Returns the number of Pods without a node.
     pub fn waiting(&self) -> usize {
         self.scheduler.waiting()
     }
 
-    /// Number of further Pods a node accepts.
+    /// Returns the number of further Pods a node accepts.
     pub fn places_on(&self, node: &str) -> i64 {
         self.scheduler.places_on(node)
     }
 
-    /// Whether a node matches the Pod's node selector and required affinity.
+    /// Returns true if a node matches the Pod's node selector and required affinity.
     pub fn suits(spec: &PodSpec, node: &Object) -> bool {
         scheduler::fits_affinity(spec, node)
     }
 
-    /// Whether a Pod is in the scheduler's active queue.
+    /// Returns true if a Pod is in the scheduler's active queue.
     pub fn scheduler_busy(&self) -> bool {
         self.scheduler.queued() > 0
     }
 
-    /// Reasons of each node to reject the Pods of a DaemonSet.
+    /// Returns the reasons of each node to reject the Pods of a DaemonSet.
     pub fn explain_daemon(&self, set: &Object) -> Vec<(Str, Vec<Refuses>)> {
         let places = |refuses: &Refuses| {
             matches!(
@@ -137,7 +137,7 @@ impl Sim {
         all
     }
 
-    /// The API server's refusal of a Pod of a workload at this instant, found by creating one on a copy.
+    /// Returns the API server's refusal of a workload's Pod at this instant, found by creating one on a copy.
     pub fn refusal_of_pod(&self, workload: &Object) -> Option<ApiError> {
         let pod = workload.new_pod(workload.pod_template()?);
         let origin = Origin {
@@ -150,7 +150,7 @@ impl Sim {
         self.server.clone().create(&origin, pod, Why::Asked).err()
     }
 
-    /// When a loop will reconcile a key again without an event.
+    /// Returns the time at which a controller will reconcile a key again without an event.
     pub fn looks_again(&self, key: &ObjectRef) -> Option<Time> {
         self.queues
             .iter()
@@ -158,7 +158,7 @@ impl Sim {
             .min()
     }
 
-    /// When the kubelet's next step for a Pod is due.
+    /// Returns the time of the kubelet's next step for a Pod.
     pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
         let of_pod = |((at, _), task): (&(Time, u64), &Task)| {
             matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at)
@@ -167,20 +167,20 @@ impl Sim {
         self.tasks.iter().take(MAX_SCANNED_TASKS).find_map(of_pod)
     }
 
-    /// Last heartbeat of a node's kubelet, if it is silent.
+    /// Returns the last heartbeat of a node's kubelet, if it is silent.
     pub fn silent_since(&self, node: &str) -> Option<Time> {
         self.kubelets.silent_since(node)
     }
 
-    /// Last renewal of the node's Lease, if it has a kubelet.
+    /// Returns the last renewal of the node's Lease, if it has a kubelet.
     pub fn lease_renewed(&self, node: &str) -> Option<Time> {
         self.kubelets.renewed(node, self.now())
     }
 
-    /// The Lease that the kubelet of a node renews, as it would be now: a renewal is no write here (`heartbeats.rs`).
+    /// Builds the Lease that a node's kubelet renews, as of now: renewals are not writes here (`heartbeats.rs`).
     fn node_lease(&self, node: &Object) -> Option<Rc<Object>> {
         let (name, made) = (node.meta.name.as_str(), node.meta.creation_timestamp?);
-        // The first comes with the node.
+        // The first renewal comes with the node.
         let renewed = self.server.wall_at(self.lease_renewed(name)?).max(made);
         let lease = json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
@@ -194,7 +194,7 @@ impl Sim {
         Object::from_value(Kind::Lease, lease).ok().map(Rc::new)
     }
 
-    /// An object as clients see it: one that is stored, the Lease of a node, or the status of a component.
+    /// Returns an object as clients see it: a stored one, the Lease of a node, or the status of a component.
     pub fn seen(&self, key: &ObjectRef) -> Option<Rc<Object>> {
         if key.kind == Kind::ComponentStatus {
             return components()
@@ -208,7 +208,7 @@ impl Sim {
         self.node_lease(self.get(&ObjectRef::new(Kind::Node, "", &key.name))?)
     }
 
-    /// The objects of a kind as clients see them, in a namespace or in all.
+    /// Returns the objects of a kind as clients see them, in a namespace or in all.
     pub fn seen_all(&self, kind: Kind, namespace: Option<&str>) -> Listing {
         if kind == Kind::ComponentStatus {
             return Listing::of(components().map(Rc::new));
@@ -225,17 +225,17 @@ impl Sim {
         )
     }
 
-    /// Whether a fault makes this probe of the Pod fail.
+    /// Returns true if a fault makes this probe of the Pod fail.
     pub fn is_probe_forced(&self, uid: Uid, probe: &str) -> bool {
         self.kubelets.is_forced(uid, probe)
     }
 
-    /// Whether a load fault sets the usage of Pods with these labels.
+    /// Returns true if a load fault sets the usage of Pods with these labels.
     pub fn is_load_said(&self, what: &'static str, selector: &str) -> bool {
         load::is_said(&self.kubelets.loads, what, selector)
     }
 
-    /// The work queue of each loop.
+    /// Returns the work queue of each controller.
     pub fn queues(&self) -> impl Iterator<Item = (&'static str, &WorkQueue)> {
         controllers::ALL.iter().map(|c| c.name()).zip(&self.queues)
     }

@@ -1,4 +1,4 @@
-//! The work queues of the loops: what wakes a loop, and one pass of it.
+//! Work queues of the controllers: dispatch of keys, and reconcile passes.
 
 use super::*;
 
@@ -48,7 +48,7 @@ impl Sim {
         }
     }
 
-    /// Runs one pass of a loop for a key.
+    /// Runs one pass of a controller for a key.
     pub fn work_on(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let controller: &dyn Controller = controllers::ALL[i];
         let informer = &self.informers[MANAGER];
@@ -71,7 +71,7 @@ impl Sim {
             .map(Rc::unwrap_or_clone)
             .unwrap_or_default();
         let before = (!self.limits.is_empty()).then(|| memory.clone());
-        let mut out = Out {
+        let mut out = LoopClient {
             server: &mut self.server,
             recorder: &mut self.recorder,
             origin: Origin {
@@ -90,7 +90,7 @@ impl Sim {
         let result = controller.reconcile(key, &view, &mut out);
         let (writes, round_trips, waits) = (out.writes, out.round_trips, out.waits);
         if waits && let Some(before) = before {
-            // What it stored in this pass, it stores again when it resumes.
+            // The pass stores its state again when it resumes.
             memory = before;
         }
         if !memory.is_empty() {
@@ -133,7 +133,7 @@ impl Sim {
         }
     }
 
-    /// The client's rate limit is used up: the pass is resumed when the key's turn comes.
+    /// Handles an exhausted client rate limit: the pass is resumed when the key's turn comes.
     pub(super) fn wait_for_turn(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let turn = self.limits[i].wait(key);
         self.wake_later(i, key, turn.0.saturating_sub(self.now.0).max(1), cause);

@@ -29,7 +29,7 @@ fn awaited_writes_match_a_scan_of_the_delayed_events() {
             json!({"replicas": 3, "selector": {"matchLabels": labels}, "template": template});
         let set = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": key.name.as_str(), "namespace": "default"}, "spec": spec});
         sim.request(|server| {
-            // It is created only once.
+            // The object is created in the first round only.
             let _ = server.create_value(&origin, set, Why::Asked);
             server
                 .scale(&origin, &key, 1 + round as i64 % 5, Why::Asked)

@@ -2,7 +2,7 @@ use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::Time;
 
-/// No Lease is renewed while its kubelet is down.
+/// Checks that no Lease is renewed while its kubelet is down.
 #[test]
 fn a_kubelet_that_is_back_renews_its_lease_then_and_not_before() {
     let mut sim = Sim::new(ClusterConfig::with_nodes(1), 1);
@@ -21,7 +21,7 @@ fn a_kubelet_that_is_back_renews_its_lease_then_and_not_before() {
     assert_eq!(renewed(&sim), Some(47));
     to(&mut sim, 58);
     assert_eq!(renewed(&sim), Some(57));
-    // Down again at once, its last heartbeat is at its return or later.
+    // When the node is down again immediately, its last heartbeat is at its return or later.
     assert!(
         sim.fault("node-down node-1").is_ok()
             && sim.fault("node-up node-1").is_ok()

@@ -1,4 +1,4 @@
-//! Tests of this crate together with those below it.
+//! Integration tests of this crate together with those below it.
 
 mod controller_runtime_late;
 mod kubelet_nodes;

@@ -55,7 +55,7 @@ fn disturb(sim: &mut Sim, rng: &mut Rng) {
     }
 }
 
-/// Each choice is compared with that of a full cycle at the point where it is made.
+/// Compares each choice with that of a full cycle at the point where it is made.
 #[test]
 fn cached_verdicts_match_a_full_cycle() {
     for seed in 0..12 {
@@ -63,7 +63,7 @@ fn cached_verdicts_match_a_full_cycle() {
         let origin = sim.command("kubectl apply -f -");
         for i in 0..3 {
             let name = format!("web-{i}");
-            // Of the last there is no room for all.
+            // There is not enough room for all Pods of the last Deployment.
             let requests = json!({"cpu": format!("{}m", [0, 100, 3_000][i]), "memory": format!("{}Mi", 64 * i)});
             let set = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {
                 "replicas": 20, "selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}},

@@ -1,8 +1,8 @@
-//! How fast a size may change: limits, policies and stabilization windows.
+//! Scaling behavior: limits, policies and stabilization windows.
 //!
 //! Models `normalizeDesiredReplicas…` of `pkg/controller/podautoscaler/horizontal.go`.
 
-use controller_runtime::out::Memory;
+use controller_runtime::client::Memory;
 use k8s_model::Str;
 use k8s_model::json::record;
 use k8s_model::time::SECOND;
@@ -29,18 +29,18 @@ record! {
 
     #[derive(Default)]
     pub struct ScalingPolicy {
-        /// `Pods` or `Percent`.
+        /// Policy type, `Pods` or `Percent`.
         pub kind: Str = "type",
         pub value: i64 = "value",
         pub period_seconds: i64 = "periodSeconds",
     }
 }
 
-/// History of one autoscaler: its recommendations and its scaling events, with their times.
+/// Recommendations and scaling events of one autoscaler, with their times.
 pub struct ScaleHistory<'m> {
-    /// Keys are a letter and the time in microseconds.
+    /// Entries, keyed by a letter and the time in microseconds.
     pub memory: &'m mut Memory,
-    /// Now, in microseconds of virtual time.
+    /// Current virtual time, in microseconds.
     pub now: i64,
 }
 
@@ -64,7 +64,7 @@ impl ScaleHistory<'_> {
             .insert(format_smolstr!("{kind}{:020}", self.now), i64::from(value));
     }
 
-    /// Drops recommendations and changes older than these ages, in seconds.
+    /// Drops recommendations and scaling events older than the given ages, in seconds.
     fn forget(&mut self, wants: i64, changes: i64) {
         let now = self.now;
         self.memory.retain(|key, _| {
@@ -75,7 +75,7 @@ impl ScaleHistory<'_> {
         });
     }
 
-    /// Values of one kind from the last `seconds`.
+    /// Returns the values of one kind from the last `seconds`.
     fn since(&self, kind: char, seconds: i64) -> impl Iterator<Item = i64> {
         let after = self
             .now
@@ -90,13 +90,13 @@ impl ScaleHistory<'_> {
         values.map(|(_, value)| *value)
     }
 
-    /// The size at the beginning of a period.
+    /// Returns the number of replicas at the beginning of a period.
     fn start_of(&self, seconds: i64, current: i64) -> i64 {
         current - self.since('u', seconds).sum::<i64>() + self.since('d', seconds).sum::<i64>()
     }
 }
 
-/// A condition's status, reason and message.
+/// Status, reason and message of a condition.
 pub type ConditionText = (&'static str, &'static str, &'static str);
 
 const READY: ConditionText = (
@@ -140,7 +140,7 @@ const TOO_FEW: ConditionText = (
     "the desired replica count is less than the minimum replica count",
 );
 
-/// The size allowed now for the desired one, with the conditions `AbleToScale` and `ScalingLimited`.
+/// Returns the size allowed now for the desired one, with the conditions `AbleToScale` and `ScalingLimited`.
 pub fn normalize(
     behavior: Option<&Behavior>,
     history: &mut ScaleHistory<'_>,
@@ -228,7 +228,7 @@ fn stabilize(
     (stable, said)
 }
 
-/// Without a behavior: at most double, but four in any case.
+/// Limits a scale-up without a behavior to double the size, but at least four.
 fn limit_simply(current: i32, wanted: i32, least: i32, most: i32) -> (i32, ConditionText) {
     let fastest = current.saturating_mul(2).max(4);
     let (top, said) = if most > fastest {
@@ -275,7 +275,7 @@ fn limit(
     (wanted, WITHIN)
 }
 
-/// The size that the policies allow, chosen among them by `selectPolicy`.
+/// Returns the size that the policies allow, chosen among them by `selectPolicy`.
 fn fastest(rules: &Rules, history: &ScaleHistory<'_>, current: i32, up: bool) -> i32 {
     if rules.select_policy == "Disabled" {
         return current;
@@ -285,7 +285,7 @@ fn fastest(rules: &Rules, history: &ScaleHistory<'_>, current: i32, up: bool) ->
         match (policy.kind.as_str(), up) {
             ("Pods", true) => start + policy.value,
             ("Pods", false) => start - policy.value,
-            // Rounded up, or it would never grow: 1 Pod plus 10 % is 2.
+            // Rounded up, or the size would never grow: 1 Pod plus 10 % is 2.
             (_, true) => (start as f64 * (1.0 + policy.value as f64 / 100.0)).ceil() as i64,
             (_, false) => (start as f64 * (1.0 - policy.value as f64 / 100.0)) as i64,
         }

@@ -1,9 +1,9 @@
-//! How many replicas a metric asks for.
+//! Replica count proposed by a metric.
 //!
 //! Models `pkg/controller/podautoscaler/replica_calculator.go`.
 
+use controller_runtime::client::PassView;
 use controller_runtime::load::{is_known, usage};
-use controller_runtime::out::PassView;
 use k8s_model::pod::{Container, Pod};
 use k8s_model::quantity;
 use k8s_model::selector::LabelSelector;
@@ -11,14 +11,14 @@ use k8s_model::time::SECOND;
 use k8s_model::{Object, Str};
 use std::rc::Rc;
 
-/// For this long after its start a Pod counts only when it is ready, in seconds.
+/// Period after its start during which a Pod counts only when it is ready, in seconds.
 const CPU_INITIALIZATION_S: i64 = 300;
-/// A Pod that became unready within this time of its start is taken as never ready, in seconds.
+/// Period after its start within which a Pod that became unready is taken as never ready, in seconds.
 const INITIAL_READINESS_S: i64 = 30;
 /// Seconds covered by a sample.
 const SAMPLE_WINDOW_S: i64 = 1;
 
-/// How far usage may be from the target without a change.
+/// Relative deviations of usage from the target that cause no change.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances {
     pub up: f64,
@@ -35,17 +35,17 @@ impl Tolerances {
 #[derive(Clone, Debug)]
 pub struct MetricTarget {
     pub resource: Str,
-    /// Only this container counts.
+    /// Container that counts; `None` for the whole Pod.
     pub container: Option<Str>,
     pub goal: MetricGoal,
 }
 
-/// The target average.
+/// Target average.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MetricGoal {
-    /// In percent of what the Pods request.
+    /// Percent of the Pods' requests.
     Utilization(i64),
-    /// In thousandths.
+    /// Absolute value in thousandths.
     Value(i64),
 }
 
@@ -53,24 +53,24 @@ pub enum MetricGoal {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Proposal {
     pub replicas: i32,
-    /// In percent of what is requested.
+    /// Usage in percent of the requests.
     pub utilization: Option<i64>,
-    /// Average in thousandths.
+    /// Average usage in thousandths.
     pub average: i64,
 }
 
-/// The Pods of a workload as the calculation sees them.
+/// Pods of a workload, classified for the calculation.
 #[derive(Default)]
 struct Groups {
     ready: usize,
-    /// Used and requested, of the Pods that have samples.
+    /// Usage and request of each Pod that has a sample.
     samples: Vec<(i64, i64)>,
-    /// What the others request.
+    /// Requests of the Pods without a meaningful sample.
     unready: Vec<i64>,
     missing: Vec<i64>,
 }
 
-/// How many replicas the target asks for.
+/// Returns the number of replicas that the target asks for.
 pub fn propose(
     target: &MetricTarget,
     tolerances: Tolerances,
@@ -127,7 +127,7 @@ fn unavailable(target: &MetricTarget, cause: &str) -> String {
     )
 }
 
-/// How the calculation classifies a Pod.
+/// Classification of a Pod for the calculation.
 enum PodReadiness {
     Sampled(i64),
     Unready,
@@ -189,7 +189,7 @@ fn stand(target: &MetricTarget, object: &Object, view: &PassView<'_>) -> Option<
     })
 }
 
-/// The containers that run side by side: sidecars are among them.
+/// Returns the containers that run side by side, including sidecars.
 fn running(pod: &Pod) -> impl Iterator<Item = &Container> {
     pod.spec.containers.iter().chain(
         pod.spec
@@ -199,7 +199,7 @@ fn running(pod: &Pod) -> impl Iterator<Item = &Container> {
     )
 }
 
-/// What a Pod, or its one container, uses: it is shared evenly among the containers.
+/// Returns the usage of a Pod, or of its target container; usage is shared evenly among the containers.
 fn used(target: &MetricTarget, object: &Object, pod: &Pod, view: &PassView<'_>) -> Option<i64> {
     let all = usage(view.loads, &target.resource, object, view.cache)?;
     Some(if target.container.is_none() {
@@ -209,7 +209,7 @@ fn used(target: &MetricTarget, object: &Object, pod: &Pod, view: &PassView<'_>) 
     })
 }
 
-/// What a Pod, or its one container, requests.
+/// Returns the request of a Pod, or of its target container.
 fn request(target: &MetricTarget, object: &Object, pod: &Pod) -> Result<i64, String> {
     let (resource, name) = (&target.resource, &object.meta.name);
     let whole = &pod.spec.raw["resources"]["requests"];
@@ -248,7 +248,7 @@ fn request(target: &MetricTarget, object: &Object, pod: &Pod) -> Result<i64, Str
     }
 }
 
-/// Whether a Pod's sample is not meaningful yet.
+/// Returns true if a Pod's sample is not meaningful yet.
 fn is_unready(pod: &Pod, view: &PassView<'_>) -> bool {
     let (Some(ready), Some(start)) = (pod.status.condition("Ready"), pod.status.start_time) else {
         return true;
@@ -260,7 +260,7 @@ fn is_unready(pod: &Pod, view: &PassView<'_>) -> bool {
     ready.status == "False" && start.seconds() + INITIAL_READINESS_S > since.seconds()
 }
 
-/// Usage against the target: ratio, percent and average.
+/// Returns usage against the target: ratio, percent and average.
 fn ratio(goal: MetricGoal, samples: &[(i64, i64)]) -> Option<(f64, Option<i64>, i64)> {
     let (used, requested) = samples.iter().fold((0i128, 0i128), |sum, one| {
         (sum.0 + i128::from(one.0), sum.1 + i128::from(one.1))
@@ -277,7 +277,7 @@ fn ratio(goal: MetricGoal, samples: &[(i64, i64)]) -> Option<(f64, Option<i64>, 
     })
 }
 
-/// Pods without samples make a change smaller, never larger, and never reverse it.
+/// Dampens the change for Pods without samples: they make it smaller, never larger, and never reverse it.
 fn weigh(
     goal: MetricGoal,
     tolerances: Tolerances,
@@ -302,7 +302,7 @@ fn weigh(
     }
     let mut samples = groups.samples;
     if first < 1.0 {
-        // Scaling down, they are assumed to use all they requested, or the target.
+        // When scaling down, Pods without samples are assumed to use all they requested, or the target.
         samples.extend(groups.missing.iter().map(|request| match goal {
             MetricGoal::Utilization(target) => {
                 (request.saturating_mul(target.max(100)) / 100, *request)

@@ -11,8 +11,8 @@ use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, ObjectScale};
 use behavior::{Behavior, ScaleHistory, normalize};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::json::{self, record};
 use k8s_model::quantity::{self, Quantity};
 use k8s_model::selector::LabelSelector;
@@ -46,7 +46,7 @@ record! {
     }
 }
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "horizontal-pod-autoscaler",
     aliases: &[],
@@ -57,7 +57,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The horizontal-pod-autoscaler loop.
+/// HorizontalPodAutoscaler controller.
 pub struct HorizontalPodAutoscaler;
 
 impl Controller for HorizontalPodAutoscaler {
@@ -77,7 +77,7 @@ impl Controller for HorizontalPodAutoscaler {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -111,7 +111,7 @@ impl Controller for HorizontalPodAutoscaler {
     }
 }
 
-/// One pass over one autoscaler.
+/// Reconcile pass over one autoscaler.
 struct AutoscalerPass<'a> {
     object: &'a Rc<Object>,
     spec: &'a Spec,
@@ -122,12 +122,12 @@ struct AutoscalerPass<'a> {
 /// Desired size computed from the metrics.
 struct Wanted {
     replicas: i32,
-    /// The metric with the highest proposal.
+    /// Name of the metric with the highest proposal.
     metric: String,
 }
 
 impl AutoscalerPass<'_> {
-    fn run(&mut self, view: &PassView<'_>, out: &mut Out<'_>) {
+    fn run(&mut self, view: &PassView<'_>, out: &mut LoopClient<'_>) {
         let target = match self.target(out) {
             Ok(target) => target,
             Err(message) => {
@@ -217,8 +217,8 @@ impl AutoscalerPass<'_> {
         self.set_counts(current, wanted.into(), metrics);
     }
 
-    /// The object whose size is to be set, and its scale; the message is the API server's.
-    fn target(&self, out: &Out<'_>) -> Result<(Rc<Object>, ObjectScale), String> {
+    /// Returns the scale target and its scale; the error is the API server's message.
+    fn target(&self, out: &LoopClient<'_>) -> Result<(Rc<Object>, ObjectScale), String> {
         let wanted = &self.spec.scale_target_ref;
         let Some(kind) = out
             .server
@@ -247,11 +247,11 @@ impl AutoscalerPass<'_> {
         Ok((object, scale))
     }
 
-    /// The selector of the target's Pods; without one nothing can be measured.
+    /// Returns the selector of the target's Pods; without one no metric can be read.
     fn selector(
         &mut self,
         scale: &ObjectScale,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<LabelSelector, String> {
         let (reason, message, condition) = match scale.pod_selector() {
             Ok(_) if scale.selector.is_empty() => (
@@ -272,14 +272,14 @@ impl AutoscalerPass<'_> {
         Err(message)
     }
 
-    /// Evaluates each metric: the largest proposal wins.
+    /// Evaluates each metric; the largest proposal wins.
     fn ask(
         &mut self,
         current: i32,
         namespace: &Str,
         scale: &ObjectScale,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> (Result<Wanted, String>, Value) {
         let selector = &match self.selector(scale, out) {
             Ok(selector) => selector,
@@ -360,13 +360,13 @@ impl AutoscalerPass<'_> {
         (Ok(wanted), statuses)
     }
 
-    /// Whether other autoscalers select the same Pods: then none of them scales.
+    /// Returns a message if other autoscalers select the same Pods, in which case none of them scales.
     fn rivals(
         &self,
         namespace: &Str,
         selector: &LabelSelector,
         view: &PassView<'_>,
-        out: &Out<'_>,
+        out: &LoopClient<'_>,
     ) -> Option<String> {
         let kind = Kind::HorizontalPodAutoscaler;
         let others = || {
@@ -437,7 +437,7 @@ impl AutoscalerPass<'_> {
         (from, to): (i32, i32),
         reason: &str,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> bool {
         if let Err(error) = out.scale(
             key,
@@ -512,7 +512,7 @@ impl AutoscalerPass<'_> {
     }
 }
 
-/// One metric of the spec.
+/// Metric of the spec.
 struct MetricSource<'a> {
     kind: &'a str,
     part: &'a Value,
@@ -551,7 +551,7 @@ impl<'a> MetricSource<'a> {
         }
     }
 
-    /// Its target. Metrics of other sources have no API here.
+    /// Returns the metric's target. Metrics of other sources have no API here.
     fn target(&self) -> Result<MetricTarget, String> {
         let (resource, metric) = (self.text("/name"), self.text("/metric/name"));
         let custom = "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered";
@@ -596,7 +596,7 @@ impl<'a> MetricSource<'a> {
         })
     }
 
-    /// The error for a resource metric that is unavailable.
+    /// Returns the error for a resource metric that is unavailable.
     fn failure(&self, cause: &str) -> String {
         let what = if self.part["target"]["averageValue"].is_null() {
             "utilization"
@@ -606,7 +606,7 @@ impl<'a> MetricSource<'a> {
         format!("failed to get {} {what}: {cause}", self.text("/name"))
     }
 
-    /// The failure as reported for the whole computation.
+    /// Wraps a failure as reported for the whole computation.
     fn outer(&self, message: &str) -> String {
         match self.kind {
             "Resource" => format!(
@@ -626,7 +626,7 @@ impl<'a> MetricSource<'a> {
         }
     }
 
-    /// Its name in the reason of a new size.
+    /// Returns the metric's name for the reason of a rescale.
     fn name(&self, target: &MetricTarget) -> String {
         let container = if target.container.is_some() {
             "container "

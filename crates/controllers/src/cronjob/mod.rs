@@ -9,8 +9,8 @@ use apiserver::journal::Op;
 use apiserver::validation::Schedule;
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::batch::Job;
 use k8s_model::json::{self, Json, record};
 use k8s_model::time::{MS, SECOND};
@@ -56,7 +56,7 @@ record! {
     }
 }
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "cronjob-controller",
     aliases: &[],
@@ -67,7 +67,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The cronjob loop.
+/// CronJob controller.
 pub struct CronJobController;
 
 impl Controller for CronJobController {
@@ -82,7 +82,7 @@ impl Controller for CronJobController {
         ]
     }
 
-    /// A new schedule takes effect when it is next due, so that no past run is started.
+    /// Delays a new schedule until it is next due, so that no past run is started.
     fn delay(&self, event: &Event<'_>, _key: &ObjectRef, clock: i64) -> Duration {
         let Some(before) = event
             .before
@@ -105,7 +105,7 @@ impl Controller for CronJobController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
@@ -171,7 +171,7 @@ fn finished(object: &Object) -> Option<&str> {
         .map(|condition| condition.kind.as_str())
 }
 
-/// One pass over one CronJob.
+/// Reconcile pass over one CronJob.
 struct CronJobPass<'a> {
     object: &'a Rc<Object>,
     spec: &'a CronSpec,
@@ -181,7 +181,7 @@ struct CronJobPass<'a> {
 
 impl CronJobPass<'_> {
     /// Deletes the oldest finished Jobs beyond the limits.
-    fn clean_up(&mut self, jobs: &[Rc<Object>], out: &mut Out<'_>) {
+    fn clean_up(&mut self, jobs: &[Rc<Object>], out: &mut LoopClient<'_>) {
         let limits = [
             (
                 "Complete",
@@ -216,7 +216,7 @@ impl CronJobPass<'_> {
         }
     }
 
-    fn delete(&mut self, key: &ObjectRef, uid: Uid, why: Why, out: &mut Out<'_>) -> bool {
+    fn delete(&mut self, key: &ObjectRef, uid: Uid, why: Why, out: &mut LoopClient<'_>) -> bool {
         if let Err(error) = out.delete(key, Delete::default(), why) {
             out.event(
                 self.object,
@@ -241,8 +241,8 @@ impl CronJobPass<'_> {
         self.changed = true;
     }
 
-    /// Brings the list of active Jobs up to date.
-    fn look_at(&mut self, jobs: &[Rc<Object>], out: &mut Out<'_>) {
+    /// Updates the list of active Jobs.
+    fn look_at(&mut self, jobs: &[Rc<Object>], out: &mut LoopClient<'_>) {
         for job in jobs {
             let (name, uid, ended) = (&job.meta.name, job.meta.uid, finished(job));
             match (
@@ -301,7 +301,7 @@ impl CronJobPass<'_> {
     fn start(
         &mut self,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Option<Duration>, ApiError> {
         if self.object.meta.is_deleting() {
             return Ok(None);
@@ -372,8 +372,8 @@ impl CronJobPass<'_> {
         Ok(Some(plan.until_next()))
     }
 
-    /// Deletes the Jobs that still run.
-    fn replace(&mut self, out: &mut Out<'_>) -> Result<bool, ApiError> {
+    /// Deletes the active Jobs.
+    fn replace(&mut self, out: &mut LoopClient<'_>) -> Result<bool, ApiError> {
         for job in self.status.active.clone() {
             let key = ObjectRef::new(Kind::Job, &job.namespace, &job.name);
             if out.server.get(&key).is_none() {
@@ -399,7 +399,7 @@ impl CronJobPass<'_> {
         name: Str,
         due: i64,
         zone: Zone,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<bool, ApiError> {
         let mut job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": {
             "name": name.as_str(), "namespace": self.object.meta.namespace.as_str() } });
@@ -463,14 +463,14 @@ impl CronJobPass<'_> {
     }
 }
 
-/// When runs are due; times are in seconds since 1970, the clock in microseconds.
+/// Due times of a schedule; times are in seconds since 1970, the clock in microseconds.
 struct StartPlan {
     schedule: Schedule,
     zone: Zone,
-    /// Runs up to here are past: the last one, or the CronJob's creation.
+    /// Time up to which runs are past: the last run, or the CronJob's creation.
     earliest: i64,
     clock: i64,
-    /// How many runs were missed, roughly.
+    /// Approximate number of missed runs.
     missed: i64,
 }
 
@@ -501,20 +501,20 @@ impl StartPlan {
         self.schedule.next(after, &|at| self.zone.offset(at))
     }
 
-    /// From when on runs count: what is beyond the deadline does not.
+    /// Returns the time from which runs count: runs beyond the deadline do not.
     fn since(&self, deadline: Option<i64>) -> i64 {
         deadline.map_or(self.earliest, |seconds| {
             self.earliest.max(self.now().saturating_sub(seconds))
         })
     }
 
-    /// Whether the schedule names times that do not come, such as the 31st of February.
+    /// Returns true if the schedule never fires, such as on the 31st of February.
     fn is_never(&self, deadline: Option<i64>) -> bool {
         let first = self.next(self.since(deadline));
         first.is_none_or(|first| first <= self.now() && self.next(first).is_none())
     }
 
-    /// The last run that should have begun by now, not counting what is beyond the deadline.
+    /// Returns the last run that should have begun by now, not counting runs beyond the deadline.
     fn due(&mut self, deadline: Option<i64>) -> Option<i64> {
         let now = self.now();
         let first = self
@@ -523,7 +523,7 @@ impl StartPlan {
         let Some(second) = self.next(first).filter(|second| *second <= now) else {
             return Some(first);
         };
-        // The interval between the first two gives a rough count of those missed: start two before the last.
+        // The interval between the first two runs gives an estimate of the missed ones: start two before the last.
         let interval = (second - first).max(1);
         self.missed = (now - first) / interval + 1;
         let mut last = None;
@@ -535,7 +535,7 @@ impl StartPlan {
         last
     }
 
-    /// How long until the next run.
+    /// Returns the time until the next run, in microseconds.
     fn until_next(&self) -> Duration {
         let mut plan = StartPlan {
             schedule: self.schedule.clone(),
@@ -547,13 +547,13 @@ impl StartPlan {
         } else {
             self.earliest
         });
-        // There is a next run, or the schedule was refused.
+        // The fallback is never used: a schedule without a next run was refused.
         let next = self.next(last).unwrap_or(self.now() + 31_536_000);
         (next * SECOND as i64 - self.clock).max(0) as u64 + SKEW_US
     }
 }
 
-/// `Sat, 21 Nov 2026 06:34:00 UTC`.
+/// Formats a time, as `Sat, 21 Nov 2026 06:34:00 UTC`.
 fn rfc1123(at: i64) -> String {
     const DAYS: &str = "ThuFriSatSunMonTueWed";
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -13,9 +13,9 @@ use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::daemonset::{DaemonSet, DaemonSetStatus};
 use k8s_model::node::Node;
 use k8s_model::pod::Pod;
@@ -25,12 +25,12 @@ use placement::{daemon_spec, is_updated, new_pod, target, wants};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// The most Pods created or deleted in one pass.
+/// Maximum number of Pods created or deleted in one pass.
 const BURST: usize = 250;
 const FIRST_BACK_OFF_US: i64 = SECOND as i64;
 const MAX_BACK_OFF_US: i64 = 900 * SECOND as i64;
 
-/// A Pod as the set would create it, to check it against nodes.
+/// Builds a Pod as the set would create it, to check it against nodes.
 pub fn specimen(object: &Object) -> Option<Rc<Object>> {
     let set = object.get::<DaemonSet>()?;
     let mut meta = object.meta.clone();
@@ -47,7 +47,7 @@ pub fn specimen(object: &Object) -> Option<Rc<Object>> {
     }))
 }
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "daemonset-controller",
     aliases: &[],
@@ -58,7 +58,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The daemonset loop.
+/// DaemonSet controller.
 pub struct DaemonSetController;
 
 impl Controller for DaemonSetController {
@@ -75,7 +75,7 @@ impl Controller for DaemonSetController {
         ]
     }
 
-    /// An orphaned Pod wakes the sets that could adopt it; a node wakes those that should run on it, or no longer should.
+    /// Wakes the sets that could adopt an orphaned Pod, and the sets whose placement a changed node affects.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if object.kind == Kind::Pod {
@@ -121,7 +121,7 @@ impl Controller for DaemonSetController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<DaemonSet>(key) else {
             return Ok(Action::AwaitChange);
@@ -170,27 +170,27 @@ impl Controller for DaemonSetController {
     }
 }
 
-/// A node with the set's Pods that are for it.
+/// Node with the set's Pods that belong to it.
 #[derive(Default)]
 struct NodePods {
     name: Str,
-    /// Whether it should get a Pod.
+    /// True if the node should run a Pod.
     run: bool,
-    /// Whether an existing Pod may stay.
+    /// True if an existing Pod may stay.
     stay: bool,
     pods: Vec<Rc<Object>>,
 }
 
-/// One pass over one DaemonSet.
+/// Reconcile pass over one DaemonSet.
 struct DaemonSetPass<'p> {
     object: &'p Rc<Object>,
     set: &'p DaemonSet,
     hash: Str,
     nodes: Vec<NodePods>,
-    /// Nodes that do not exist, with the Pods for them.
+    /// Missing nodes with the Pods that belong to them.
     missing: Vec<NodePods>,
     wall: Timestamp,
-    /// When to requeue the key.
+    /// Delay after which the key is requeued, in microseconds.
     again: Option<u64>,
 }
 
@@ -244,7 +244,7 @@ impl DaemonSetPass<'_> {
         }
     }
 
-    fn act(&mut self, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn act(&mut self, out: &mut LoopClient<'_>) -> Result<(), ApiError> {
         let plan = self.manage(out);
         let quiet = plan.delete.is_empty() && plan.create.is_empty();
         self.carry_out(plan, out)?;
@@ -256,8 +256,8 @@ impl DaemonSetPass<'_> {
         Ok(())
     }
 
-    /// Which nodes lack a Pod and which Pods should not be.
-    fn manage(&mut self, out: &mut Out<'_>) -> update::UpdatePlan {
+    /// Plans creations on nodes that lack a Pod and deletions of Pods that should not run.
+    fn manage(&mut self, out: &mut LoopClient<'_>) -> update::UpdatePlan {
         let mut plan = update::UpdatePlan::default();
         let surges = update::limits(self.set.spec.update_strategy.rolling_update.as_ref(), 1).0 > 0
             && self.set.spec.update_strategy.kind == "RollingUpdate";
@@ -317,7 +317,7 @@ impl DaemonSetPass<'_> {
         plan
     }
 
-    /// While an update surges: the oldest new Pod and the oldest old one may stay, until the one replaces the other.
+    /// Keeps the oldest new Pod and the oldest old one while an update surges, until the new one replaces the old.
     fn one_of_each(&self, running: &[&Rc<Object>], delete: &mut dyn FnMut(&Rc<Object>)) {
         let (mut new, mut old) = (None, None);
         for pod in running {
@@ -339,8 +339,8 @@ impl DaemonSetPass<'_> {
         }
     }
 
-    /// Whether a Pod that has ended may be deleted now; failed Pods of a node back off.
-    fn may_replace(&mut self, pod: &Rc<Object>, node: &Str, out: &mut Out<'_>) -> bool {
+    /// Returns true if a Pod that has ended may be deleted now; failed Pods of a node back off.
+    fn may_replace(&mut self, pod: &Rc<Object>, node: &Str, out: &mut LoopClient<'_>) -> bool {
         let (namespace, name) = (&pod.meta.namespace, &pod.meta.name);
         if pod.body::<Pod>().status.phase == "Succeeded" {
             let message = format_smolstr!(
@@ -382,11 +382,11 @@ impl DaemonSetPass<'_> {
         self.again = Some(self.again.map_or(after, |earlier| earlier.min(after)));
     }
 
-    /// Creates in batches of 1, 2, 4…, then deletes.
+    /// Creates Pods in batches of 1, 2, 4…, then deletes.
     fn carry_out(
         &mut self,
         mut plan: update::UpdatePlan,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         plan.create.truncate(BURST);
         plan.delete.truncate(BURST);
@@ -449,7 +449,7 @@ impl DaemonSetPass<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    fn write_status(&mut self, observed: bool, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn write_status(&mut self, observed: bool, out: &mut LoopClient<'_>) -> Result<(), ApiError> {
         let old = &self.set.status;
         let mut status = DaemonSetStatus {
             collision_count: old.collision_count,
@@ -481,7 +481,7 @@ impl DaemonSetPass<'_> {
         if min_ready > 0 && status.number_ready != status.number_available {
             self.look_again(min_ready * SECOND);
         }
-        // While an update surges, only the older Pod of a node counts above. A Pod that has become ready is looked at again
+        // While an update surges, only the older Pod of a node is counted above. A Pod that has become ready is checked again
         // a second after it is available.
         let waits = |p: &Rc<Object>| p.body::<Pod>().is_ready() && !self.is_available(p);
         if min_ready > 0 && self.nodes.iter().any(|node| node.pods.iter().any(waits)) {

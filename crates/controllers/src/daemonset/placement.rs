@@ -1,4 +1,4 @@
-//! Which nodes run a DaemonSet's Pods, and the Pod each of them gets.
+//! Placement of a DaemonSet's Pods: which nodes run one, and the Pod each of them gets.
 //!
 //! Models `NodeShouldRunDaemonPod` and `pkg/controller/daemon/util/daemonset_util.go`.
 
@@ -13,7 +13,7 @@ use std::rc::Rc;
 pub(super) const HASH_LABEL: &str = "controller-revision-hash";
 const GENERATION_LABEL: &str = "pod-template-generation";
 
-/// The template's spec with the tolerations every Pod of a DaemonSet gets.
+/// Returns the template's spec with the tolerations that every Pod of a DaemonSet gets.
 pub(super) fn daemon_spec(set: &DaemonSet) -> Rc<PodSpec> {
     let mut raw = set.template.spec.raw.clone();
     let spec = &mut raw["tolerations"];
@@ -46,7 +46,7 @@ pub(super) fn daemon_spec(set: &DaemonSet) -> Rc<PodSpec> {
     PodSpec::from_raw(raw).unwrap_or_else(|_| set.template.spec.clone())
 }
 
-/// Whether a node should get a Pod of the set, and whether an existing one may stay.
+/// Returns whether a node should get a Pod of the set, and whether an existing one may stay.
 pub(super) fn wants(set: &DaemonSet, spec: &PodSpec, node: &Object) -> (bool, bool) {
     let named = &set.template.spec.node_name;
     if !(named.is_empty() || *named == node.meta.name) || !fits_affinity(spec, node) {
@@ -65,7 +65,7 @@ pub(super) fn wants(set: &DaemonSet, spec: &PodSpec, node: &Object) -> (bool, bo
     }
 }
 
-/// The node a Pod of a DaemonSet is for: its own, or the one its affinity names.
+/// Returns the target node of a DaemonSet's Pod: the node it is bound to, or the one its affinity names.
 pub(super) fn target(pod: &Pod) -> Option<&Str> {
     if !pod.node_name.is_empty() {
         return Some(&pod.node_name);
@@ -86,7 +86,7 @@ pub(super) fn target(pod: &Pod) -> Option<&Str> {
         .and_then(|f| f.values.first())
 }
 
-/// The Pod of a node: the scheduler binds it, but its affinity leaves only this node.
+/// Builds the Pod for a node: the scheduler binds it, but its affinity leaves only this node.
 pub(super) fn new_pod(
     object: &Object,
     set: &DaemonSet,
@@ -124,7 +124,7 @@ pub(super) fn new_pod(
     }
 }
 
-/// Whether a Pod was made from the current template.
+/// Returns true if a Pod was made from the current template.
 pub(super) fn is_updated(object: &Object, pod: &Object, hash: &str) -> bool {
     let generation = object.meta.annotation(TEMPLATE_GENERATION);
     pod.meta.label(HASH_LABEL).is_some_and(|h| h == hash)

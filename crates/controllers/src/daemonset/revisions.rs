@@ -7,7 +7,7 @@ use super::placement::HASH_LABEL;
 use crate::history::{delete_oldest, new_revision, number, renumber};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::daemonset::DaemonSet;
 use k8s_model::workload::ControllerRevision;
 use k8s_model::{Body, Object, Str};
@@ -20,7 +20,7 @@ pub(super) fn sync(
     set: &DaemonSet,
     known: &[Rc<Object>],
     pods: &[Rc<Object>],
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(Str, Vec<Rc<Object>>), ApiError> {
     let data: serde_json::Value =
         serde_json::from_str(&set.template.revision_data()).unwrap_or_default();
@@ -57,14 +57,14 @@ fn create(
     object: &Rc<Object>,
     set: &DaemonSet,
     next: i64,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Str, ApiError> {
     let hash = set.template.hash(set.status.collision_count);
     let name = format_smolstr!("{}-{hash}", object.meta.name);
     let new = new_revision(object, &set.template, (&name, HASH_LABEL), next);
     match out.create(new, Why::NewRevision { revision: next }) {
         Err(error) if error.reason == StatusReason::AlreadyExists => {
-            // Another template has the same hash: the collision count leads to a new one.
+            // Another template has the same hash: a higher collision count leads to a new one.
             out.update_status(object, Why::Observed, |o| {
                 if let Body::DaemonSet(set) = &mut o.body {
                     set.status.collision_count = Some(set.status.collision_count.unwrap_or(0) + 1);
@@ -82,7 +82,7 @@ pub(super) fn clean_up(
     set: &DaemonSet,
     old: Vec<Rc<Object>>,
     pods: &[Rc<Object>],
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let limit = set.spec.revision_history_limit.unwrap_or(10);
     let surplus = old.len().saturating_sub(limit.max(0) as usize);

@@ -13,17 +13,17 @@ use k8s_model::workload::{IntOrPercent, RollingUpdate};
 use k8s_model::{Object, Str};
 use std::rc::Rc;
 
-/// Pods to delete and nodes to give a second Pod, each with its reason.
+/// Pods to delete and nodes to get a second Pod, each with its reason.
 #[derive(Default)]
 pub(super) struct UpdatePlan {
     pub delete: Vec<(Rc<Object>, Why)>,
     pub create: Vec<(Str, Why)>,
 }
 
-/// The new and the old Pod of a node.
+/// New and old Pod of a node.
 type Pair<'a> = (Option<&'a Rc<Object>>, Option<&'a Rc<Object>>);
 
-/// The Pods of a node that are not terminating; `None` if there are two old or two new ones.
+/// Returns the Pods of a node that are not terminating; `None` if there are two old or two new ones.
 fn pair<'a>(pass: &DaemonSetPass<'_>, pods: &'a [Rc<Object>]) -> Option<Pair<'a>> {
     let (mut new, mut old) = (None, None);
     for pod in pods.iter().filter(|p| !p.meta.is_deleting()) {
@@ -39,7 +39,7 @@ fn pair<'a>(pass: &DaemonSetPass<'_>, pods: &'a [Rc<Object>]) -> Option<Pair<'a>
     Some((new, old))
 }
 
-/// `maxSurge` and `maxUnavailable` for a number of nodes; both are rounded up, and at least one is not 0.
+/// Resolves `maxSurge` and `maxUnavailable` for a number of nodes; both are rounded up, and at least one is not 0.
 pub(super) fn limits(rolling: Option<&RollingUpdate>, nodes: i64) -> (i64, i64) {
     let of = |value: Option<&IntOrPercent>, default: i64| {
         value.map_or(default, |v| v.resolve(nodes, true))
@@ -69,7 +69,7 @@ pub(super) fn plan(pass: &DaemonSetPass<'_>) -> Result<UpdatePlan, ApiError> {
     }
 }
 
-/// Nodes that the update concerns: those that should run a Pod, and those that have one, also if the node is gone.
+/// Returns the nodes that the update concerns: those that should run a Pod, and those that have one, even if the node is gone.
 fn concerned<'a>(pass: &'a DaemonSetPass<'_>) -> impl Iterator<Item = &'a NodePods> {
     pass.nodes
         .iter()
@@ -140,7 +140,7 @@ fn add(pass: &DaemonSetPass<'_>, at_most: i64, wanted: i64) -> Result<UpdatePlan
                 .push((old.clone(), Why::NodeHasPod { node: name })),
         }
     }
-    // Pods on nodes that should no longer run them stay until others are available instead.
+    // Pods on nodes that should no longer run them stay until enough other Pods are available.
     leaving.truncate((available - wanted).max(0) as usize);
     plan.delete.extend(leaving);
     candidates.truncate((at_most - surging).max(0) as usize);

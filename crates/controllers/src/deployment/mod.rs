@@ -14,14 +14,14 @@ mod status;
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use apiserver::ApiError;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::workload::{Deployment, ReplicaSet};
 use k8s_model::{Kind, Object, ObjectRef, Timestamp};
 use std::rc::Rc;
 
-/// The pseudo-code of a pass.
+/// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
     ("for key := range queue {", "", ""),
     ("    d     := cache.Get(key)", "", "desired"),
@@ -39,7 +39,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "deployment-controller",
     aliases: &[],
@@ -50,7 +50,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: CODE,
 };
 
-/// The deployment loop.
+/// Deployment controller.
 pub struct DeploymentController;
 
 impl Controller for DeploymentController {
@@ -67,7 +67,7 @@ impl Controller for DeploymentController {
         ]
     }
 
-    /// Orphaned ReplicaSets wake the Deployments that could adopt them; the last old Pod's end wakes a Recreate.
+    /// Wakes the Deployments that could adopt an orphaned ReplicaSet; the end of the last old Pod wakes a Recreate Deployment.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if object.kind == Kind::ReplicaSet && object.meta.controller().is_none() {
@@ -93,7 +93,7 @@ impl Controller for DeploymentController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, deployment)) = view.cache.get::<Deployment>(key) else {
             return Ok(Action::AwaitChange);
@@ -149,15 +149,15 @@ fn wake_recreate(pod: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
     }
 }
 
-/// One pass over one Deployment; it works on its own copy, which its writes update.
+/// Reconcile pass over one Deployment; works on its own copy, which its writes update.
 struct DeploymentPass<'p, 'v, 'o> {
     object: Rc<Object>,
     wall: Timestamp,
     view: &'p PassView<'v>,
-    out: &'p mut Out<'o>,
+    out: &'p mut LoopClient<'o>,
 }
 
-/// The ReplicaSets of a Deployment: the one of its current template, and the others.
+/// ReplicaSets of a Deployment: that of its current template, and the others.
 struct Sets {
     new: Option<Rc<Object>>,
     old: Vec<Rc<Object>>,
@@ -169,7 +169,7 @@ impl Sets {
     }
 }
 
-/// The body of a ReplicaSet; the lists hold nothing else.
+/// Returns the body of a ReplicaSet; the lists hold no other kind.
 fn set_of(object: &Object) -> &ReplicaSet {
     object.body()
 }

@@ -1,4 +1,4 @@
-//! Progress: whether a rollout is progressing, complete, paused or past its deadline.
+//! Progress of a rollout: progressing, complete, paused or past its deadline.
 //!
 //! Models `pkg/controller/deployment/progress.go`.
 
@@ -6,7 +6,7 @@ use super::revision::set_condition;
 use super::{DeploymentPass, Sets, set_of};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Action;
+use controller_runtime::client::Action;
 use k8s_model::time::SECOND;
 use k8s_model::workload::{Condition, DeploymentStatus};
 use k8s_model::{Body, Str};
@@ -16,7 +16,7 @@ const AVAILABLE: &str = "NewReplicaSetAvailable";
 const TIMED_OUT: &str = "ProgressDeadlineExceeded";
 
 impl DeploymentPass<'_, '_, '_> {
-    /// Notes in the Progressing condition that a rollout was paused or resumed.
+    /// Records in the Progressing condition that a rollout was paused or resumed.
     pub(super) fn check_paused(&mut self) -> Result<(), ApiError> {
         let (wall, object) = (self.wall, self.object.clone());
         let deployment = self.deployment();
@@ -54,7 +54,7 @@ impl DeploymentPass<'_, '_, '_> {
         Ok(())
     }
 
-    /// All Pods are of the new template, and available.
+    /// Returns true if all Pods are of the new template, and available.
     pub(super) fn is_complete(&self, status: &DeploymentStatus) -> bool {
         let wanted = self.wanted();
         status.updated_replicas == wanted
@@ -151,7 +151,7 @@ impl DeploymentPass<'_, '_, '_> {
         }
     }
 
-    /// A failure of a ReplicaSet to create Pods shows on the Deployment, the new one's first.
+    /// Copies the ReplicaFailure condition of a ReplicaSet to the Deployment, preferring that of the new one.
     fn move_failures(&self, sets: &Sets, status: &mut DeploymentStatus) {
         let failure = sets.new.iter().chain(&sets.old).find_map(|set| {
             set_of(set)
@@ -176,7 +176,7 @@ impl DeploymentPass<'_, '_, '_> {
         }
     }
 
-    /// A rollout without progress is checked again one second after its deadline.
+    /// Requeues a rollout without progress one second after its deadline.
     fn look_again(&self, status: &DeploymentStatus) -> Action {
         let (Some(condition), Some(deadline)) = (
             status.condition("Progressing"),

@@ -5,7 +5,7 @@
 use super::{DeploymentPass, Sets, replicas, set_of};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Action;
+use controller_runtime::client::Action;
 use k8s_model::{Kind, Object};
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ impl DeploymentPass<'_, '_, '_> {
         self.sync_rollout_status(&sets)
     }
 
-    /// Whether any old Pod has not ended; a Pod in a terminal phase counts as ended even while it still exists.
+    /// Returns true if any old Pod has not ended; a Pod in a terminal phase counts as ended even while it still exists.
     fn old_pods_run(&self, sets: &Sets) -> bool {
         sets.old.iter().any(|set| {
             set_of(set).status.replicas > 0

@@ -1,4 +1,4 @@
-//! Which ReplicaSet is the new one, and which revision each carries.
+//! Selection of the new ReplicaSet, and the revision of each.
 //!
 //! Models `getAllReplicaSetsAndSyncRevision` and `getNewReplicaSet` in `pkg/controller/deployment/sync.go`,
 //! and the annotation helpers of `util/deployment_util.go`.
@@ -18,7 +18,7 @@ const HISTORY: &str = "deployment.kubernetes.io/revision-history";
 pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
 pub(super) const MAX: &str = "deployment.kubernetes.io/max-replicas";
 const HASH: &str = "pod-template-hash";
-/// Annotations that stay on the Deployment.
+/// Annotations that are not copied from the Deployment to its ReplicaSets.
 const KEPT: [&str; 6] = [
     k8s_model::meta::LAST_APPLIED,
     REVISION,
@@ -62,7 +62,7 @@ impl DeploymentPass<'_, '_, '_> {
         Ok(Sets { new, old: sorted })
     }
 
-    /// Templates are compared without the hash label that only ReplicaSets have.
+    /// Returns true if a ReplicaSet has the current template, ignoring the hash label that only ReplicaSets have.
     fn has_current_template(&self, set: &Object) -> bool {
         let template = &set_of(set).spec.template;
         *self.deployment().spec.template == template.without_label(HASH)
@@ -154,7 +154,7 @@ impl DeploymentPass<'_, '_, '_> {
         Ok(created)
     }
 
-    /// The name is taken by a set of another template: a hash collision, which a counter resolves.
+    /// Handles a failed creation: if the name is taken by a set of another template, a hash collision, the collision count is raised.
     fn creation_failed(
         &mut self,
         error: ApiError,
@@ -187,7 +187,7 @@ impl DeploymentPass<'_, '_, '_> {
         Err(error)
     }
 
-    /// Puts revision and progress on the Deployment in one write.
+    /// Writes revision and Progressing condition of the Deployment in one write.
     fn write_revision(
         &mut self,
         revision: i64,
@@ -217,7 +217,7 @@ impl DeploymentPass<'_, '_, '_> {
         Ok(())
     }
 
-    /// Copies the Deployment's annotations and sets the revision; `true` if anything changed.
+    /// Copies the Deployment's annotations and sets the revision; returns true if anything changed.
     fn annotate_set(&self, meta: &mut ObjectMeta, newest: i64, exists: bool) -> bool {
         let mut changed = false;
         for (key, value) in self.object.meta.annotations.iter() {
@@ -275,7 +275,7 @@ impl DeploymentPass<'_, '_, '_> {
     }
 }
 
-/// The two annotations that record the Deployment's size for which a ReplicaSet was scaled.
+/// Sets the two annotations that record the Deployment's size for which a ReplicaSet was scaled.
 pub(super) fn annotate_size(meta: &mut ObjectMeta, desired: i32, max: i32) -> bool {
     let desired = meta.annotate(DESIRED, &desired.to_string());
     meta.annotate(MAX, &max.to_string()) || desired
@@ -309,7 +309,7 @@ fn new_set(
     }
 }
 
-/// Sets a condition. One of the same status and reason stays untouched; one of the same status keeps its transition time.
+/// Sets a condition. A condition of the same status and reason is left untouched; one of the same status keeps its transition time.
 pub(super) fn set_condition(
     list: &mut Vec<Condition>,
     kind: &'static str,

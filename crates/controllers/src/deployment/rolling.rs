@@ -1,4 +1,4 @@
-//! The rolling update: one step per pass, up or down.
+//! Rolling update: one step per pass, up or down.
 //!
 //! Models `pkg/controller/deployment/rolling.go`.
 
@@ -6,7 +6,7 @@ use super::revision::by_creation;
 use super::{DeploymentPass, Sets, available, replicas, set_of, total};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Action;
+use controller_runtime::client::Action;
 use k8s_model::Object;
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ impl DeploymentPass<'_, '_, '_> {
         self.sync_rollout_status(&sets)
     }
 
-    /// Scales the new ReplicaSet as far as the surge allows.
+    /// Scales up the new ReplicaSet as far as the surge allows.
     ///
     /// 10 wanted, surge 3, 8 old and 3 new: `10 + 3 - 11 = 2` more, never beyond 10 new ones.
     fn grow_new(&mut self, sets: &mut Sets) -> Result<bool, ApiError> {
@@ -52,7 +52,7 @@ impl DeploymentPass<'_, '_, '_> {
         Ok(self.scale_set(&mut sets.new, to, why)? || to != from)
     }
 
-    /// Scales old ReplicaSets down: first their unavailable Pods, then as many as the available ones allow.
+    /// Scales down old ReplicaSets: first their unavailable Pods, then as many as the available ones allow.
     fn shrink_old(&mut self, sets: &mut Sets) -> Result<bool, ApiError> {
         if total(sets.old.iter()) == 0 {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! Scaling outside a rollout step: a changed size, a paused Deployment.
+//! Scaling outside a rollout step: a changed size or a paused Deployment.
 //!
 //! Models `scale` and `isScalingEvent` in `pkg/controller/deployment/sync.go`.
 
@@ -6,7 +6,7 @@ use super::revision::{DESIRED, MAX, annotate_size, by_creation};
 use super::{DeploymentPass, Sets, replicas, set_of, total};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Action;
+use controller_runtime::client::Action;
 use k8s_model::{Body, Object};
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ fn annotated(set: &Object, key: &str) -> Option<i32> {
 }
 
 impl DeploymentPass<'_, '_, '_> {
-    /// Whether `spec.replicas` has changed since the ReplicaSets were last sized.
+    /// Returns true if `spec.replicas` has changed since the ReplicaSets were last sized.
     pub(super) fn is_scaling(&mut self, list: &[Rc<Object>]) -> Result<bool, ApiError> {
         let sets = self.sync_revision(list, false)?;
         let wanted = self.wanted();
@@ -25,7 +25,7 @@ impl DeploymentPass<'_, '_, '_> {
         }))
     }
 
-    /// Scales and reports, without a rollout step.
+    /// Scales and updates the status, without a rollout step.
     pub(super) fn sync(&mut self, list: &[Rc<Object>]) -> Result<Action, ApiError> {
         let mut sets = self.sync_revision(list, false)?;
         self.scale(&mut sets)?;
@@ -56,7 +56,7 @@ impl DeploymentPass<'_, '_, '_> {
         self.scale_proportionally(sets)
     }
 
-    /// At most one ReplicaSet has Pods: it, the new one or the newest old one gets the whole size.
+    /// Gives the whole size to the only ReplicaSet with Pods, otherwise to the new or the newest old one.
     fn scale_only(&mut self, sets: &mut Sets, wanted: i32) -> Result<(), ApiError> {
         let is_active = |set: &Rc<Object>| replicas(set) > 0;
         let why = |from| Why::Scaled { from, to: wanted };
@@ -82,7 +82,7 @@ impl DeploymentPass<'_, '_, '_> {
             && set_of(new).status.available_replicas == wanted
     }
 
-    /// During a rollout every ReplicaSet takes its share of the difference, the largest one the rest.
+    /// Scales every ReplicaSet by its share of the difference during a rollout; the largest gets the remainder.
     ///
     /// 10 to 15 with surge 3, old 8 and new 5 of 13: `18 - 13 = 5` more; old `8 * 18 / 13 = 11` (+3), new
     /// `5 * 18 / 13 = 7` (+2).
@@ -162,7 +162,7 @@ impl DeploymentPass<'_, '_, '_> {
         scaled.round() as i32 - size
     }
 
-    /// Scales the new ReplicaSet, if there is one; `true` if it changed.
+    /// Scales the new ReplicaSet, if there is one; returns true if it changed.
     pub(super) fn scale_set(
         &mut self,
         slot: &mut Option<Rc<Object>>,
@@ -177,7 +177,7 @@ impl DeploymentPass<'_, '_, '_> {
         Ok(changes)
     }
 
-    /// Scales a ReplicaSet and says so; its size annotations are brought up to date in the same write.
+    /// Scales a ReplicaSet and records an Event; its size annotations are updated in the same write.
     pub(super) fn scale_at(
         &mut self,
         set: &mut Rc<Object>,

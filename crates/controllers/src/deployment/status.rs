@@ -1,4 +1,4 @@
-//! The Deployment's status: counts of its ReplicaSets, and whether enough Pods are available.
+//! Status of a Deployment: counts of its ReplicaSets, and the Available condition.
 //!
 //! Models `syncDeploymentStatus` and `calculateStatus` in `pkg/controller/deployment/sync.go`.
 
@@ -6,7 +6,7 @@ use super::revision::set_condition;
 use super::{DeploymentPass, Sets, available, set_of, total};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Action;
+use controller_runtime::client::Action;
 use k8s_model::workload::DeploymentStatus;
 use k8s_model::{Body, Object};
 use std::rc::Rc;
@@ -33,7 +33,7 @@ impl DeploymentPass<'_, '_, '_> {
         Ok(())
     }
 
-    /// What the ReplicaSets add up to.
+    /// Sums the counts of the ReplicaSets.
     pub(super) fn status_of(&self, sets: &Sets) -> DeploymentStatus {
         let sum = |count: fn(&Object) -> i32| sets.all().map(|set| count(set)).sum::<i32>();
         let available = available(sets.all());

@@ -1,7 +1,7 @@
-//! The gateway controller: accepts the GatewayClasses that name it, gives each Gateway of such a class an address, and tells of Gateways and
-//! HTTPRoutes what they are attached to and what does not resolve.
+//! Gateway controller: accepts the GatewayClasses that name it, gives each Gateway of such a class an address, and reports for Gateways
+//! and HTTPRoutes what they are attached to and what does not resolve.
 //!
-//! No cluster has one before the Gateway API and a controller are installed; without its definitions the loop has nothing to do.
+//! No cluster has one before the Gateway API and a controller are installed; without its definitions the controller has nothing to do.
 //! Stands in for NGINX Gateway Fabric (`internal/controller/status/prepare_requests.go`, `internal/controller/state/conditions/conditions.go`).
 //! Guarantees: a condition's time changes with its status only. Each Gateway has an address of its own, as from a provider of load
 //! balancers; the proxies behind it are not Pods here.
@@ -13,9 +13,9 @@ use apiserver::ApiError;
 use apiserver::Op;
 use apiserver::why::Why;
 use cluster_network::gateway::{all, class_served};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::gateway::{
     CONTROLLER, GATEWAY, GATEWAY_CLASS, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, REFERENCE_GRANT,
     address_of, controller_of, holds, kinds, status_of,
@@ -24,7 +24,7 @@ use k8s_model::kind::GATEWAY_GROUP;
 use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::Value;
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "nginx-gateway-controller",
     aliases: &[],
@@ -35,7 +35,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The gateway controller.
+/// Gateway controller.
 pub struct GatewayController;
 
 impl Controller for GatewayController {
@@ -45,7 +45,7 @@ impl Controller for GatewayController {
 
     fn watches(&self) -> &'static [Watch] {
         &[
-            // Its own kinds are custom ones, and who watches one of those watches all.
+            // Gateway API kinds are custom kinds, and a watch of one custom kind watches all.
             Watch::Maps(Kind::Custom(0)),
             Watch::Maps(Kind::Service),
             Watch::Maps(Kind::Secret),
@@ -61,7 +61,7 @@ impl Controller for GatewayController {
                 .filter(|object| passes(object))
                 .for_each(|object| wake(object.key()));
         };
-        // What was written into a status decides about nothing else.
+        // A status write does not affect other objects.
         let is_status = event.op == Op::Modified
             && event
                 .before
@@ -112,7 +112,7 @@ impl Controller for GatewayController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(object) = view
             .cache
@@ -138,7 +138,7 @@ impl Controller for GatewayController {
     }
 }
 
-/// Whether a route refers to a Service of this name.
+/// Returns true if a route refers to a Service of this name.
 fn refers(route: &Object, service: &Object) -> bool {
     let spec = HttpRouteSpec::of(route);
     spec.rules
@@ -147,7 +147,7 @@ fn refers(route: &Object, service: &Object) -> bool {
         .any(|to| to.name == service.meta.name)
 }
 
-/// Whether a route names a Gateway.
+/// Returns true if a route names a Gateway as its parent.
 fn names(route: &Object, gateway: &ObjectRef) -> bool {
     HttpRouteSpec::of(route)
         .parent_refs
@@ -155,11 +155,11 @@ fn names(route: &Object, gateway: &ObjectRef) -> bool {
         .any(|parent| parent.names(&route.meta.namespace, gateway))
 }
 
-/// Tells how a Gateway is: one that was never served is left to other controllers.
+/// Writes the status of a Gateway; a Gateway that was never served is left to other controllers.
 fn gateway(
     object: &Object,
     (cache, now): (&Cache, &str),
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let spec = GatewaySpec::of(object);
     let class = spec.gateway_class_name.clone();
@@ -189,24 +189,28 @@ fn gateway(
     write(out, object, status, why)
 }
 
-/// Why a Gateway gets no address.
+/// Reason why a Gateway gets no address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AddressFault {
-    /// It asks for something that is no IP address.
+    /// The requested address is not an IP address.
     Unsupported,
-    /// Another Gateway has what it asks for.
+    /// The requested address belongs to another Gateway.
     Taken,
-    /// None is left.
+    /// No address is left.
     NoneLeft,
 }
 
-/// Addresses that are given out: as many as there are in the upper quarter of each of these networks.
+/// Range of assignable addresses: the upper quarter of each of these networks.
 const NETWORKS: std::ops::RangeInclusive<u8> = 200..=255;
 const HOSTS: std::ops::RangeInclusive<u8> = 200..=254;
 
-/// The address of a Gateway: the one that it asks for, the one it has, or the first that no other has.
-fn address(object: &Object, spec: &GatewaySpec, out: &Out<'_>) -> Result<String, AddressFault> {
-    // What was given out a moment ago is in the store, though not yet in the cache.
+/// Returns the address of a Gateway: the requested one, the current one, or the first free one.
+fn address(
+    object: &Object,
+    spec: &GatewaySpec,
+    out: &LoopClient<'_>,
+) -> Result<String, AddressFault> {
+    // An address assigned a moment ago is in the store, though not yet in the cache.
     let others = kinds(GATEWAY)
         .into_iter()
         .flat_map(|kind| out.server.list(kind))
@@ -241,7 +245,12 @@ fn address(object: &Object, spec: &GatewaySpec, out: &Out<'_>) -> Result<String,
 }
 
 /// Writes a status if it differs.
-fn write(out: &mut Out<'_>, object: &Object, status: Value, why: Why) -> Result<(), ApiError> {
+fn write(
+    out: &mut LoopClient<'_>,
+    object: &Object,
+    status: Value,
+    why: Why,
+) -> Result<(), ApiError> {
     if *status_of(object) == status {
         return Ok(());
     }

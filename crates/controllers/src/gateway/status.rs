@@ -1,4 +1,4 @@
-//! The conditions of GatewayClasses, Gateways, listeners and routes: types, reasons and messages.
+//! Conditions of GatewayClasses, Gateways, listeners and routes: types, reasons and messages.
 //!
 //! Types and reasons are those of `sigs.k8s.io/gateway-api/apis/v1`, messages those of NGINX Gateway Fabric
 //! (`internal/controller/state/conditions/conditions.go`).
@@ -17,10 +17,10 @@ use k8s_model::json::Json;
 use k8s_model::kind::GATEWAY_GROUP;
 use serde_json::Value;
 
-/// A condition that is to be told: type, whether it holds, reason and message.
+/// Condition to write: type, status, reason and message.
 type Told = (&'static str, bool, &'static str, String);
 
-/// An object of these fields: each use of the macro would be made anew in place.
+/// Builds an object of these fields; a function keeps the code small where each use of the macro would be expanded in place.
 fn fields(all: Vec<(&'static str, Value)>) -> Value {
     Value::Object(k8s_model::sort::map(
         all.into_iter()
@@ -28,7 +28,7 @@ fn fields(all: Vec<(&'static str, Value)>) -> Value {
     ))
 }
 
-/// The conditions as JSON. The time of one stays until its status changes.
+/// Returns the conditions as JSON. The transition time of a condition is kept until its status changes.
 fn conditions(old: &Value, object: &Object, now: &str, told: Vec<Told>) -> Value {
     let one = |(kind, holds, reason, message): Told| {
         let status = if holds { "True" } else { "False" };
@@ -51,7 +51,7 @@ fn conditions(old: &Value, object: &Object, now: &str, told: Vec<Told>) -> Value
     told.into_iter().map(one).collect()
 }
 
-/// Of a class that names the controller.
+/// Returns the status of a class that names the controller.
 pub(super) fn of_class(class: &Object, now: &str) -> Value {
     let told = vec![
         (
@@ -76,7 +76,7 @@ pub(super) fn of_class(class: &Object, now: &str) -> Value {
     status
 }
 
-/// Of a Gateway whose class is gone.
+/// Returns the status of a Gateway whose class is gone.
 pub(super) fn of_unserved(gateway: &Object, now: &str) -> Value {
     let message = "The GatewayClass doesn't exist".to_owned();
     let told = vec![
@@ -89,7 +89,7 @@ pub(super) fn of_unserved(gateway: &Object, now: &str) -> Value {
     )])
 }
 
-/// Of a Gateway that is served at an address, or gets none.
+/// Returns the status of a Gateway, with its address or the reason why it has none.
 pub(super) fn of_gateway(
     objects: &dyn Objects,
     gateway: &Object,
@@ -308,8 +308,8 @@ fn of_listener(
     vec![accepted, programmed, resolved, conflicted]
 }
 
-/// Of a route: an entry for each parent that is served here, and what is new; those of other controllers stay. Nothing if there is nothing
-/// to tell.
+/// Returns the status of a route: an entry for each parent that is served here, and the reason of the write; entries of other controllers
+/// stay. `None` if there is no change.
 pub(super) fn of_route(objects: &dyn Objects, route: &Object, now: &str) -> Option<(Value, Why)> {
     let spec = HttpRouteSpec::of(route);
     let olds = status_of(route)["parents"]
@@ -381,7 +381,7 @@ pub(super) fn of_route(objects: &dyn Objects, route: &Object, now: &str) -> Opti
     })
 }
 
-/// Whether the backends of a route resolve; the first that does not is told.
+/// Returns the ResolvedRefs condition of a route; the first backend that does not resolve is reported.
 fn references(objects: &dyn Objects, route: &Object, spec: &HttpRouteSpec) -> Told {
     for (r, rule) in spec.rules.iter().enumerate() {
         for (b, to) in rule.backend_refs.iter().enumerate() {

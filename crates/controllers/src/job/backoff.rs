@@ -1,8 +1,8 @@
-//! How long a Job waits before it replaces a failed Pod: 10 s, 20 s, 40 s… from the failure, at most ten minutes.
+//! Back-off of a Job before it replaces a failed Pod: 10 s, 20 s, 40 s… from the failure, at most ten minutes.
 //!
 //! Models `pkg/controller/job/backoff_utils.go`.
 
-use controller_runtime::out::{Memory, PassView};
+use controller_runtime::client::{Memory, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Duration, Object, Timestamp};
@@ -11,14 +11,14 @@ use std::rc::Rc;
 const FIRST_BACK_OFF_S: u64 = 10;
 const MAX_BACK_OFF_S: u64 = 600;
 
-/// State of a Job's back-off, kept between passes.
+/// Back-off state of a Job, kept between passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BackoffRecord {
-    /// Failures since the last success.
+    /// Number of failures since the last success.
     pub failures: i64,
-    /// When the last of them was.
+    /// Time of the last failure.
     pub last: Timestamp,
-    /// Those of them that have not been replaced by a new Pod yet.
+    /// Number of failures that have not been replaced by a new Pod yet.
     pub unreplaced: i64,
 }
 
@@ -40,7 +40,7 @@ impl BackoffRecord {
         memory.insert("unreplaced".into(), self.unreplaced);
     }
 
-    /// The state after these Pods have ended: a success resets earlier failures.
+    /// Returns the state after these Pods have ended: a success resets earlier failures.
     pub fn after(mut self, succeeded: &[Rc<Object>], failed: &[Rc<Object>]) -> BackoffRecord {
         if let Some(success) = succeeded.iter().map(|pod| ended_at(pod)).max() {
             (self.failures, self.unreplaced) = (0, 0);
@@ -65,7 +65,7 @@ impl BackoffRecord {
         self
     }
 
-    /// Time until the next Pod may be created.
+    /// Returns the time until the next Pod may be created, in microseconds.
     pub fn remaining(self, view: &PassView<'_>) -> Duration {
         if self.failures == 0 {
             return 0;
@@ -73,13 +73,13 @@ impl BackoffRecord {
         (self.seconds() * SECOND).saturating_add_signed(-view.since(self.last))
     }
 
-    /// Back-off after the last failure, in seconds.
+    /// Returns the back-off after the last failure, in seconds.
     pub fn seconds(self) -> u64 {
         (FIRST_BACK_OFF_S << (self.failures - 1).clamp(0, 10)).min(MAX_BACK_OFF_S)
     }
 }
 
-/// When a Pod ended: the end of its last container, or the best estimate.
+/// Returns the time when a Pod ended: the end of its last container, or the best estimate.
 pub fn ended_at(object: &Object) -> Timestamp {
     let created = object.meta.creation_timestamp.unwrap_or_default();
     let Some(pod) = object.pod() else {

@@ -4,15 +4,15 @@
 
 use k8s_model::Object;
 
-/// The index of a Pod of an Indexed Job.
+/// Annotation and label with the completion index of a Pod of an Indexed Job.
 pub const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
-/// The completion index of a Pod, if it has a valid one.
+/// Returns the completion index of a Pod, if it has a valid one.
 pub fn index_of(pod: &Object) -> Option<i64> {
     pod.meta.annotation(INDEX)?.parse().ok().filter(|i| *i >= 0)
 }
 
-/// A set of indexes: ranges in order, with gaps between them.
+/// Set of indexes: ranges in order, with gaps between them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Indexes(Vec<(i64, i64)>);
 
@@ -49,22 +49,22 @@ impl Indexes {
         self.0.splice(start..end, [range]);
     }
 
-    /// Adds all of another set.
+    /// Adds all indexes of another set.
     pub fn merge(&mut self, other: &Indexes) {
         other.0.iter().for_each(|r| self.add(r.0, r.1));
     }
 
-    /// Whether an index is in it.
+    /// Returns true if the set contains an index.
     pub fn has(&self, index: i64) -> bool {
         self.0.iter().any(|r| r.0 <= index && index <= r.1)
     }
 
-    /// How many indexes it holds.
+    /// Returns the number of indexes in the set.
     pub fn total(&self) -> i64 {
         self.0.iter().map(|r| r.1 - r.0 + 1).sum()
     }
 
-    /// How many indexes both hold.
+    /// Returns the number of indexes in both sets.
     pub fn common(&self, other: &Indexes) -> i64 {
         let overlap = |a: &(i64, i64), b: &(i64, i64)| (a.1.min(b.1) - a.0.max(b.0) + 1).max(0);
         self.0
@@ -73,7 +73,7 @@ impl Indexes {
             .sum()
     }
 
-    /// The first indexes below `completions` that are not in it.
+    /// Returns the first `count` indexes below `completions` that are not in the set.
     pub fn missing(&self, count: usize, completions: i64) -> Vec<i64> {
         let mut missing = Vec::new();
         let mut candidate = 0;
@@ -87,7 +87,7 @@ impl Indexes {
         missing
     }
 
-    /// Formats it: `0,2-5`; two adjacent indexes are not written as a range.
+    /// Formats the set, as `0,2-5`; two adjacent indexes are not written as a range.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (first, last) in &self.0 {

@@ -17,9 +17,9 @@ use apiserver::ApiError;
 use apiserver::journal::Op;
 use apiserver::why::Why;
 use backoff::BackoffRecord;
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use indexes::{Indexes, index_of};
 use k8s_model::batch::{Job, JobSpec, Uncounted};
 use k8s_model::time::MS;
@@ -29,11 +29,11 @@ use policy::{PolicyVerdict, judge, success_rule};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// Until the loop's own writes have come back to it.
+/// Delay until the controller's own writes have reached its cache.
 const SETTLE_US: Duration = 2 * MS;
 const MANAGER: &str = "kubernetes.io/job-controller";
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "job-controller",
     aliases: &[],
@@ -44,7 +44,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The job loop; its keys are Jobs, and Pods that no Job will count.
+/// Job controller; its keys are Jobs, and Pods that no Job will count.
 pub struct JobController;
 
 impl Controller for JobController {
@@ -61,7 +61,7 @@ impl Controller for JobController {
         ]
     }
 
-    /// Pods that no Job will count are released; Pods without a controller wake the Jobs whose selector they match.
+    /// Wakes Pods that no Job will count, to release them; Pods without a controller wake the Jobs whose selector they match.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if let Some(job) = object.get::<Job>() {
@@ -96,7 +96,7 @@ impl Controller for JobController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         if key.kind == Kind::Pod {
             return release_orphan(key, view, out);
@@ -135,7 +135,7 @@ impl Controller for JobController {
     }
 }
 
-/// Whether a Pod with the finalizer has no Job that would count it.
+/// Returns true if a Pod with the finalizer has no Job that would count it.
 fn is_orphan(pod: &Object, cache: &Cache) -> bool {
     let Some(owner) = pod.meta.controller() else {
         return true;
@@ -155,7 +155,7 @@ fn is_orphan(pod: &Object, cache: &Cache) -> bool {
 fn release_orphan(
     key: &ObjectRef,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     if let Some(pod) = view.cache.object(key)
         && pod.meta.has_finalizer(JOB_TRACKING)
@@ -172,7 +172,7 @@ impl<'a> JobPass<'a> {
         job: &'a Job,
         mut pods: Vec<Rc<Object>>,
         view: &PassView<'_>,
-        out: &Out<'_>,
+        out: &LoopClient<'_>,
     ) -> Self {
         let spec: &JobSpec = &job.spec;
         let mut status = job.status.clone();
@@ -242,7 +242,7 @@ impl<'a> JobPass<'a> {
         self.spec.completions.map_or(0, i64::from)
     }
 
-    /// Whether a Pod is replaced only when it has ended, not when it starts terminating.
+    /// Returns true if a Pod is replaced only when it has ended, not when it starts terminating.
     fn only_replaces_failed(&self) -> bool {
         self.spec.pod_replacement_policy == "Failed" || self.spec.pod_failure_policy.is_some()
     }
@@ -252,19 +252,19 @@ impl<'a> JobPass<'a> {
         phase(pod) == "Failed" || deleted && !self.only_replaces_failed()
     }
 
-    /// The index of a Pod, if it is valid for this Job.
+    /// Returns the index of a Pod, if it is valid for this Job.
     fn good_index(&self, pod: &Object) -> Option<i64> {
         index_of(pod).filter(|index| *index < self.completions())
     }
 
-    /// Whether a Pod has not been counted yet, and will be.
+    /// Returns true if a Pod has not been counted yet, and will be.
     fn is_tracked(&self, pod: &Object) -> bool {
         pod.meta.has_finalizer(JOB_TRACKING)
             && (!self.is_indexed() || self.good_index(pod).is_some())
     }
 
     /// Decides whether the Job ends; if so, stops its Pods, otherwise creates or deletes Pods.
-    fn run(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn run(&mut self, view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<(), ApiError> {
         self.decide_end(view);
         if self.is_indexed() {
             self.look_at_indexes();
@@ -356,7 +356,7 @@ impl<'a> JobPass<'a> {
         None
     }
 
-    /// With restartPolicy OnFailure the restarts of containers count against the limit.
+    /// Returns true if container restarts exceed the limit, against which they count with restartPolicy OnFailure.
     fn restarts_exceed(&self, limit: i64) -> bool {
         if self.spec.template.spec.restart_policy != "OnFailure" {
             return false;
@@ -376,7 +376,7 @@ impl<'a> JobPass<'a> {
         restarts >= limit.max(1)
     }
 
-    /// Which indexes have succeeded or failed, and whether that ends the Job.
+    /// Determines the indexes that have succeeded or failed, and whether that ends the Job.
     fn look_at_indexes(&mut self) {
         let completions = self.completions();
         let before = Indexes::parse(&self.status.completed_indexes, completions);
@@ -425,7 +425,7 @@ impl<'a> JobPass<'a> {
         self.indexes = Some((before, now));
     }
 
-    /// Whether the failure of this Pod reaches the limit of its index.
+    /// Returns true if the failure of this Pod reaches the limit of its index.
     fn fails_index(&self, pod: &Object, limit: i32) -> bool {
         self.is_failed(pod)
             && match judge(self.spec, pod) {
@@ -435,7 +435,7 @@ impl<'a> JobPass<'a> {
             }
     }
 
-    /// The last failed Pod of each index that has neither ended nor an active Pod, by index, as the Pods are sorted.
+    /// Returns the last failed Pod of each index that has neither ended nor an active Pod, by index, as the Pods are sorted.
     fn awaiting_replacement(
         &self,
         succeeded: &Indexes,
@@ -472,7 +472,7 @@ impl<'a> JobPass<'a> {
     }
 
     /// Records that a Job was suspended or resumed.
-    fn tell_suspension(&mut self, now: Timestamp, out: &mut Out<'_>) {
+    fn tell_suspension(&mut self, now: Timestamp, out: &mut LoopClient<'_>) {
         let (status, reason, message) = if self.spec.suspend {
             ("True", "JobSuspended", "Job suspended")
         } else {

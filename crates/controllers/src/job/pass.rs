@@ -5,7 +5,7 @@ use super::indexes::Indexes;
 use crate::ownership::JOB_TRACKING;
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::batch::{JobCondition, JobSpec, JobStatus};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub(super) const BATCH_US: Duration = SECOND;
 
 /// Removes the tracking finalizer from a Pod; a deleted Pod has none.
-pub(super) fn untrack(key: &ObjectRef, why: Why, out: &mut Out<'_>) -> Result<(), ApiError> {
+pub(super) fn untrack(key: &ObjectRef, why: Why, out: &mut LoopClient<'_>) -> Result<(), ApiError> {
     match out.patch(key, why, |o| {
         o.meta.finalizers.retain(|f| f != JOB_TRACKING)
     }) {
@@ -25,7 +25,7 @@ pub(super) fn untrack(key: &ObjectRef, why: Why, out: &mut Out<'_>) -> Result<()
     }
 }
 
-/// How a Job will end, or has ended.
+/// Pending or final outcome of a Job.
 #[derive(Clone, Debug)]
 pub(super) struct JobEnd {
     pub(super) kind: &'static str,
@@ -59,12 +59,12 @@ impl JobEnd {
     }
 }
 
-/// One pass over one Job.
+/// Reconcile pass over one Job.
 pub(super) struct JobPass<'a> {
-    /// The Job as it was last written.
+    /// Job as it was last written.
     pub(super) object: Rc<Object>,
     pub(super) spec: &'a JobSpec,
-    /// The status to be written.
+    /// Status to be written.
     pub(super) status: JobStatus,
     pub(super) pods: Vec<Rc<Object>>,
     pub(super) active: Vec<Rc<Object>>,
@@ -74,10 +74,10 @@ pub(super) struct JobPass<'a> {
     pub(super) failed: i64,
     pub(super) record: BackoffRecord,
     pub(super) end: Option<JobEnd>,
-    /// The indexes that the stored status has as succeeded, and those that have succeeded by now.
+    /// Indexes that have succeeded according to the stored status, and by now.
     pub(super) indexes: Option<(Indexes, Indexes)>,
     pub(super) failed_indexes: Option<Indexes>,
-    /// Failed Pods whose index waits for a new Pod that takes over their count of failures, by index.
+    /// Failed Pods, by index, whose failure count the next Pod of the index takes over.
     pub(super) replaced: Vec<(i64, Rc<Object>)>,
     pub(super) needs_flush: bool,
     pub(super) again: Option<Duration>,

@@ -12,7 +12,7 @@ use super::policy::{PolicyVerdict, judge};
 use super::{BATCH_US, JobPass, backoff, is_ready, is_terminating, untrack};
 use apiserver::why::{DeletionRank, Retry, Why};
 use apiserver::{ApiError, Delete, StatusReason};
-use controller_runtime::out::{Out, PassView};
+use controller_runtime::client::{LoopClient, PassView};
 use k8s_model::pod::{Pod, PodSpec};
 use k8s_model::{Body, Duration, Kind, Labels, Object, ObjectMeta, Str};
 use serde_json::{Value, json};
@@ -22,14 +22,14 @@ use std::rc::Rc;
 
 /// Maximum number of Pods created or deleted in one pass.
 const BURST: usize = 500;
-/// Annotations: earlier failures of an index, and those of them that were ignored.
+/// Annotations: earlier failures of an index, and the number of them that were ignored.
 pub const FAILURES: &str = "batch.kubernetes.io/job-index-failure-count";
 const IGNORED: &str = "batch.kubernetes.io/job-index-ignored-failure-count";
 const INDEX_VARIABLE: &str = "JOB_COMPLETION_INDEX";
 /// Length to which generated names are cut before their random suffix.
 const MAX_NAME_PREFIX_LEN: usize = 58;
 
-/// The number in an annotation of a Pod.
+/// Returns the number in an annotation of a Pod, or 0.
 pub fn count_of(pod: &Object, annotation: &str) -> i64 {
     pod.meta
         .annotation(annotation)
@@ -37,7 +37,7 @@ pub fn count_of(pod: &Object, annotation: &str) -> i64 {
         .unwrap_or(0)
 }
 
-/// How often the Pods of this Pod's index have failed before.
+/// Returns the number of earlier failures of the Pod's index.
 pub fn all_failures(pod: &Object) -> i64 {
     count_of(pod, FAILURES) + count_of(pod, IGNORED)
 }
@@ -47,7 +47,7 @@ impl JobPass<'_> {
     pub(super) fn manage(
         &mut self,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> (i32, Result<(), ApiError>) {
         let active = self.active.len() as i32;
         if self.spec.suspend {
@@ -102,7 +102,7 @@ impl JobPass<'_> {
         }
     }
 
-    /// The indexes that get a Pod now, `None` for each Pod without an index; or the remaining back-off.
+    /// Returns the indexes that get a Pod now, `None` for each Pod without an index; the error is the remaining back-off.
     fn places(&self, missing: usize, view: &PassView<'_>) -> Result<Vec<Option<i64>>, Duration> {
         let per_index = self.spec.backoff_limit_per_index.is_some();
         if !per_index {
@@ -153,7 +153,7 @@ impl JobPass<'_> {
         }
     }
 
-    /// The failed Pod that a new one of this index takes over from.
+    /// Returns the failed Pod whose failure count a new Pod of this index takes over.
     fn replaced_at(&self, index: i64) -> Option<&Rc<Object>> {
         let at = self
             .replaced
@@ -162,7 +162,7 @@ impl JobPass<'_> {
         self.replaced.get(at).map(|(_, pod)| pod)
     }
 
-    /// Pods to delete: those without a valid index of their own, then in the ReplicaSet's deletion order.
+    /// Returns the Pods to delete: those without a valid index of their own, then in the ReplicaSet's deletion order.
     fn surplus(&self, at_least: usize, view: &PassView<'_>) -> Vec<Rc<Object>> {
         let (mut gone, mut left, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
         if at_least == 0 && !self.is_indexed() {
@@ -182,13 +182,13 @@ impl JobPass<'_> {
         gone
     }
 
-    /// Deletes Pods, releasing them first if they must not be counted; returns how many.
+    /// Deletes Pods, releasing them first if they must not be counted; returns the number deleted.
     pub(super) fn delete_pods(
         &mut self,
         pods: &[Rc<Object>],
         release: bool,
         why: Why,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> (i32, Result<(), ApiError>) {
         let object = self.object.clone();
         let (mut deleted, mut result) = (0, Ok(()));
@@ -228,12 +228,12 @@ impl JobPass<'_> {
         (deleted, result)
     }
 
-    /// Slow start: a batch of 1, then 2, 4, 8… as long as every creation succeeds; returns how many were created.
+    /// Creates Pods with slow start: a batch of 1, then 2, 4, 8… as long as every creation succeeds; returns the number created.
     fn create_pods(
         &self,
         places: &[Option<i64>],
         (have, want): (i32, i32),
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> (i32, Result<(), ApiError>) {
         let template = self
             .indexes
@@ -286,7 +286,7 @@ impl JobPass<'_> {
         (made, Ok(()))
     }
 
-    /// The Pod that failed last, if none has succeeded since; per index if each index has its own limit.
+    /// Returns the Pod that failed last, if none has succeeded since; `None` if each index has its own limit.
     fn last_failed(&self) -> Option<&Rc<Object>> {
         if self.record.failures == 0 || self.spec.backoff_limit_per_index.is_some() {
             return None;
@@ -297,7 +297,7 @@ impl JobPass<'_> {
             .max_by_key(|pod| backoff::ended_at(pod))
     }
 
-    /// The failure that a new Pod retries, if there was one since the last success.
+    /// Returns the failure that a new Pod retries, if there was one since the last success.
     fn retries(
         &self,
         place: Option<i64>,
@@ -375,7 +375,7 @@ impl JobPass<'_> {
     }
 }
 
-/// How a Pod failed: the reason of its status says more than the code of a container that was stopped.
+/// Returns the cause of a Pod's failure: the reason of its status says more than the exit code of a container that was stopped.
 fn how_it_failed(object: &Object) -> Str {
     let Some(status) = object.pod().map(|pod| &pod.status) else {
         return Str::default();
@@ -402,7 +402,7 @@ fn put(labels: &mut Labels, key: &'static str, value: i64) {
     Rc::make_mut(labels).insert(Str::new_static(key), format_smolstr!("{value}"));
 }
 
-/// The template's spec with the variable that tells each container its index.
+/// Returns the template's spec with the variable that tells each container its index.
 fn indexed_spec(raw: &Value) -> Value {
     let mut spec = raw.clone();
     for list in ["initContainers", "containers"] {

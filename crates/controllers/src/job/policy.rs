@@ -11,17 +11,17 @@ use smol_str::format_smolstr;
 /// Effect of a Pod's failure on its Job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PolicyVerdict {
-    /// It counts against the limits.
+    /// The failure counts against the limits.
     Count,
-    /// It does not count.
+    /// The failure does not count.
     Ignore,
-    /// Its index has failed for good.
+    /// The index has failed for good.
     FailIndex,
     /// The Job has failed; the message says why.
     FailJob(Str),
 }
 
-/// The first rule that a failed Pod matches decides; without one the failure counts.
+/// Returns the verdict of the first rule that a failed Pod matches; without one the failure counts.
 pub fn judge(spec: &JobSpec, object: &Object) -> PolicyVerdict {
     let (Some(policy), Some(pod)) = (&spec.pod_failure_policy, object.pod()) else {
         return PolicyVerdict::Count;
@@ -84,7 +84,7 @@ fn first_match<'a>(policy: &FailurePolicy, pod: &'a Pod) -> Option<(usize, Match
     })
 }
 
-/// The exit code of a container that failed as the rule requires.
+/// Returns the exit code of a container that failed as the rule requires.
 fn exit_code(status: &ContainerStatus, wanted: &OnExitCodes) -> Option<i32> {
     let code = status.state.terminated.as_ref()?.exit_code;
     let named = wanted
@@ -102,7 +102,7 @@ fn exit_code(status: &ContainerStatus, wanted: &OnExitCodes) -> Option<i32> {
     .then_some(code)
 }
 
-/// The first rule that the succeeded indexes satisfy.
+/// Returns the index of the first rule that the succeeded indexes satisfy.
 pub fn success_rule(
     policy: Option<&SuccessPolicy>,
     completions: i64,

@@ -8,14 +8,14 @@ use super::policy::{PolicyVerdict, judge};
 use super::{JobEnd, JobPass, phase, untrack};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::{Memory, Out, PassView};
+use controller_runtime::client::{LoopClient, Memory, PassView};
 use k8s_model::batch::{JobCondition, JobStatus};
 use k8s_model::time::MS;
 use k8s_model::{Body, Duration, Object, Str, Timestamp, Uid};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// From the status that names Pods to their release: two round trips.
+/// Delay from the status that lists the Pods to their release: two round trips.
 const RELEASE_US: Duration = 12 * MS;
 /// Prefix of the memory keys of Pods.
 const POD_KEY_PREFIX: &str = "pod ";
@@ -23,8 +23,12 @@ const POD_KEY_PREFIX: &str = "pod ";
 const MAX_UNCOUNTED_PODS: usize = 500;
 
 impl JobPass<'_> {
-    /// Writes the status, releases the Pods that it names, and counts them.
-    pub(super) fn track(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    /// Writes the status, releases the Pods listed in it, and counts them.
+    pub(super) fn track(
+        &mut self,
+        view: &PassView<'_>,
+        out: &mut LoopClient<'_>,
+    ) -> Result<(), ApiError> {
         let held: Vec<Uid> = self
             .pods
             .iter()
@@ -48,13 +52,13 @@ impl JobPass<'_> {
         self.release(&ended, all, held, view, out)
     }
 
-    /// The second half, a moment after the status was written.
+    /// Runs the second half of the tracking, a moment after the status was written.
     pub(super) fn resume(
         &mut self,
         named: &[Uid],
         all: bool,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let held = self
             .pods
@@ -80,14 +84,14 @@ impl JobPass<'_> {
         self.release(&ended, all, held, view, out)
     }
 
-    /// Takes the finalizers off the Pods that the status names, counts them, and ends the Job if they were the last.
+    /// Removes the finalizers from the Pods listed in the status, counts them, and ends the Job if they were the last.
     fn release(
         &mut self,
         ended: &[Rc<Object>],
         all: bool,
         mut held: Vec<Uid>,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let mut result = Ok(());
         out.together(|out| {
@@ -113,7 +117,7 @@ impl JobPass<'_> {
         result
     }
 
-    /// Lists the Pods that have ended in the status; returns them, and whether these are all.
+    /// Lists the Pods that have ended in the status; returns them, and whether they are all.
     fn name_ended(&mut self) -> (Vec<Rc<Object>>, bool) {
         let mut uncounted = self
             .status
@@ -184,7 +188,7 @@ impl JobPass<'_> {
         self.status.succeeded = total;
     }
 
-    /// Whether this Pod is no longer needed: it has ended, or its Job is ending.
+    /// Returns true if this Pod is no longer needed: it has ended, or its Job is ending.
     fn may_release(&self, pod: &Rc<Object>, failed: bool) -> bool {
         if self.object.meta.is_deleting() || self.end.is_some() || phase(pod) == "Succeeded" {
             return true;
@@ -196,7 +200,7 @@ impl JobPass<'_> {
                 .any(|(_, waiting)| Rc::ptr_eq(waiting, pod))
     }
 
-    /// Writes that the Job will end, before it has; the final condition follows.
+    /// Announces the end of the Job in a condition that precedes the final one.
     fn announce_end(&mut self, now: Timestamp) {
         let Some(end) = &mut self.end else { return };
         let last = match end.kind {
@@ -211,7 +215,7 @@ impl JobPass<'_> {
         end.kind = last;
     }
 
-    /// Writes that the Job has ended, once all its Pods are gone or counted.
+    /// Writes the final condition, once all Pods are gone or counted.
     fn finish(&mut self, now: Timestamp) -> Option<JobEnd> {
         let uncounted = self.status.uncounted_terminated_pods.as_ref()?;
         if self.terminating > 0 || !uncounted.failed.is_empty() || !uncounted.succeeded.is_empty() {
@@ -231,9 +235,9 @@ impl JobPass<'_> {
         Some(end)
     }
 
-    fn tell_end(&self, end: &JobEnd, out: &mut Out<'_>) {
+    fn tell_end(&self, end: &JobEnd, out: &mut LoopClient<'_>) {
         if end.kind == "Failed" {
-            // Events keep a reason for good: these are all that a Job can fail with.
+            // Events intern their reasons permanently: these are all that a Job can fail with.
             let reasons = [
                 "BackoffLimitExceeded",
                 "DeadlineExceeded",
@@ -262,7 +266,7 @@ impl JobPass<'_> {
         out.event(&self.object, "Normal", "Completed", "Job completed");
     }
 
-    fn flush(&mut self, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn flush(&mut self, out: &mut LoopClient<'_>) -> Result<(), ApiError> {
         let (status, why) = (
             self.status.clone(),
             self.end.as_ref().map_or(Why::Observed, |end| Why::JobEnds {
@@ -278,7 +282,7 @@ impl JobPass<'_> {
     }
 }
 
-/// Stores which Pods to release, and whether they are all that have ended.
+/// Stores the Pods to release, and whether they are all that have ended.
 fn remember(ended: &[Rc<Object>], all: bool, memory: &mut Memory) {
     for pod in ended {
         memory.insert(

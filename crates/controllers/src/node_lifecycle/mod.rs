@@ -10,9 +10,9 @@ mod taints;
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::node::{Node, NodeCondition};
 use k8s_model::pod::Pod;
 use k8s_model::time::{MS, SECOND};
@@ -20,15 +20,15 @@ use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// The name of the loop.
+/// Name of the controller.
 pub const NAME: &str = "node-lifecycle-controller";
-/// The name its Events carry.
+/// Source component of its Events.
 const EVENT_SOURCE: &str = "node-controller";
-/// How long a node may take to report for the first time.
+/// Grace period for the first report of a node.
 const STARTUP_GRACE_US: u64 = 60 * SECOND;
-/// The conditions a kubelet reports.
+/// Conditions reported by a kubelet.
 const REPORTED: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
-/// The initial nodes have been observed by this time.
+/// Time by which the initial nodes have been observed.
 const BOOTSTRAP_US: u64 = 10 * MS;
 /// Offset of the check within its period.
 const CHECK_OFFSET_US: u64 = 200 * MS;
@@ -39,12 +39,12 @@ const HEALTH_RETRY_US: u64 = 20 * MS;
 const UPDATE_RETRIES: i64 = 5;
 const KNOWN: &str = "known";
 const NEXT_CHECK: &str = "look";
-/// Refused updates of the node since the last accepted one.
+/// Memory key: refused updates of the node since the last accepted one.
 const REFUSALS: &str = "refusals";
-/// Time of the check that marks Pods not ready again whose update was refused.
+/// Memory key: time of the check that retries to mark Pods not ready whose update was refused.
 const UNMARKED_PODS: &str = "unmarked";
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: NAME,
     aliases: &[EVENT_SOURCE],
@@ -55,7 +55,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The loop; its keys are nodes.
+/// Node lifecycle controller; its keys are nodes.
 pub struct NodeLifecycle;
 
 impl Controller for NodeLifecycle {
@@ -67,7 +67,7 @@ impl Controller for NodeLifecycle {
         &[Watch::For(Kind::Node), Watch::Maps(Kind::Node)]
     }
 
-    /// A node that becomes ready or not ready may change the handling of the others: with none ready no Pod is evicted.
+    /// Wakes the nodes that are not ready when a node becomes ready or not ready: with none ready no Pod is evicted.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let ready = |object: &Object| object.body::<Node>().is_ready();
         if event
@@ -84,7 +84,7 @@ impl Controller for NodeLifecycle {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some(cached) = view.cache.object(key) else {
             return Ok(gone(view, out));
@@ -124,7 +124,7 @@ impl Controller for NodeLifecycle {
             }
             return Ok(next_pass(silent, view, out));
         }
-        // The rest happens when upstream checks all nodes, every few seconds.
+        // Upstream does the rest in its periodic check of all nodes, every few seconds.
         let look = *out
             .memory
             .entry(NEXT_CHECK.into())
@@ -190,7 +190,7 @@ impl Controller for NodeLifecycle {
 }
 
 /// Schedules another attempt after a refused update of the node, or leaves it to the next check.
-fn retry(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
+fn retry(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Action {
     let refusals = out.memory.entry(REFUSALS.into()).or_default();
     *refusals += 1;
     let mut at = view.now.after(HEALTH_RETRY_US);
@@ -202,8 +202,8 @@ fn retry(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
     Action::RequeueAfter(at.0 - view.now.0)
 }
 
-/// Waits until a node, or its Pods, are due to be marked, if they are.
-fn next_pass(silent: Option<Time>, view: &PassView<'_>, out: &Out<'_>) -> Action {
+/// Requeues the key for the time at which the node, or its Pods, are due to be marked.
+fn next_pass(silent: Option<Time>, view: &PassView<'_>, out: &LoopClient<'_>) -> Action {
     let unmarked = out.memory.get(UNMARKED_PODS).map(|due| Time(*due as u64));
     let due = silent.into_iter().chain(unmarked).min();
     due.map_or(Action::AwaitChange, |due| {
@@ -211,8 +211,8 @@ fn next_pass(silent: Option<Time>, view: &PassView<'_>, out: &Out<'_>) -> Action
     })
 }
 
-/// Handles a removed node; its last state is what woke the loop.
-fn gone(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
+/// Handles a removed node, of which the last state woke the controller.
+fn gone(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Action {
     let look = *out
         .memory
         .entry(NEXT_CHECK.into())
@@ -245,7 +245,7 @@ fn next_look(now: Time, period: u64) -> Time {
     Time(now.0.saturating_sub(phase).div_ceil(period) * period + phase)
 }
 
-/// When an unresponsive node is marked Unknown, if it is not already.
+/// Returns the time at which an unresponsive node is marked Unknown, or `None` if it already is.
 fn silent_until(object: &Object, node: &Node, view: &PassView<'_>) -> Option<Time> {
     if node
         .status
@@ -257,7 +257,7 @@ fn silent_until(object: &Object, node: &Node, view: &PassView<'_>) -> Option<Tim
     }
     let period = view.config.node_monitor_period;
     if !view.heartbeats.has(&object.meta.name) && node.status.conditions.is_empty() {
-        // No kubelet has ever reported for it.
+        // No kubelet has ever reported for the node.
         let since = object
             .meta
             .creation_timestamp
@@ -275,7 +275,7 @@ fn silent_until(object: &Object, node: &Node, view: &PassView<'_>) -> Option<Tim
 fn mark_silent(
     object: &Rc<Object>,
     view: &PassView<'_>,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Rc<Object>, ApiError> {
     let heard = view
         .heartbeats
@@ -312,7 +312,7 @@ fn mark_silent(
 }
 
 /// Marks the ready Pods of a node not ready; those whose update is refused are left to the next check.
-fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut Out<'_>) {
+fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut LoopClient<'_>) {
     let wall = view.wall;
     let pods: Vec<_> = view
         .cache

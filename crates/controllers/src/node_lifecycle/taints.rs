@@ -1,11 +1,11 @@
-//! The taints that follow from a node's conditions.
+//! Taints that follow from a node's conditions.
 //!
 //! Models `doNoScheduleTaintingPass`, `processTaintBaseEviction` and `handleDisruption` of
 //! `pkg/controller/nodelifecycle/node_lifecycle_controller.go`.
 
 use apiserver::why::Why;
 use apiserver::{ApiError, ApiServer};
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::Kind;
 use k8s_model::node::Node;
 use k8s_model::{Body, Object, ObjectRef, Str, Timestamp};
@@ -15,7 +15,7 @@ use std::rc::Rc;
 pub(super) const NOT_READY: &str = "node.kubernetes.io/not-ready";
 pub(super) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
-/// Condition, status, and the taint they lead to.
+/// Taint for each condition and status.
 const BY_CONDITION: [(&str, &str, &str); 6] = [
     ("Ready", "False", NOT_READY),
     ("Ready", "Unknown", UNREACHABLE),
@@ -32,9 +32,9 @@ const BY_CONDITION: [(&str, &str, &str); 6] = [
     ),
     ("PIDPressure", "True", "node.kubernetes.io/pid-pressure"),
 ];
-/// Seconds between two nodes of a zone that get the NoExecute taint.
+/// Seconds between two nodes of a zone getting the NoExecute taint.
 const TAINT_INTERVAL_S: i64 = 10;
-/// The same while more than half of a large zone is down; small zones wait.
+/// Seconds between two nodes while more than half of a large zone is down; small zones wait.
 const SLOW_TAINT_INTERVAL_S: i64 = 100;
 const LARGE_ZONE_NODES: usize = 50;
 
@@ -72,7 +72,7 @@ pub(super) fn sync_no_schedule(
     object: &Rc<Object>,
     node: &Node,
     now: Timestamp,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
     for key in keys() {
@@ -85,12 +85,12 @@ pub(super) fn sync_no_schedule(
     swap(object, (&add, &remove), "NoSchedule", now, out)
 }
 
-/// Which NoExecute taint a node should get and which it should lose, if that differs from those it has.
+/// Returns the NoExecute taint that a node should get and those it should lose, if that differs from its taints.
 pub(super) fn no_execute_change(
     node: &Node,
     all_down: bool,
 ) -> Option<(Option<&'static str>, Vec<&'static str>)> {
-    // With no node ready the network is more likely at fault: no Pod is evicted.
+    // With no node ready, the network is more likely at fault: no Pod is evicted.
     let wanted = if all_down {
         None
     } else {
@@ -110,7 +110,7 @@ pub(super) fn no_execute_change(
     }
 }
 
-/// Seconds until this node may get the NoExecute taint; `None` while too much of its zone is down.
+/// Returns the seconds until this node may get the NoExecute taint; `None` while too much of its zone is down.
 pub(super) fn wait_for_turn(object: &Object, server: &ApiServer, now: Timestamp) -> Option<i64> {
     let (mut ready, mut down, mut last) = (0, 0, None);
     // The cache does not show yet the taint that another node has just received.
@@ -154,7 +154,7 @@ pub(super) fn swap(
     (add, remove): (&[&'static str], &[&'static str]),
     effect: &'static str,
     now: Timestamp,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     if add.is_empty() && remove.is_empty() {
         return Ok(());

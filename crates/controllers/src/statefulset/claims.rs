@@ -1,4 +1,4 @@
-//! The claims of each ordinal, and who owns them.
+//! Claims of each ordinal, and their owner references.
 //!
 //! Guarantees: a claim is created before its Pod; a terminating claim is not used again; claims are owned
 //! by the set or the Pod only if the retention policy is `Delete`.
@@ -26,7 +26,7 @@ fn claim_keys<'a>(
     })
 }
 
-/// Whether a claim of the Pod still belongs to a deleted Pod and is about to be garbage-collected.
+/// Returns true if a claim of the Pod still belongs to a deleted Pod and is about to be garbage-collected.
 pub(super) fn is_stale(pass: &StatefulSetPass<'_, '_, '_>, pod: &str) -> bool {
     claim_keys(pass, pod).any(|(_, key)| {
         pass.view.cache.object(&key).is_some_and(|claim| {
@@ -42,7 +42,7 @@ pub(super) fn is_stale(pass: &StatefulSetPass<'_, '_, '_>, pod: &str) -> bool {
     })
 }
 
-/// Creates claims that an existing Pod lacks.
+/// Creates the missing claims of an existing Pod.
 pub(super) fn create_missing(
     pass: &mut StatefulSetPass<'_, '_, '_>,
     ordinal: i32,
@@ -51,7 +51,7 @@ pub(super) fn create_missing(
     create_missing_for_new(pass, ordinal, pod).map(|_| ())
 }
 
-/// Creates the claims of a new Pod; the inner error is why the Pod cannot be created now.
+/// Creates the claims of a new Pod; the inner error is the reason why the Pod cannot be created now.
 pub(super) fn create_missing_for_new(
     pass: &mut StatefulSetPass<'_, '_, '_>,
     ordinal: i32,
@@ -159,7 +159,7 @@ pub(super) fn sync_retention(
     Ok(())
 }
 
-/// The owner a claim should have: the condemned Pod, the set, or none; and the field that decides it.
+/// Returns the owner that a claim should have: the condemned Pod, the set, or none; and the field that decides it.
 fn wanted_owner(
     pass: &StatefulSetPass<'_, '_, '_>,
     pod: Option<&Rc<Object>>,

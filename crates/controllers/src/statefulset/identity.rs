@@ -16,12 +16,12 @@ use std::rc::Rc;
 const NAME_LABEL: &str = "statefulset.kubernetes.io/pod-name";
 const INDEX_LABEL: &str = "apps.kubernetes.io/pod-index";
 
-/// `web-0`.
+/// Returns the Pod name of an ordinal, as `web-0`.
 pub(super) fn pod_name(set: &Object, ordinal: i32) -> Str {
     format_smolstr!("{}-{ordinal}", set.meta.name)
 }
 
-/// The ordinal in a Pod's name, if the name begins with the set's.
+/// Returns the ordinal in a Pod's name, if the name begins with the set's.
 pub(super) fn ordinal(set: &Object, pod: &Object) -> Option<i32> {
     let (parent, number) = pod.meta.name.rsplit_once('-')?;
     if parent != set.meta.name {
@@ -31,12 +31,12 @@ pub(super) fn ordinal(set: &Object, pod: &Object) -> Option<i32> {
     }
 }
 
-/// Whether a Pod's name makes it one of the set's.
+/// Returns true if a Pod's name makes it a member of the set.
 pub(super) fn is_member(set: &Object, pod: &Object) -> bool {
     ordinal(set, pod).is_some()
 }
 
-/// `www-web-0`.
+/// Returns the claim name for a Pod, as `www-web-0`.
 pub(super) fn claim_name(template: &Value, pod: &str) -> Str {
     format_smolstr!(
         "{}-{pod}",
@@ -47,7 +47,7 @@ pub(super) fn claim_name(template: &Value, pod: &str) -> Str {
     )
 }
 
-/// The Pod of an ordinal.
+/// Builds the Pod of an ordinal.
 pub(super) fn new_pod(
     object: &Object,
     set: &StatefulSet,
@@ -87,7 +87,7 @@ pub(super) fn new_pod(
     }
 }
 
-/// The volumes of the claim templates, then those of the Pod template with other names.
+/// Returns the volumes of the claim templates, then those of the Pod template with other names.
 fn claim_volumes(set: &StatefulSet, pod: &str, own: Option<&Value>) -> Vec<Value> {
     let templates = &set.spec.volume_claim_templates;
     let name_of = |t: &Value| {

@@ -15,9 +15,9 @@ use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, Delete};
+use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::pod_template::PodTemplate;
 use k8s_model::time::SECOND;
@@ -27,10 +27,10 @@ use pass::{Proceed, Roles, StatefulSetPass, is_healthy, is_ready, revision_of};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// The most Pods created in one pass.
+/// Maximum number of Pods created in one pass.
 const MAX_NEW_PODS: i32 = 500;
 
-/// The pseudo-code of a pass.
+/// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
     ("for key := range queue {", "", ""),
     ("    set  := cache.Get(key)", "", "desired"),
@@ -53,7 +53,7 @@ const CODE: &[CodeLine] = &[
     ("}", "", ""),
 ];
 
-/// How the page shows the loop.
+/// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "statefulset-controller",
     aliases: &[],
@@ -64,7 +64,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: CODE,
 };
 
-/// The statefulset loop.
+/// StatefulSet controller.
 pub struct StatefulSetController;
 
 impl Controller for StatefulSetController {
@@ -81,7 +81,7 @@ impl Controller for StatefulSetController {
         ]
     }
 
-    /// An orphaned Pod wakes the sets that could adopt it; a claim that goes wakes the set whose Pod waits for it.
+    /// Wakes the sets that could adopt an orphaned Pod; a deleted claim wakes the set whose Pod waits for it.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if object.kind == Kind::PersistentVolumeClaim && event.op != apiserver::Op::Deleted
@@ -105,12 +105,12 @@ impl Controller for StatefulSetController {
         &self,
         key: &ObjectRef,
         view: &PassView<'_>,
-        out: &mut Out<'_>,
+        out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<StatefulSet>(key) else {
             return Ok(Action::AwaitChange);
         };
-        // The cache must be up to date: a write of its own that has not arrived yet would be repeated.
+        // A stale cache would make the pass repeat its own writes.
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(k8s_model::time::MS));
         }
@@ -164,7 +164,7 @@ impl StatefulSetPass<'_, '_, '_> {
     fn roles(&self, pods: &[Rc<Object>]) -> Roles {
         let start = self.set.spec.ordinals.start;
         let end = start.saturating_add(self.set.spec.replicas);
-        // Slots beyond those that one pass can fill would only cost memory.
+        // More slots than one pass can fill would only cost memory.
         let shown = start
             .saturating_add(pods.len() as i32 + MAX_NEW_PODS)
             .min(end);
@@ -186,7 +186,7 @@ impl StatefulSetPass<'_, '_, '_> {
         roles
     }
 
-    /// The step of this pass: create what is missing, remove what is surplus, then update.
+    /// Takes one step: creates missing Pods, removes surplus ones, then updates.
     fn act(&mut self, pods: &[Rc<Object>]) -> Result<(), ApiError> {
         if self.object.meta.is_deleting() {
             return Ok(());
@@ -299,7 +299,7 @@ impl StatefulSetPass<'_, '_, '_> {
         Ok(Proceed::Wait)
     }
 
-    /// The template of an ordinal: the current revision below the partition, the new one otherwise.
+    /// Returns the template of an ordinal: the current revision below the partition, the new one otherwise.
     fn template_for(&self, ordinal: i32) -> (Rc<PodTemplate>, Str) {
         let strategy = &self.set.spec.update_strategy;
         let start = self.set.spec.ordinals.start;
@@ -344,7 +344,7 @@ impl StatefulSetPass<'_, '_, '_> {
         Ok(Proceed::Wait)
     }
 
-    /// From the highest ordinal down to the partition: replaces Pods of an old revision, as long as not too many are unavailable.
+    /// Replaces Pods of an old revision from the highest ordinal down to the partition, as long as not too many are unavailable.
     fn update(&mut self, roles: &Roles) -> Result<(), ApiError> {
         let strategy = &self.set.spec.update_strategy;
         if strategy.kind == "OnDelete" {
@@ -381,7 +381,7 @@ impl StatefulSetPass<'_, '_, '_> {
         Ok(())
     }
 
-    /// Without a limit of its own, one Pod at a time: replaces the first of an old revision, or waits for one that is not healthy.
+    /// Replaces one Pod at a time without `maxUnavailable`: the first of an old revision, or waits for one that is not healthy.
     fn replace_first(&mut self, roles: &Roles, first: i32) -> Result<(), ApiError> {
         for (ordinal, pod) in roles.replicas.iter().rev() {
             let Some(pod) = pod else { return Ok(()) };

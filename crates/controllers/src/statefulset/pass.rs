@@ -1,28 +1,28 @@
 //! State of one pass over a StatefulSet.
 
 use super::revisions::Revisions;
-use controller_runtime::out::{Out, PassView};
+use controller_runtime::client::{LoopClient, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::workload::StatefulSet;
 use k8s_model::{Object, Str};
 use std::rc::Rc;
 
-/// One pass over one StatefulSet.
+/// Reconcile pass over one StatefulSet.
 pub(super) struct StatefulSetPass<'p, 'v, 'o> {
     pub(super) object: &'p Rc<Object>,
     pub(super) set: &'p StatefulSet,
     pub(super) view: &'p PassView<'v>,
-    pub(super) out: &'p mut Out<'o>,
+    pub(super) out: &'p mut LoopClient<'o>,
     pub(super) revisions: Revisions,
 }
 
-/// The Pods by role: one slot per ordinal, and those to be removed, highest ordinal first.
+/// Pods by role: one slot per ordinal, and the condemned Pods, highest ordinal first.
 pub(super) struct Roles {
     pub(super) replicas: Vec<(i32, Option<Rc<Object>>)>,
     pub(super) condemned: Vec<(i32, Rc<Object>)>,
 }
 
-/// Whether a pass may continue.
+/// Result of a step: continue the pass, or wait.
 #[derive(PartialEq, Eq)]
 pub(super) enum Proceed {
     Continue,

@@ -5,7 +5,7 @@
 use crate::history::{delete_oldest, new_revision, number, renumber};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::out::Out;
+use controller_runtime::client::LoopClient;
 use k8s_model::pod_template::PodTemplate;
 use k8s_model::workload::{ControllerRevision, StatefulSet};
 use k8s_model::{Object, Str, hash};
@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 const HASH_LABEL: &str = "controller.kubernetes.io/hash";
 
-/// The current and the update revision; equal when no update is in progress.
+/// Current and update revision; equal when no update is in progress.
 pub(super) struct Revisions {
     pub current: Str,
     pub update: Str,
@@ -22,7 +22,7 @@ pub(super) struct Revisions {
 }
 
 impl Revisions {
-    /// The template of the current revision.
+    /// Returns the template of the current revision.
     pub(super) fn current_template(&self, set: &StatefulSet) -> Rc<PodTemplate> {
         let data = self.current_data.as_ref().and_then(|r| {
             r.body::<ControllerRevision>()
@@ -44,7 +44,7 @@ pub(super) fn sync(
     object: &Rc<Object>,
     set: &StatefulSet,
     known: &[Rc<Object>],
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<Revisions, ApiError> {
     let mut sorted = known.to_vec();
     k8s_model::sort::sort_by_key(&mut sorted, |r| {
@@ -60,7 +60,7 @@ pub(super) fn sync(
     .into();
     let update = match sorted.iter().rev().find(|r| r.meta.name == name) {
         Some(equal) if number(equal) + 1 == next => equal.clone(),
-        // An older template is restored: its revision becomes the newest.
+        // An older template is restored, so its revision becomes the newest.
         Some(equal) => renumber(equal, next, out)?,
         None => {
             let new = new_revision(object, &set.spec.template, (&name, HASH_LABEL), next);
@@ -87,7 +87,7 @@ pub(super) fn truncate(
     known: &[Rc<Object>],
     pods: &[Rc<Object>],
     now: &Revisions,
-    out: &mut Out<'_>,
+    out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let limit = set.spec.revision_history_limit.unwrap_or(10);
     let is_live = |r: &Object| {

@@ -1,4 +1,4 @@
-//! The StatefulSet's status: counts by revision, and the end of an update.
+//! Status of a StatefulSet: counts by revision, and the end of an update.
 //!
 //! Models `updateStatus` and `completeRollingUpdate` in `pkg/controller/statefulset/`.
 
@@ -9,7 +9,7 @@ use k8s_model::workload::StatefulSetStatus;
 use k8s_model::{Body, Object};
 use std::rc::Rc;
 
-/// What the Pods add up to.
+/// Counts the Pods by state and revision.
 pub(super) fn count(pass: &StatefulSetPass<'_, '_, '_>, pods: &[Rc<Object>]) -> StatefulSetStatus {
     let mut status = StatefulSetStatus {
         observed_generation: pass.object.meta.generation,
@@ -33,7 +33,7 @@ pub(super) fn count(pass: &StatefulSetPass<'_, '_, '_>, pods: &[Rc<Object>]) -> 
 }
 
 impl StatefulSetPass<'_, '_, '_> {
-    /// When all Pods are of the new revision and ready, it becomes the current one; not before.
+    /// Makes the update revision the current one, once all Pods are of it and ready.
     pub(super) fn complete_update(&self, status: &mut StatefulSetStatus) {
         let wanted = self.set.spec.replicas;
         if self.set.spec.update_strategy.kind == "RollingUpdate"

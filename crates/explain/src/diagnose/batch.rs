@@ -3,6 +3,7 @@
 use super::finding::{Context, Diagnosis, flag, free_name, line};
 use super::workloads::{follow, stuck};
 use crate::waits::{Cure, FactLabel, Waits};
+use actions::Action;
 use apiserver::validation::Schedule;
 use k8s_model::batch::Job;
 use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp};
@@ -69,7 +70,7 @@ pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     None
 }
 
-/// Whether a run was due since the last one began.
+/// Returns true if a run was due since the last one started.
 fn missed(sim: &Context<'_>, schedule: &str, status: Option<&Value>) -> bool {
     let last = status
         .and_then(|status| status.get("lastScheduleTime"))
@@ -96,7 +97,7 @@ pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             &flag(&key),
         ]
         .concat();
-        out.cure(Cure::RunNow, &job, "", &[create]);
+        out.cure(Cure::RunNow, &job, "", &[Action::kubectl(create)]);
     };
     if spec.get("suspend") == Some(&Value::Bool(true)) {
         let mut out = Diagnosis::new(object, Waits::Suspended);

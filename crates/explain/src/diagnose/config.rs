@@ -1,4 +1,4 @@
-//! What a workload was given and does not suit it: memory limits, probes, old configuration, roles and names.
+//! Unsuitable configuration of a workload: memory limits, probes, outdated configuration, roles and names.
 
 use super::finding::{Context, Diagnosis, all_in, line, owners};
 use crate::waits::{Cure, FactLabel, Waits};
@@ -12,10 +12,10 @@ use serde_json::Value;
 use std::rc::Rc;
 
 const MI: i64 = 1 << 20;
-/// Pods that are asked for the version of a ConfigMap or Secret that they have.
+/// Maximum number of Pods checked for the version of a ConfigMap or Secret.
 const MAX_PODS_ASKED: usize = 1_000;
 
-/// A container that is killed since it uses more memory than its limit.
+/// Diagnoses a container killed for exceeding its memory limit.
 pub fn out_of_memory(
     sim: &Context<'_>,
     object: &Rc<Object>,
@@ -78,7 +78,7 @@ pub fn out_of_memory(
     Some(out)
 }
 
-/// A probe that asks a port where nothing listens, of a Pod that is not ready or restarts for that.
+/// Diagnoses a probe of a port on which nothing listens, if the Pod is not ready or restarts because of it.
 pub fn misdirected(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let restarts = pod
         .status
@@ -150,7 +150,7 @@ pub fn misdirected(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<
     Some(out)
 }
 
-/// Pods whose environment, or a file mounted by `subPath`, has an earlier version of a ConfigMap or Secret.
+/// Diagnoses Pods whose environment, or a file mounted by `subPath`, has an earlier version of a ConfigMap or Secret.
 pub fn old_version(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let server = sim.server();
     let key = object.key();
@@ -207,7 +207,7 @@ pub fn old_version(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
     Some(out)
 }
 
-/// A binding whose role does not exist.
+/// Diagnoses a binding whose role does not exist.
 pub fn binding(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::Other(body) = &object.body else {
         return None;
@@ -227,7 +227,7 @@ pub fn binding(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     (!known).then(|| Diagnosis::new(object, Waits::RoleMissing(kind, name.into())))
 }
 
-/// A Service that does not exist here, and does in another namespace.
+/// Diagnoses a Service that exists in another namespace only.
 pub fn elsewhere(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
     let other = sim
         .list(Kind::Service)

@@ -1,27 +1,28 @@
-//! What was found about an object that waits or fails, and how it is put together.
+//! Diagnosis of an object that waits or fails, and helpers to build it.
 
 use crate::headline;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::why::Row;
+use actions::Action;
 use cluster::Sim;
 use i18n::Message;
 use k8s_model::{Kind, Object, ObjectRef, Str, Time, Timestamp};
 use projection::adapt::revision;
 use std::rc::Rc;
 
-/// The cluster, and how to ask what another object waits for.
+/// The cluster, and the function to diagnose other objects.
 pub struct Context<'a> {
     sim: &'a Sim,
     diagnose: fn(&Sim, &ObjectRef) -> Option<Diagnosis>,
 }
 
 impl<'a> Context<'a> {
-    /// Of a cluster, with the function that knows every kind.
+    /// Creates a context of a cluster with the function that diagnoses every kind.
     pub fn new(sim: &'a Sim, diagnose: fn(&Sim, &ObjectRef) -> Option<Diagnosis>) -> Context<'a> {
         Context { sim, diagnose }
     }
 
-    /// What another object waits for.
+    /// Diagnoses another object.
     pub fn diagnose(&self, key: &ObjectRef) -> Option<Diagnosis> {
         (self.diagnose)(self.sim, key)
     }
@@ -38,33 +39,33 @@ impl std::ops::Deref for Context<'_> {
 /// Diagnosis of an object that waits or fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
-    /// The object.
+    /// Object.
     pub object: ObjectRef,
-    /// What is missing.
+    /// Missing condition.
     pub waits: Waits,
-    /// What decides.
+    /// Deciding facts.
     pub facts: Vec<DecidingFact>,
-    /// The object that it waits for.
+    /// Object that it waits for.
     pub waits_for: Option<ObjectRef>,
-    /// Since when, in milliseconds.
+    /// Start of the wait, in milliseconds.
     pub since: Option<u64>,
-    /// What could help.
+    /// Remedies that could help.
     pub remedies: Vec<Remedy>,
-    /// A sentence about what is unaffected.
+    /// Sentence about what is unaffected.
     pub spared: Option<Message>,
 }
 
-/// What could help.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Remedy for a missing condition.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Remedy {
-    /// What it does.
+    /// Kind of remedy.
     pub cure: Cure,
-    /// To which object, or with which value.
+    /// Object or value.
     pub name: String,
-    /// More about that.
+    /// Further details.
     pub more: String,
-    /// How, in this order: kubectl lines, faults (`fault node-up node-1`) or manifests.
-    pub steps: Vec<String>,
+    /// Steps, in order.
+    pub steps: Vec<Action>,
 }
 
 impl Diagnosis {
@@ -103,8 +104,8 @@ impl Diagnosis {
         self.since = time.map(|time| time.since(sim.config.epoch));
     }
 
-    /// Adds a remedy: one of each kind is enough, and a handful in total.
-    pub fn cure(&mut self, cure: Cure, name: &str, more: &str, steps: &[String]) {
+    /// Adds a remedy: one of each kind is enough, and five in total.
+    pub fn cure(&mut self, cure: Cure, name: &str, more: &str, steps: &[Action]) {
         if self.remedies.len() < 5 && self.remedies.iter().all(|known| known.cure != cure) {
             self.remedies.push(Remedy {
                 cure,
@@ -115,25 +116,25 @@ impl Diagnosis {
         }
     }
 
-    /// The state in one sentence.
+    /// Describes the state in one sentence.
     pub fn headline(&self) -> Message {
         headline::headline(&self.waits)
     }
 
-    /// What decides, as names and values.
+    /// Returns the deciding facts as names and values.
     pub fn rows(&self) -> Vec<Row> {
         self.facts.iter().map(headline::fact).collect()
     }
 }
 
 impl Remedy {
-    /// What it does, in words.
+    /// Describes the remedy.
     pub fn words(&self) -> Message {
         headline::cure(self.cure, &self.name, &self.more)
     }
 }
 
-/// An object that is deleted and held by a finalizer that no controller here removes.
+/// Diagnoses an object that is deleted and held by a finalizer that no controller here removes.
 pub fn held_by_finalizer(object: &Object) -> Option<Diagnosis> {
     let finalizer = object
         .meta
@@ -154,7 +155,7 @@ pub fn held_by_finalizer(object: &Object) -> Option<Diagnosis> {
     Some(out)
 }
 
-/// Finalizers that the control plane removes by itself.
+/// Finalizers that the control plane removes itself.
 const OWN_FINALIZERS: [&str; 5] = [
     "kubernetes",
     "foregroundDeletion",
@@ -163,7 +164,7 @@ const OWN_FINALIZERS: [&str; 5] = [
     "kubernetes.io/pv-protection",
 ];
 
-/// The revision to which `kubectl rollout undo` takes a workload: the newest but one.
+/// Returns the revision to which `kubectl rollout undo` takes a workload: the newest but one.
 pub fn earlier_revision<'a>(sim: &'a Sim, workload: &Object) -> Option<&'a Rc<Object>> {
     let kind = if workload.kind == Kind::Deployment {
         Kind::ReplicaSet
@@ -175,7 +176,7 @@ pub fn earlier_revision<'a>(sim: &'a Sim, workload: &Object) -> Option<&'a Rc<Ob
     all.len().checked_sub(2).map(|at| all[at])
 }
 
-/// The controllers of an object, nearest first.
+/// Returns the controllers of an object, nearest first.
 pub fn owners(sim: &Sim, key: &ObjectRef) -> Vec<ObjectRef> {
     let mut out = Vec::new();
     let mut at = sim.get(key).cloned();
@@ -193,7 +194,7 @@ pub fn owner<'a>(sim: &'a Sim, object: &Object) -> Option<&'a Rc<Object>> {
     sim.get(&object.meta.controller()?.key(&object.meta.namespace)?)
 }
 
-/// `deployment/web`
+/// Formats kind and name: `deployment/web`.
 pub fn target(key: &ObjectRef) -> String {
     [
         key.kind.name().to_ascii_lowercase().as_str(),
@@ -203,7 +204,7 @@ pub fn target(key: &ObjectRef) -> String {
     .concat()
 }
 
-/// ` -n x`, where it is needed.
+/// Returns the flag ` -n x`, if it is needed.
 pub fn flag(key: &ObjectRef) -> String {
     if key.namespace == "default" || key.namespace.is_empty() {
         String::new()
@@ -212,12 +213,12 @@ pub fn flag(key: &ObjectRef) -> String {
     }
 }
 
-/// A line about an object: verb, object, the rest.
-pub fn line(verb: &str, key: &ObjectRef, rest: &str) -> String {
-    ["kubectl ", verb, " ", &target(key), rest, &flag(key)].concat()
+/// Builds a command about an object: verb, object, the rest.
+pub fn line(verb: &str, key: &ObjectRef, rest: &str) -> Action {
+    Action::kubectl(["kubectl ", verb, " ", &target(key), rest, &flag(key)].concat())
 }
 
-/// Objects of a kind in a namespace.
+/// Iterates over the objects of a kind in a namespace.
 pub fn all_in<'a>(
     sim: &'a Sim,
     kind: Kind,
@@ -227,14 +228,14 @@ pub fn all_in<'a>(
         .filter(move |object| object.meta.namespace == *namespace)
 }
 
-/// A name that no object of the kind has yet: `stem-2`, `stem-3`…
+/// Returns a name that no object of the kind has yet: `stem-2`, `stem-3`…
 pub fn free_name(sim: &Sim, kind: Kind, namespace: &str, stem: &str) -> String {
     free_names(sim, kind, namespace, stem)
         .next()
         .unwrap_or_default()
 }
 
-/// All of them.
+/// Iterates over all such names.
 pub fn free_names(
     sim: &Sim,
     kind: Kind,

@@ -1,9 +1,10 @@
-//! Gateways and HTTPRoutes that no controller serves or accepts, or whose backends lead to nothing.
+//! Gateways and HTTPRoutes that no controller serves or accepts, or whose backends do not work.
 
 use super::finding::{Context, Diagnosis, all_in, line};
 use super::workloads::follow;
 use crate::rules;
 use crate::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Waits};
+use actions::Action;
 use cluster_network::connectivity::{Backend, backend_of};
 use cluster_network::gateway::{RefFault, all, is_served, named};
 use k8s_model::gateway::{
@@ -16,7 +17,7 @@ use k8s_model::network::Service;
 use k8s_model::{Kind, Object, Str};
 use std::rc::Rc;
 
-/// What is wrong with an object of the Gateway API.
+/// Diagnoses an object of the Gateway API.
 pub fn gateway_api(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     match object.kind.name() {
         _ if object.meta.is_deleting() => None,
@@ -27,13 +28,13 @@ pub fn gateway_api(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
     }
 }
 
-/// What is wrong with an object.
+/// Creates the diagnosis of a fault.
 fn fails(object: &Object, fault: GatewayFault) -> Diagnosis {
     Diagnosis::new(object, Waits::Gateway(fault))
 }
 
-/// The line that sets a field of an object to a value, given as JSON.
-fn patch(object: &Object, op: &str, path: &str, value: &str) -> String {
+/// Returns the command that sets a field of an object to a value, given as JSON.
+fn patch(object: &Object, op: &str, path: &str, value: &str) -> Action {
     let rest =
         format!(" --type=json -p '[{{\"op\":\"{op}\",\"path\":\"{path}\",\"value\":{value}}}]'");
     line("patch", &object.key(), &rest)
@@ -60,7 +61,7 @@ fn gateway(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
         let manifest = format!(
             "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata:\n  name: {name}\nspec:\n  controllerName: {CONTROLLER}\n"
         );
-        out.cure(Cure::MakeGatewayClass, name, "", &[manifest]);
+        out.cure(Cure::MakeGatewayClass, name, "", &[Action::apply(manifest)]);
         return Some(out);
     };
     if !is_served(sim.server(), object) {
@@ -73,7 +74,7 @@ fn gateway(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
         ));
     }
     let failed = |status, kind| condition(status, kind).filter(|one| one.status == "False");
-    // A listener that fails says more than the Gateway does.
+    // A failing listener is more informative than the Gateway.
     let listeners = status["listeners"].as_array().into_iter().flatten();
     for listener in listeners {
         if let Some(found) =
@@ -119,7 +120,7 @@ fn route(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     None
 }
 
-/// A route without a Gateway that exists, with those that there are.
+/// Diagnoses a route without an existing Gateway, and offers existing ones.
 fn no_gateway(
     sim: &Context<'_>,
     object: &Object,
@@ -152,7 +153,7 @@ fn no_gateway(
     out
 }
 
-/// Why a route is not attached to one of its Gateways.
+/// Diagnoses a route that is not attached to one of its Gateways.
 fn not_attached(
     sim: &Context<'_>,
     object: &Object,
@@ -218,7 +219,7 @@ fn not_attached(
     Some(out)
 }
 
-/// What is wrong with a backend, which lies at a path of the object.
+/// Diagnoses a backend at a path of the object.
 fn leads_nowhere(
     sim: &Context<'_>,
     object: &Object,
@@ -257,7 +258,7 @@ fn leads_nowhere(
                  group: {GATEWAY_GROUP}\n    kind: {HTTP_ROUTE}\n    namespace: {}\n  to:\n  - group: ''\n    kind: Service\n    name: {}\n",
                 object.meta.name, object.meta.namespace, to.name
             );
-            out.cure(Cure::MakeGrant, &namespace, "", &[manifest]);
+            out.cure(Cure::MakeGrant, &namespace, "", &[Action::apply(manifest)]);
             Some(out)
         }
         Err(RefFault::NoService) => {

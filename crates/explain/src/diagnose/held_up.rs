@@ -4,20 +4,21 @@ use super::finding::Diagnosis;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::{effect, words};
 use apiserver::journal::{Op, Record};
+use cluster::InLine;
 use cluster::Sim;
-use cluster::fault::InLine;
-use controller_runtime::late::Late;
+use controller_runtime::watch_faults::MissingEvent;
+use fault::{Fault, FaultTarget};
 use i18n::format;
 use k8s_model::network::Service;
 use k8s_model::{Kind, Object, ObjectRef, Str};
 
-/// What an object waits for because a fault has slowed a loop, or delayed or dropped a watch event.
+/// Diagnoses an object that waits because a fault has slowed a loop, or delayed or dropped a watch event.
 pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     held_up_or_idle(sim, object).filter(|found| !matches!(found.waits, Waits::SlowIdle(_)))
 }
 
-/// The same, or that it is in the queue of a slowed loop that has no work for it. The queue is queried only once, since finding
-/// out whether a loop has work runs a pass on a copy of the simulation.
+/// Diagnoses like [`held_up`], or reports that the object is in the queue of a slowed loop that has no work for it. The queue is queried
+/// only once, since finding out whether a loop has work runs a pass on a copy of the simulation.
 pub fn held_up_or_idle(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     if !sim.is_held_up() {
         return None;
@@ -32,7 +33,7 @@ fn duration(micros: u64) -> String {
     format::span(micros / 1000)
 }
 
-/// Its loop processes other keys first, or still processes it.
+/// Diagnoses an object whose loop processes other keys first, or is still processing it.
 fn slow(object: &Object, line: &InLine) -> Diagnosis {
     let (slowed, (took, takes)) = (&line.slowed, line.pass);
     let (name, each): (Str, Str) = (slowed.name.into(), duration(slowed.span).into());
@@ -69,16 +70,20 @@ fn slow(object: &Object, line: &InLine) -> Diagnosis {
             Cure::FullSpeed,
             slowed.name,
             "",
-            &[["fault slow ", slowed.name, " none"].concat()],
+            &[Fault::Slow {
+                name: slowed.name.into(),
+                pass: None,
+            }
+            .into()],
         );
     }
     out
 }
 
-/// A component has not received an event about it or about a related object.
+/// Diagnoses a component that has not received an event of the object or of a related one.
 pub fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     let uid = object.meta.uid;
-    // Of what happened to the object itself first: that is what was asked about.
+    // Events of the object itself come first.
     if let Some(late) = sim.late(&|_, other| other.meta.uid == uid) {
         return Some(told_late(sim, &object.key(), &late, true));
     }
@@ -88,7 +93,7 @@ pub fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
         .map(|service| &service.spec.selector)
         .filter(|selector| !selector.is_empty());
     let about = |component: &str, other: &Object| {
-        // Nodes and volumes say to the scheduler where there is room.
+        // Nodes and volumes tell the scheduler where there is room.
         let room = matches!(
             other.kind,
             Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim
@@ -107,7 +112,7 @@ pub fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     Some(told_late(sim, &object.key(), &late, false))
 }
 
-/// An object is no more, and some component has not been told so.
+/// Diagnoses an object that is gone, if some component has not received the event.
 pub fn gone(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     if !sim.is_held_up() {
         return None;
@@ -116,9 +121,9 @@ pub fn gone(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     Some(told_late(sim, key, &late, true))
 }
 
-fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
+fn told_late(sim: &Sim, of: &ObjectRef, late: &MissingEvent, own: bool) -> Diagnosis {
     let (component, kind): (Str, Str) = (late.component.into(), late.kind.name().into());
-    // Of what leaves by and by the first word is that it is deleted, and so is the last; what else changes meanwhile is not.
+    // For a gracefully deleted object the first and the last event are shown as its deletion, but not other changes in between.
     let told = |record: &Record| match record {
         Record::Write {
             op: Op::Modified,
@@ -162,17 +167,18 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
             Cure::ListAnew,
             late.component,
             "",
-            &[["fault restart ", late.component].concat()],
+            &[Fault::Restart {
+                component: late.component.into(),
+            }
+            .into()],
         );
     } else {
-        let step = [
-            "fault delay ",
-            &late.kind.name().to_ascii_lowercase(),
-            " none ",
-            late.component,
-        ]
-        .concat();
-        out.cure(Cure::LetThrough, late.component, "", &[step]);
+        let step = Fault::Delay {
+            target: FaultTarget::every(late.kind),
+            delay: None,
+            component: Some(late.component.into()),
+        };
+        out.cure(Cure::LetThrough, late.component, "", &[step.into()]);
     }
     out
 }

@@ -1,10 +1,11 @@
-//! Ingresses that no controller serves, or whose paths lead to nothing.
+//! Ingresses that no controller serves, or whose backends do not work.
 
 use super::finding::{Context, Diagnosis, all_in, line};
 use super::network::allowance;
 use super::workloads::follow;
 use crate::rules;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use actions::Action;
 use cluster_network::connectivity::{Backend, class_of, ingress_backend};
 use k8s_model::ingress::{BackendService, IngressSpec};
 use k8s_model::network::Service;
@@ -12,7 +13,7 @@ use k8s_model::{Kind, Object, Str};
 use serde_json::json;
 use std::rc::Rc;
 
-/// The class that is offered where an Ingress names none.
+/// Class offered if an Ingress names none.
 const OFFERED_CLASS: &str = "nginx";
 
 pub fn ingress(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
@@ -62,12 +63,15 @@ fn unserved(object: &Object, class: &str) -> Diagnosis {
         Cure::MakeIngressClass,
         name,
         "",
-        &[manifest].into_iter().chain(names).collect::<Vec<_>>(),
+        &[Action::apply(manifest)]
+            .into_iter()
+            .chain(names)
+            .collect::<Vec<_>>(),
     );
     out
 }
 
-/// What is wrong with a backend, which lies at a path of the object.
+/// Diagnoses a backend at a path of the object.
 fn leads_nowhere(
     sim: &Context<'_>,
     object: &Object,

@@ -1,7 +1,7 @@
-//! Why an object waits or fails at the instant shown, what decides, and what would help.
+//! Diagnosis: the reason why an object waits or fails at the instant shown, the deciding facts, and the remedies.
 //!
-//! The chain of `words` explains what has happened; this explains what has not. Facts are read at once; whether
-//! a remedy helps is found by trying it on a copy of the simulation ([`works`]).
+//! The chain of `words` explains what has happened; this explains what has not. Facts are read at once; a remedy is tested by trying it on
+//! a copy of the simulation ([`works`]).
 
 mod batch;
 mod config;
@@ -19,7 +19,7 @@ mod storage;
 mod workloads;
 
 use crate::waits::{Cure, Waits};
-use actions::{Command, WaitingCommands};
+use actions::{Action, WaitingCommands};
 use cluster::Sim;
 use finding::Context;
 pub use finding::{Diagnosis, Remedy, earlier_revision, owners};
@@ -28,7 +28,7 @@ use k8s_model::{Kind, ObjectRef, Time};
 pub use policy::refused_evictions;
 pub use storage::is_looked_at_again;
 
-/// What an object waits for or why it failed; `None` if it is healthy or progressing.
+/// Diagnoses an object that waits or has failed; `None` if it is healthy or progressing.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     let context = &Context::new(sim, diagnose);
     let Some(object) = sim.get(key) else {
@@ -62,7 +62,7 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     found.or_else(|| held_up::held_up_or_idle(sim, object))
 }
 
-/// What an object waits for, what that waits for, and so on to the root.
+/// Returns the diagnosis of an object, of the object that it waits for, and so on to the root.
 pub fn chain_of_waiting(sim: &Sim, key: &ObjectRef) -> Vec<Diagnosis> {
     let mut out: Vec<Diagnosis> = Vec::new();
     let mut next = Some(key.clone());
@@ -79,27 +79,18 @@ pub fn chain_of_waiting(sim: &Sim, key: &ObjectRef) -> Vec<Diagnosis> {
     out
 }
 
-/// A step of a remedy as what the page does.
-pub fn command(step: &str) -> Command {
-    match step.strip_prefix("fault ") {
-        Some(fault) => Command::Fault(fault.into()),
-        None if step.starts_with("kubectl ") => Command::Kubectl(step.into()),
-        None => Command::Apply(step.into()),
-    }
-}
-
-/// Seconds after which to check whether a remedy has helped: watched changes act at once, periodic checks
-/// within half a minute, back-offs after some minutes.
+/// Seconds after which to check whether a remedy has helped: watch events act at once, periodic checks within half a minute, back-offs
+/// after some minutes.
 const CHECK_AFTER_S: [u64; 9] = [1, 3, 8, 20, 40, 80, 160, 320, 640];
 /// Seconds for which the effect of a remedy must last.
 const MUST_LAST_S: u64 = 30;
 
-/// An object is soon well by itself if it is within so many seconds.
+/// Seconds within which an object counts as recovering by itself.
 const SOON_S: u64 = 20;
 
-/// Whether an object is soon well if nothing is done, as after a crash that does not repeat; found out on a copy.
+/// Returns true if an object recovers soon without action, as after a crash that does not repeat; tested on a copy.
 pub fn recovers(sim: &Sim, found: &Diagnosis, tasks: usize) -> bool {
-    // Who asks for the eviction is not on the copy.
+    // The drain that retries the eviction is not part of the copy.
     if matches!(found.waits, Waits::EvictionRefused { .. }) {
         return false;
     }
@@ -114,17 +105,17 @@ pub fn recovers(sim: &Sim, found: &Diagnosis, tasks: usize) -> bool {
     )
 }
 
-/// Whether a remedy helps, by trying it on a copy with at most `tasks` tasks.
+/// Returns true if a remedy helps, by trying it on a copy with at most `tasks` tasks.
 pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> bool {
     let mut copy = sim.clone();
-    // Whose Pod it is: where a Pod is replaced, the new one has to do better.
+    // The owner of the Pod: if the Pod is replaced, the new one has to be healthy.
     let owner = owners(sim, &found.object).pop();
     let leaving = sim
         .get(&found.object)
         .is_some_and(|object| object.meta.is_deleting());
     let mut waiting = WaitingCommands::default();
     for step in &remedy.steps {
-        let answer = actions::run(&mut copy, &mut waiting, &command(step));
+        let answer = actions::run(&mut copy, &mut waiting, step);
         if answer.failed || answer.diagnostics.iter().any(|diagnostic| diagnostic.error) {
             return false;
         }
@@ -135,7 +126,7 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
         return diagnose(&copy, &found.object).is_none_or(|now| now.waits == Waits::NotDue);
     }
     if remedy.cure == Cure::RunNow {
-        // The schedule stays what it is; the run is what was asked for.
+        // The schedule is unchanged; the remedy is the run itself.
         copy.advance(Time(copy.now().0 + 1_000_000), tasks);
         return copy
             .get(&ObjectRef::new(
@@ -149,17 +140,17 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
         (Some(_), _) => diagnose(copy, &found.object).is_none_or(|now| match now.waits {
             // A CronJob always waits for its next run.
             Waits::NotDue => true,
-            // That policies deny connections is another matter than what was wrong with the Service.
+            // Denied connections are a different problem of the Service.
             Waits::Isolated { .. } => !matches!(found.waits, Waits::Isolated { .. }),
-            // And that they deny the ingress controller than what was wrong with the Ingress.
+            // Denied connections of the ingress controller are a different problem of the Ingress.
             Waits::BackendDenied { .. } => !matches!(found.waits, Waits::BackendDenied { .. }),
-            // So is a wrong port, which shows only where they allow them.
+            // A wrong port is a different problem from denied connections too: it only shows once connections are allowed.
             Waits::NotListening(_) => matches!(found.waits, Waits::Isolated { .. }),
             _ => false,
         }),
         (None, _) if leaving || remedy.cure == Cure::DeleteVolume => true,
         (None, Some(owner)) => copy.get(owner).is_some() && diagnose(copy, owner).is_none(),
-        // It was gone before, and only word of that is late.
+        // The object was already gone, and only its watch event is late.
         (None, None) => {
             matches!(remedy.cure, Cure::LetThrough | Cure::ListAnew)
                 && diagnose(copy, &found.object).is_none()
@@ -168,7 +159,7 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
     lasts(copy, waiting, &well, u64::MAX, tasks)
 }
 
-/// Whether all is well within so many seconds, and stays so, in at most `tasks` tasks.
+/// Returns true if the cluster becomes well within `within_s` seconds and stays so, using at most `tasks` tasks.
 fn lasts(
     mut copy: Sim,
     mut waiting: WaitingCommands,
@@ -179,7 +170,7 @@ fn lasts(
     let mut run = |copy: &mut Sim, seconds: u64| {
         let went = copy.advance(Time(copy.now().0 + seconds * 1_000_000), tasks);
         tasks -= went.ran.min(tasks);
-        actions::run(copy, &mut waiting, &Command::Poll);
+        actions::run(copy, &mut waiting, &Action::Poll);
         went.done
     };
     let mut before = 0;

@@ -1,4 +1,4 @@
-//! Namespaces that do not go away.
+//! Namespaces that remain terminating.
 
 use super::finding::{Context, Diagnosis, all_in};
 use super::workloads::follow;
@@ -7,7 +7,7 @@ use k8s_model::kind::all;
 use k8s_model::{Kind, Object};
 use std::rc::Rc;
 
-/// A namespace that is being deleted: what is still in it, and what holds that.
+/// Diagnoses a terminating namespace: its remaining objects, and what holds them.
 pub fn namespace(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     if !object.meta.is_deleting() {
         return None;
@@ -16,7 +16,7 @@ pub fn namespace(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         let kinds = all().filter(|kind| kind.info().namespaced && *kind != Kind::Event);
         kinds.flat_map(|kind| all_in(sim, kind, &object.meta.name))
     };
-    // What has a finalizer keeps the others waiting for nothing.
+    // An object with a finalizer blocks the deletion; the others follow by themselves.
     let first = left()
         .find(|object| !object.meta.finalizers.is_empty())
         .or_else(|| left().next())?;

@@ -3,6 +3,7 @@
 use super::finding::{Context, Diagnosis, all_in, line, owners};
 use crate::remedies::own_labels;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use actions::Action;
 use cluster_network::connectivity::{
     Direction, Peer, Verdict, endpoint_of, policies_of, unanswered_port, verdict,
 };
@@ -28,7 +29,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         ports |= any && (!slice.ports.is_empty() || body.spec.ports.is_empty());
     }
     if ready && ports {
-        // What a policy denies never reaches the port.
+        // A request denied by a policy never reaches the port.
         return isolated(sim, object, body).or_else(|| not_listening(sim, object, body));
     }
     let wanted = &body.spec.selector;
@@ -88,7 +89,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         ),
         None => DecidingFact::Said(FactLabel::HasLabel, msg::no_such_label()),
     });
-    // The selector that means the Pods as they are: what its owner selects by, or the labels it shares.
+    // The selector that matches the existing Pods: their owner's, or the labels that they share.
     let own = owners(sim, &pod.key())
         .pop()
         .and_then(|owner| sim.get(&owner));
@@ -112,7 +113,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             &super::finding::flag(&object.key()),
         ]
         .concat();
-        out.cure(Cure::SetSelector, &selector, "", &[name]);
+        out.cure(Cure::SetSelector, &selector, "", &[Action::kubectl(name)]);
     }
     if pod.meta.controller().is_none() {
         let missing = pairs(
@@ -142,9 +143,9 @@ fn pairs<'a>(labels: impl Iterator<Item = (&'a Str, &'a Str)>) -> String {
     out
 }
 
-/// Pods match; what they wait for is what the Service waits for.
+/// Diagnoses a Service whose matching Pods are not ready: it waits for whatever they wait for.
 fn none_ready(sim: &Context<'_>, object: &Object, matching: &[&Rc<Object>]) -> Option<Diagnosis> {
-    // A Pod that is on its way is soon behind the Service.
+    // A starting Pod will soon be behind the Service.
     let worst = matching
         .iter()
         .take(8)
@@ -158,7 +159,7 @@ fn none_ready(sim: &Context<'_>, object: &Object, matching: &[&Rc<Object>]) -> O
     Some(out)
 }
 
-/// Ready Pods, but none of them listens on the port that requests are sent to.
+/// Diagnoses a Service with ready Pods, none of which listens on the target port.
 fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagnosis> {
     let (port, pod) = unanswered_port(sim.server(), object)?;
     let mut out = Diagnosis::new(object, Waits::NotListening(port.port));
@@ -171,20 +172,20 @@ fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<D
     Some(out)
 }
 
-/// The first port that a Pod declares, for a port of the Service on which none listens, and the command that sends requests there.
+/// Returns the first port declared by a Pod, for a port of the Service on which none listens, and the command that sets it as target port.
 fn right_port(
     object: &Object,
     body: &Service,
     port: &EndpointPort,
     pod: &Object,
-) -> Option<(i32, String)> {
+) -> Option<(i32, Action)> {
     let to = declared(pod).next()?;
     let name = port.name.as_deref().unwrap_or("");
     let at = body.spec.ports.iter().position(|one| one.name == name)?;
     Some((to, set_port(object, at, to)))
 }
 
-/// The ports that a Pod declares.
+/// Returns the ports declared by a Pod.
 fn declared(pod: &Object) -> impl Iterator<Item = i32> + '_ {
     pod.body::<Pod>()
         .spec
@@ -194,11 +195,11 @@ fn declared(pod: &Object) -> impl Iterator<Item = i32> + '_ {
         .map(|port| port.container_port)
 }
 
-/// Other Pods that are asked whether they may connect, and Pods that are looked through for them.
+/// Maximum number of other Pods whose connections are evaluated, and of Pods scanned for them.
 const MAX_CLIENTS_ASKED: usize = 64;
 const MAX_PODS_SCANNED: usize = 2_000;
 
-/// Ready Pods, but NetworkPolicies let no other Pod of the cluster connect to them.
+/// Diagnoses a Service with ready Pods to which NetworkPolicies let no other Pod connect.
 fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagnosis> {
     let server = sim.server();
     let pod = endpoint_of(server, &object.key(), 0)?;
@@ -269,7 +270,7 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
             &object.meta.namespace,
             &["allow-", &object.meta.name].concat(),
         );
-        // A port on which nothing listens is not one to allow: where another is known, requests are sent there as well.
+        // A port on which nothing listens must not be allowed: if the right one is known, the target port is set as well.
         let right = wrong.and_then(|(port, pod)| right_port(object, body, port, pod));
         let allowed = right
             .as_ref()
@@ -287,8 +288,8 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
     Some(out)
 }
 
-/// An ingress rule that lets a Pod, and those with the same labels, connect to a port, or to any. A Pod without labels cannot be meant
-/// alone: then all of its namespace may.
+/// Returns an ingress rule that lets a Pod, and those with the same labels, connect to a port, or to any. A Pod without labels cannot be
+/// selected alone: then its whole namespace may connect.
 fn from_client(client: &Object, port: Option<i32>) -> Value {
     let labels: Map<_, _> = own_labels(client)
         .map(|(key, value)| (key.to_string(), value.as_str().into()))
@@ -304,15 +305,15 @@ fn from_client(client: &Object, port: Option<i32>) -> Value {
     }
 }
 
-/// A policy that lets who is in an ingress rule connect to the Pods of a Service.
-pub(super) fn allowance(name: &str, service: &Object, rule: &Value) -> String {
+/// Returns the creation of a policy that lets the peers of an ingress rule connect to the Pods of a Service.
+pub(super) fn allowance(name: &str, service: &Object, rule: &Value) -> Action {
     let policy = json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
         "metadata": {"name": name, "namespace": service.meta.namespace},
         "spec": {"podSelector": {"matchLabels": *service.body::<Service>().spec.selector}, "policyTypes": ["Ingress"], "ingress": [rule]}});
-    kubectl::printers::yaml::print(&policy)
+    Action::apply(kubectl::printers::yaml::print(&policy))
 }
 
-fn set_port(object: &Object, at: usize, to: i32) -> String {
+fn set_port(object: &Object, at: usize, to: i32) -> Action {
     let patch = [
         "[{\"op\":\"replace\",\"path\":\"/spec/ports/",
         &at.to_string(),
@@ -328,7 +329,7 @@ fn set_port(object: &Object, at: usize, to: i32) -> String {
     )
 }
 
-/// Ready Pods, but none with a port of the name that is asked for.
+/// Diagnoses a Service with ready Pods, none of which has a port of the requested name.
 fn no_port(object: &Object, body: &Service, pod: &Rc<Object>) -> Option<Diagnosis> {
     let named = body
         .spec

@@ -5,7 +5,9 @@ use super::held_up;
 use crate::headline::amount;
 use crate::waits::{Cure, DecidingFact, FactLabel, Refuses, Waits};
 use ::cluster::Sim;
+use actions::Action;
 use controller_runtime::cluster::{self, NodeConfig};
+use fault::Fault;
 use k8s_model::daemonset::DaemonSet;
 use k8s_model::node::Node;
 use k8s_model::pod::{Pod, PodAffinityTerm, Resources};
@@ -20,10 +22,10 @@ const MAX_NODES_ASKED: usize = 100;
 /// Limits for counted Pods without a node, and for nodes offered for them: more Pods would not fit on those nodes.
 const MAX_WAITING_PODS: usize = 20_000;
 const MAX_NEW_NODES: i64 = 200;
-/// More nodes than this are not listed.
+/// Maximum number of nodes listed.
 const MAX_LISTED_NODES: usize = 12;
 
-/// The claim of a Pod that keeps it from being scheduled.
+/// Returns the claim of a Pod that keeps it from being scheduled.
 fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
     pod.spec.claims().find_map(|name| {
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, name);
@@ -45,7 +47,7 @@ fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(Waits, Object
     })
 }
 
-/// A Pod without a node: the refusals of each node, and the remedies.
+/// Diagnoses a Pod without a node: the refusals of each node, and the remedies.
 pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let key = object.key();
     if let [first, ..] = &pod.spec.scheduling_gates[..] {
@@ -69,7 +71,7 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
             Waits::OtherScheduler(pod.spec.scheduler_name.clone()),
         ));
     }
-    // The scheduler has not been here yet.
+    // The scheduler has not processed it yet.
     let said = pod
         .status
         .condition("PodScheduled")
@@ -92,12 +94,12 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
         out.since(sim, said.last_transition_time);
         return Some(out);
     }
-    // The scheduler goes by what it knew before.
+    // The scheduler decided by an outdated cache.
     if let Some(found) = held_up::held_up(sim, object) {
         return Some(found);
     }
     let nodes = sim.explain(object, MAX_NODES_ASKED);
-    // It will have been told of what has changed in a moment.
+    // The scheduler will process the change in a moment.
     if nodes.iter().any(|(_, refuses)| refuses.is_empty()) && sim.scheduler_busy() {
         return None;
     }
@@ -131,11 +133,11 @@ fn missing_claim(sim: &Context<'_>, claim: &ObjectRef, out: &mut Diagnosis) {
             "\nspec:\n  accessModes: [ReadWriteOnce]\n  resources:\n    requests:\n      storage: 1Gi\n",
         ]
         .concat();
-        out.cure(Cure::MakeClaim, &claim.name, "", &[manifest]);
+        out.cure(Cure::MakeClaim, &claim.name, "", &[Action::apply(manifest)]);
     }
 }
 
-/// Remedies for a Pod without a node: the opposite of a node's only refusal. Harmless ones come first.
+/// Adds remedies for a Pod without a node: the opposite of a node's only refusal. Harmless ones come first.
 fn place(
     sim: &Context<'_>,
     object: &Rc<Object>,
@@ -152,7 +154,7 @@ fn place(
             }
         })
         .collect();
-    // Of many alike all have to find room: what makes room for some of them is no remedy.
+    // If there are several similar Pods, all have to find room: a remedy for some of them is none.
     let waiting = Waiting::count(sim, object);
     let alike = waiting.alike;
     // Refusals of existing nodes that do not apply to a new node.
@@ -210,10 +212,10 @@ fn place(
     }
 }
 
-/// A node, and how many Pods have room there.
+/// Node, and the number of Pods that fit there.
 type Room<'a> = (&'a Str, i64);
 
-/// Takes away what alone keeps Pods from nodes that are there: from one node if that is enough, else from several.
+/// Offers to remove the only refusal of existing nodes: of one node if that is enough, else of several.
 fn free_up(
     sim: &Context<'_>,
     object: &Object,
@@ -234,7 +236,7 @@ fn free_up(
             pod.spec.requests,
         )
     };
-    // What is against them is undone in the same way.
+    // Refusals that are removed in the same way share a key.
     let key = |one: &Refuses| match one {
         Refuses::Cordoned => Some((Cure::Uncordon, String::new())),
         Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => {
@@ -247,7 +249,7 @@ fn free_up(
     let mut sorts: Vec<((Cure, String), Vec<Room<'_>>)> = Vec::new();
     for (node, one) in alone {
         let Some(key) = key(one) else { continue };
-        // The only one that waits has room: nothing else is against it.
+        // A single waiting Pod has room: there is no other refusal.
         let room = if alike == 1 { 1 } else { room(node) };
         match sorts.iter_mut().find(|(known, _)| *known == key) {
             Some((_, nodes)) => nodes.push((node, room)),
@@ -258,10 +260,14 @@ fn free_up(
         let nodes = enough(nodes, alike);
         let names: Vec<String> = nodes.iter().map(|node| node.to_string()).collect();
         let step = |node: &String| match cure {
-            Cure::Uncordon => ["kubectl uncordon ", node].concat(),
-            Cure::NodeUp => ["fault node-up ", node].concat(),
-            Cure::Untaint => ["kubectl taint nodes ", node, " ", &what, "-"].concat(),
-            _ => ["kubectl label node ", node, " ", &what, " --overwrite"].concat(),
+            Cure::Uncordon => Action::kubectl(["kubectl uncordon ", node].concat()),
+            Cure::NodeUp => Fault::node_up(node).into(),
+            Cure::Untaint => {
+                Action::kubectl(["kubectl taint nodes ", node, " ", &what, "-"].concat())
+            }
+            _ => {
+                Action::kubectl(["kubectl label node ", node, " ", &what, " --overwrite"].concat())
+            }
         };
         let more = match cure {
             Cure::Uncordon => amount("cpu", nodes.iter().map(|node| sim.free_on(node).cpu).sum()),
@@ -281,7 +287,7 @@ fn free_up(
     }
 }
 
-/// The first node with room for `many` Pods, or else the fewest nodes that have it together; empty if all together do not.
+/// Returns the first node with room for `many` Pods, or else the fewest nodes that have it together; empty if even all have not.
 fn enough(nodes: Vec<Room<'_>>, many: i64) -> Vec<&Str> {
     if let Some((node, _)) = nodes.iter().find(|(_, room)| *room >= many) {
         return vec![node];
@@ -298,7 +304,7 @@ fn enough(nodes: Vec<Room<'_>>, many: i64) -> Vec<&Str> {
     roomy.into_iter().map(|at| nodes[at].0).collect()
 }
 
-/// Names as one: all of a few, the first and the last of more.
+/// Joins names: all of a few, the first and the last of many.
 fn several(names: &[String]) -> String {
     match names {
         [first, .., last] if names.len() > 3 => [first, " … ", last].concat(),
@@ -306,18 +312,18 @@ fn several(names: &[String]) -> String {
     }
 }
 
-/// The Pods that have no node.
+/// Pods without a node.
 struct Waiting {
-    /// How many are of the controller of the Pod asked about, that one among them.
+    /// Number of Pods of the same controller as the diagnosed Pod, including it.
     alike: i64,
-    /// What the others that a new node would take request, and how many each; nothing if there are too many to look at.
+    /// Requests of the other Pods that a new node would accept, with their numbers; `None` if there are too many to check.
     others: Option<Vec<(Resources, i64)>>,
-    /// A new node.
+    /// New node.
     node: Option<Object>,
 }
 
 impl Waiting {
-    /// Looks at each once, unless they are too many.
+    /// Counts the Pods, visiting each once, unless there are too many.
     fn count(sim: &Context<'_>, object: &Rc<Object>) -> Waiting {
         let own = object.meta.controller().map(|owner| owner.uid);
         let node = cluster::node(
@@ -330,7 +336,7 @@ impl Waiting {
         );
         let node = Object::from_value(Kind::Node, node).ok();
         if sim.waiting() > MAX_WAITING_PODS {
-            // Those that are not ready are no fewer.
+            // The number of unready Pods is an upper bound.
             let unready = own.and_then(|own| sim.unready_of(own)).unwrap_or(1);
             return Waiting {
                 alike: unready.max(1) as i64,
@@ -339,7 +345,7 @@ impl Waiting {
             };
         }
         let (mut alike, mut others) = (0, Vec::<(Resources, i64)>::new());
-        // What holds for one Pod of a controller holds for all.
+        // The result for one Pod of a controller holds for all.
         let mut known: (Option<Uid>, bool) = (None, false);
         let mut taken: BTreeMap<Uid, bool> = BTreeMap::new();
         for other in sim.unplaced() {
@@ -374,7 +380,7 @@ impl Waiting {
     }
 }
 
-/// Whether a new node would do for a Pod: no gate and no claim is before it, and it asks for no label that is given by hand.
+/// Returns true if a new node would accept a Pod: it has no gate and no unbound claim, and requires no label set by hand.
 fn takes(sim: &Context<'_>, object: &Object, node: &Object) -> bool {
     object.pod().is_some_and(|pod| {
         let asked =
@@ -383,7 +389,7 @@ fn takes(sim: &Context<'_>, object: &Object, node: &Object) -> bool {
     })
 }
 
-/// Whether no two Pods like this one may be on a node.
+/// Returns true if no two Pods like this one may be on the same node.
 fn keeps_apart(object: &Object, pod: &Pod) -> bool {
     let terms = &pod
         .spec
@@ -407,7 +413,7 @@ fn keeps_apart(object: &Object, pod: &Pod) -> bool {
             .any(|port| port.host_port > 0)
 }
 
-/// How many Pods fit that request so much.
+/// Number of Pods with these requests that fit.
 fn fit(free: Resources, most: i64, asks: Resources) -> i64 {
     let of = |free: i64, asks: i64| {
         if asks > 0 {
@@ -421,7 +427,7 @@ fn fit(free: Resources, most: i64, asks: Resources) -> i64 {
         .min(of(free.ephemeral, asks.ephemeral))
 }
 
-/// What a new node has for other Pods than those of DaemonSets, which come first.
+/// Resources of a new node left for other Pods after those of DaemonSets.
 fn new_node(sim: &Context<'_>, node: &Object) -> (Resources, i64) {
     let node: &Node = node.body();
     let daemons: Vec<Resources> = sim
@@ -434,7 +440,7 @@ fn new_node(sim: &Context<'_>, node: &Object) -> (Resources, i64) {
     (free, node.max_pods() - daemons.len() as i64)
 }
 
-/// Whether only a node's size keeps the Pod away.
+/// Returns true if only a node's size is refused.
 fn outgrown(refuses: &[Refuses]) -> bool {
     let short = |one: &Refuses| {
         if let Refuses::Short { asks, all, .. } = one {
@@ -447,7 +453,7 @@ fn outgrown(refuses: &[Refuses]) -> bool {
         && refuses.iter().any(|one| short(one) == Some(true))
 }
 
-/// Offers a node larger than all existing ones, up to realistic sizes, for similar Pods that fit no other node.
+/// Offers a node larger than all existing ones, up to realistic sizes, for similar Pods that fit on no other node.
 fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
     let (Some(pod), Some(node), alike) = (object.pod(), &waiting.node, waiting.alike) else {
         return;
@@ -456,7 +462,7 @@ fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut D
     if !Sim::suits(&pod.spec, node) || places < alike || alike > 1 && keeps_apart(object, pod) {
         return;
     }
-    // Machines come in powers of two.
+    // Machine sizes are powers of two.
     let larger = |what: &str, free: i64, asks: i64, unit: i64, least: i64, most: i64| {
         let lacks = asks.saturating_mul(alike).saturating_sub(free);
         if lacks <= 0 {
@@ -492,9 +498,14 @@ fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut D
         return;
     }
     let name = free_name(sim, Kind::Node, "", "node");
-    let pairs: Vec<String> = has
+    let allocatable: Vec<(Str, Str)> = has
         .iter()
-        .map(|(what, units)| [what, "=", &units.to_string(), unit(what)].concat())
+        .map(|(what, units)| {
+            (
+                Str::from(what.as_str()),
+                Str::from([units.to_string().as_str(), unit(what)].concat()),
+            )
+        })
         .collect();
     let words: Vec<String> = has
         .iter()
@@ -512,11 +523,15 @@ fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut D
         Cure::AddLarger,
         &name,
         &words.join(", "),
-        &[["fault add-node ", &name, " ", &pairs.join(" ")].concat()],
+        &[Fault::AddNode {
+            name: Str::from(&*name),
+            allocatable,
+        }
+        .into()],
     );
 }
 
-/// As many new nodes as all Pods without one need: others that wait as long take their share of them.
+/// Offers as many new nodes as all Pods without one need: others that are waiting take their share.
 fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
     let (Some(pod), Some(node), Some(others)) = (object.pod(), &waiting.node, &waiting.others)
     else {
@@ -526,13 +541,13 @@ fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Di
         return;
     }
     let (free, places) = new_node(sim, node);
-    // Those that keep apart have a node each.
+    // Pods with anti-affinity need a node each.
     let apart = keeps_apart(object, pod);
     let need = |asks: Resources, many: i64| match fit(free, places, asks) {
         each if each < 1 => None,
         each => Some((many + each - 1) / each),
     };
-    // What asks for the same fills the same nodes.
+    // Pods with equal requests share the same nodes.
     let same = |asks: &Resources| !apart && *asks == pod.spec.requests;
     let together = others
         .iter()
@@ -554,9 +569,9 @@ fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Di
     let names: Vec<String> = free_names(sim, Kind::Node, "", "node")
         .take(nodes as usize)
         .collect();
-    let steps: Vec<String> = names
+    let steps: Vec<Action> = names
         .iter()
-        .map(|name| ["fault add-node ", name].concat())
+        .map(|name| Fault::add_node(name).into())
         .collect();
     match &names[..] {
         [one] => out.cure(Cure::AddNode, one, "", &steps),
@@ -564,7 +579,7 @@ fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Di
     }
 }
 
-/// A Pod goes for good: by its owner's size, or itself.
+/// Removes a Pod for good: by scaling its owner down, or deleting it.
 fn make_room(sim: &Context<'_>, key: &ObjectRef, uses: &str, out: &mut Diagnosis) {
     let Some(other) = sim.get(key) else { return };
     let owner = owners(sim, key)
@@ -595,7 +610,7 @@ fn make_room(sim: &Context<'_>, key: &ObjectRef, uses: &str, out: &mut Diagnosis
     }
 }
 
-/// The Pod of a node that would leave room enough, the smallest that does.
+/// Offers to remove the smallest Pod of a node that frees enough room.
 fn room_for(sim: &Context<'_>, node: &str, what: &'static str, short: i64, out: &mut Diagnosis) {
     let asks = |pod: &Pod| {
         if what == "memory" {
@@ -618,7 +633,7 @@ fn room_for(sim: &Context<'_>, node: &str, what: &'static str, short: i64, out: 
     make_room(sim, &other.key(), &uses, out);
 }
 
-/// Requests that would fit the roomiest node that has nothing else against the Pod.
+/// Offers requests that would fit on the node with most room and no other refusal.
 fn lower(
     sim: &Context<'_>,
     object: &Rc<Object>,
@@ -652,7 +667,7 @@ fn lower(
     if top.kind == Kind::Job {
         return;
     }
-    // Other containers keep what they ask for.
+    // Other containers keep their requests.
     let own = container.resources.requests.get(what).map_or(0, |value| {
         if what == "cpu" {
             k8s_model::quantity::milli_of(value)

@@ -1,8 +1,10 @@
-//! Pods that fail or are not ready, and nodes. Those that have no node yet: `placement`.
+//! Pods that fail or are not ready, and nodes. Pods without a node are in `placement`.
 
 use super::finding::{Context, Diagnosis, earlier_revision, flag, line, owner, owners};
 use super::{config, placement, policy};
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use actions::Action;
+use fault::Fault;
 use i18n::msg;
 use k8s_model::image::normalized_fault;
 use k8s_model::node::Node;
@@ -44,7 +46,7 @@ pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     };
     let found = status(&pod.status.init_container_statuses)
         .or_else(|| status(&pod.status.container_statuses));
-    // A container that its probe keeps killing ends again and again too.
+    // A container killed repeatedly by its probe is also in a crash loop.
     if found
         .as_ref()
         .is_none_or(|found| matches!(found.waits, Waits::Crashes { .. }))
@@ -58,7 +60,7 @@ pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     not_ready(sim, object, pod).or_else(|| policy::refused_eviction(sim, object))
 }
 
-/// Ended, stopped, and still there: a finalizer.
+/// Diagnoses a Pod whose containers have ended, held by a finalizer.
 fn held(object: &Object) -> Option<Diagnosis> {
     let gone = object
         .pod()
@@ -67,7 +69,7 @@ fn held(object: &Object) -> Option<Diagnosis> {
 }
 
 fn failed(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
-    // Who owns it has replaced it, or will; what is left is there to be read.
+    // The controller has replaced it, or will; the failed Pod only remains for inspection.
     if object.meta.controller().is_some() {
         return None;
     }
@@ -90,7 +92,7 @@ fn failed(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis
     Some(out)
 }
 
-/// A Pod whose kubelet does not respond.
+/// Diagnoses a Pod whose kubelet does not respond.
 fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
     if sim.get(&node).is_none() {
@@ -99,12 +101,12 @@ fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
             Cure::AddNode,
             &pod.node_name,
             "",
-            &[["fault add-node ", &pod.node_name].concat()],
+            &[Fault::add_node(&pod.node_name).into()],
         );
         return Some(out);
     }
     let mut out = Diagnosis::new(object, Waits::NodeSilent(pod.node_name.clone()));
-    // Its last heartbeat is not when the Pod began to wait: until the node's silence was noticed, all seemed well.
+    // The Pod has not waited since the last heartbeat: until the node was marked, all seemed well.
     out.at(FactLabel::HeardAt, sim.silent_since(&pod.node_name));
     let ready = pod
         .status
@@ -115,7 +117,7 @@ fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
         Cure::NodeUp,
         &pod.node_name,
         "",
-        &[["fault node-up ", &pod.node_name].concat()],
+        &[Fault::node_up(&pod.node_name).into()],
     );
     let force = line("delete", &object.key(), " --force --grace-period=0");
     out.cure(Cure::ForceDelete, &object.meta.name, "", &[force]);
@@ -123,10 +125,10 @@ fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     Some(out)
 }
 
-/// Maximum number of objects checked for waiting on one.
+/// Maximum number of objects checked for waiting on a missing one.
 const MAX_OBJECTS_ASKED: usize = 1_000;
 
-/// Who waits for a ConfigMap, a Secret or a service account that does not exist: the first of them.
+/// Diagnoses a missing ConfigMap, Secret or service account by the first object that waits for it.
 pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
     let near = |kind: Kind| super::finding::all_in(sim, kind, &key.namespace);
     match key.kind {
@@ -143,7 +145,7 @@ pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
                 .filter(lacks)
                 .find_map(|pod| sources(sim, pod, pod.pod()?))
         }
-        // Without it no Pod is made: those who make them wait.
+        // Without it no Pod is created: the controllers wait.
         Kind::ServiceAccount => {
             let names = |object: &&Rc<Object>| {
                 k8s_model::sources::of(object)
@@ -168,7 +170,7 @@ pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
     }
 }
 
-/// A ConfigMap or Secret, or a key of it, that a container or a volume cannot be made without.
+/// Diagnoses a ConfigMap or Secret, or a key of it, without which a container or a volume cannot be set up.
 fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let lack = lack(object, sim.server())?;
     let (kind, name) = (lack.source.kind, &lack.source.name);
@@ -230,14 +232,16 @@ fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosi
             Cure::MakeSource,
             &of,
             "",
-            &[[verb, name, &literals, &flag(&source)].concat()],
+            &[Action::kubectl(
+                [verb, name, &literals, &flag(&source)].concat(),
+            )],
         );
     }
     undo(sim, object, &mut out);
     Some(out)
 }
 
-/// A container that cannot start or stay.
+/// Diagnoses a container that cannot start or keeps failing.
 fn container(
     sim: &Context<'_>,
     object: &Rc<Object>,
@@ -254,7 +258,7 @@ fn container(
         let mut out = Diagnosis::new(object, Waits::Image(status.image.to_str()));
         out.word(FactLabel::Container, &status.name);
         out.word(FactLabel::Message, &waiting.message);
-        // After ErrImagePull the kubelet looks to say that it waits: only then is it known when it tries again.
+        // After ErrImagePull the kubelet first reports the back-off: only then is the time of its retry known.
         if &*waiting.reason != "ErrImagePull" {
             out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
         }
@@ -267,7 +271,7 @@ fn container(
         .terminated
         .as_ref()
         .or(status.last_state.terminated.as_ref())?;
-    // One that ended well, once, or has been fine since, is nothing to talk about.
+    // A container that ended successfully, or once, or has recovered since, is no problem.
     if waiting.is_none() && status.state.terminated.is_none() || pod.is_ready() {
         return None;
     }
@@ -296,7 +300,7 @@ fn container(
     Some(out)
 }
 
-/// Rolling back, where there is something to roll back to.
+/// Offers a rollback, if there is an earlier revision.
 fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     let Some(top) = owners(sim, &object.key()).pop().filter(|top| {
         matches!(
@@ -313,7 +317,7 @@ fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
         return;
     }
     let mut steps = vec![line("rollout undo", &top, "")];
-    // The loop of a StatefulSet waits for the broken Pod and does not replace it.
+    // The StatefulSet controller waits for the broken Pod and does not replace it.
     let deleted = if top.kind == Kind::StatefulSet {
         object.meta.name.as_str()
     } else {
@@ -325,8 +329,8 @@ fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     out.cure(Cure::Undo, &top.name, deleted, &steps);
 }
 
-/// The owner whose template can be changed, and what else has to be done for the Pod to be replaced.
-pub(super) fn changed(sim: &Context<'_>, object: &Rc<Object>) -> Option<(ObjectRef, Vec<String>)> {
+/// Returns the owner whose template can be changed, and the further steps needed for the Pod to be replaced.
+pub(super) fn changed(sim: &Context<'_>, object: &Rc<Object>) -> Option<(ObjectRef, Vec<Action>)> {
     let top = owners(sim, &object.key()).pop()?;
     match top.kind {
         Kind::Deployment | Kind::DaemonSet => Some((top, Vec::new())),
@@ -337,7 +341,7 @@ pub(super) fn changed(sim: &Context<'_>, object: &Rc<Object>) -> Option<(ObjectR
     }
 }
 
-/// An image that exists: what the tag may have been meant to be.
+/// Offers an existing image: the tag that was probably meant.
 fn image(
     sim: &Context<'_>,
     object: &Rc<Object>,
@@ -354,7 +358,7 @@ fn image(
         .find(|container| container.name == status.name);
     let Some(wanted) = wanted else { return };
     let (name, tag) = image_parts(&wanted.image);
-    // The slip of the documentation: 1.161 for 1.16.1.
+    // The mistake in the documentation's example: 1.161 for 1.16.1.
     let better = match tag.split_once('.') {
         _ if normalized_fault(&wanted.image).is_some() => Some(wanted.image.to_ascii_lowercase()),
         Some((major, minor)) if minor.len() == 3 && minor.bytes().all(|b| b.is_ascii_digit()) => {
@@ -380,7 +384,7 @@ fn image(
     out.cure(Cure::SetImage, &better, "", &steps);
 }
 
-/// The image that this container of a Deployment had in its newest revision that could be pulled.
+/// Returns the image of this container in the newest revision of a Deployment that could be pulled.
 fn earlier(sim: &Context<'_>, deployment: &ObjectRef, container: &str) -> Option<String> {
     let sets = sim.owned(sim.get(deployment)?.meta.uid, Kind::ReplicaSet);
     let had = |set: &Rc<Object>| {
@@ -398,7 +402,7 @@ fn earlier(sim: &Context<'_>, deployment: &ObjectRef, container: &str) -> Option
         .map(|(_, image)| image)
 }
 
-/// What keeps a container from ending: without the annotation, or with the image's own command.
+/// Offers to keep a container from ending: without the annotation, or with the image's own command.
 fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Diagnosis) {
     let Some((top, steps)) = changed(sim, object) else {
         return;
@@ -411,7 +415,7 @@ fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Dia
         );
         std::iter::once(patch)
             .chain(steps.iter().cloned())
-            .collect::<Vec<String>>()
+            .collect::<Vec<Action>>()
     };
     let says = |name: &str| object.meta.annotation(name).is_some();
     if says("loopscope.dev/exit-after") {
@@ -439,7 +443,7 @@ fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Dia
     }
 }
 
-/// A new Pod instead of this one.
+/// Offers to replace this Pod by a new one.
 fn again(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     if owner(sim, object).is_some_and(|owner| owner.kind != Kind::Job) {
         out.cure(
@@ -451,7 +455,7 @@ fn again(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     }
 }
 
-/// Everything runs, and a container is not ready.
+/// Diagnoses a Pod whose containers all run, one of them not ready.
 fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let status = pod
         .status
@@ -463,7 +467,7 @@ fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagno
         .containers
         .iter()
         .find(|container| container.name == status.name)?;
-    // It will be ready by itself.
+    // It will become ready by itself.
     if sim.kubelet_looks(object.meta.uid).is_some() {
         return None;
     }
@@ -485,7 +489,7 @@ fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagno
             Cure::MakeReady,
             &object.meta.name,
             "",
-            &[["fault ready pod/", &object.meta.name].concat()],
+            &[Fault::ready(&object.meta.name, true).into()],
         );
     }
     undo(sim, object, &mut out);
@@ -539,6 +543,6 @@ fn power_on(node: &Object, out: &mut Diagnosis) {
         Cure::NodeUp,
         &node.meta.name,
         "",
-        &[["fault node-up ", &node.meta.name].concat()],
+        &[Fault::node_up(&node.meta.name).into()],
     );
 }

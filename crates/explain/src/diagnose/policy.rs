@@ -6,17 +6,20 @@ use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
 use apiserver::Cause;
 use apiserver::journal::{Entry, Record};
 use cluster::Sim;
+use fault::Fault;
+use fault::Load;
 use i18n::msg;
 use k8s_model::kind::api_group;
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
+use k8s_model::quantity::Quantity;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time};
 use kubectl::drain::RETRY_US;
 use serde_json::Value;
 use std::rc::Rc;
 
-/// Entries of the history searched for a refused eviction.
+/// Maximum number of entries searched for a refused eviction.
 const MAX_SCANNED_ENTRIES: usize = 2_000;
-/// ReplicaSets of a namespace asked whether they wait for its quota.
+/// Maximum number of ReplicaSets of a namespace checked for waiting on its quota.
 const MAX_SCANNED_SETS: usize = 100;
 
 pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
@@ -53,9 +56,9 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let mut steps = Vec::new();
     let of_memory = unread_metric(body) == Some("memory");
     let (what, some) = if of_memory {
-        ("memory", "64Mi")
+        ("memory", Quantity::bytes(64 << 20))
     } else {
-        ("cpu", "100m")
+        ("cpu", Quantity::millis(100))
     };
     if let Some(lacks) = template
         .spec
@@ -70,11 +73,20 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         steps.push(line(
             "set resources",
             &key,
-            &[" -c ", &lacks.name, " --requests=", what, "=", some].concat(),
+            &[
+                " -c ",
+                &lacks.name,
+                " --requests=",
+                what,
+                "=",
+                &some.to_string(),
+            ]
+            .concat(),
         ));
     }
     if let Some((name, value)) = labels.iter().next() {
-        steps.push(["fault ", what, "-load ", name, "=", value, " ", some].concat());
+        let load = Load::new(what, [(name, value)].into_iter(), some);
+        steps.push(Fault::Load(load).into());
     }
     out.cure(
         if of_memory {
@@ -90,7 +102,7 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
-/// The resource of the first metric in the spec without a current value in the status.
+/// Returns the resource of the first metric in the spec without a current value in the status.
 fn unread_metric(body: &serde_json::Map<String, Value>) -> Option<&str> {
     let names = |part: &str, list: &str| {
         let metrics = body
@@ -104,29 +116,29 @@ fn unread_metric(body: &serde_json::Map<String, Value>) -> Option<&str> {
         .find(|wanted| !names("status", "currentMetrics").any(|known| known == *wanted))
 }
 
-/// An eviction that a budget has refused, and that the person's `kubectl drain` will try again.
+/// Eviction refused by a budget, which the person's `kubectl drain` will retry.
 pub struct RefusedEviction {
-    /// The Pod.
+    /// Pod.
     pub pod: ObjectRef,
-    /// The budget.
+    /// Budget.
     pub budget: Str,
-    /// When it was refused.
+    /// Time of the refusal.
     pub at: Time,
 }
 
 impl RefusedEviction {
-    /// When it is tried again.
+    /// Time of the retry.
     pub fn again(&self) -> Time {
         Time(self.at.0 + RETRY_US)
     }
 
-    /// Seconds until then, begun ones counted.
+    /// Seconds until the retry, rounded up.
     pub fn seconds_left(&self, now: Time) -> u64 {
         self.again().0.saturating_sub(now.0).div_ceil(1_000_000)
     }
 }
 
-/// The refused evictions of Pods that `of` selects, the newest first, while the drain still waits to try again.
+/// Returns the refused evictions of Pods selected by `of`, newest first, while the drain still waits to retry.
 pub fn refused_evictions<'s>(
     sim: &'s Sim,
     of: &'s dyn Fn(&ObjectRef, &Str) -> bool,
@@ -186,7 +198,7 @@ fn eviction(sim: &Context<'_>, object: &Object, found: RefusedEviction) -> Diagn
     out
 }
 
-/// A Pod whose eviction a budget refuses.
+/// Diagnoses a Pod whose eviction a budget refuses.
 pub fn refused_eviction(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     let key = object.key();
     refused_evictions(sim, &|pod, _| *pod == key)
@@ -194,7 +206,7 @@ pub fn refused_eviction(sim: &Context<'_>, object: &Object) -> Option<Diagnosis>
         .map(|found| eviction(sim, object, found))
 }
 
-/// A node whose drain waits for a budget.
+/// Diagnoses a node whose drain waits for a budget.
 pub fn drained(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     let on_node = |pod: &ObjectRef, _: &Str| {
         sim.get(pod)
@@ -206,7 +218,7 @@ pub fn drained(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
         .map(|found| eviction(sim, object, found))
 }
 
-/// A quota without room for the Pods of a workload.
+/// Diagnoses a quota without room for the Pods of a workload.
 pub fn quota(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     let small = |set: &&Rc<Object>| match &set.body {
         Body::ReplicaSet(set) => set.status.replicas < set.spec.replicas,
@@ -234,7 +246,7 @@ pub fn quota(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
         .filter(|fact| matches!(fact, DecidingFact::Said(FactLabel::Used, _)))
         .cloned()
         .collect();
-    // One time for all that wait: the earliest.
+    // One time for all waiting objects: the earliest.
     let next = waiting
         .iter()
         .flat_map(|found| &found.facts)
@@ -267,7 +279,7 @@ pub fn budget(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let pods: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace)
         .filter(|pod| spec.selects(pod))
         .collect();
-    // What is unhealthy uses up what the budget would allow.
+    // Unhealthy Pods use up the disruptions that the budget would allow.
     let ill = pods
         .iter()
         .filter(|pod| !pod.pod().is_some_and(|pod| pod.is_ready()))

@@ -1,16 +1,16 @@
-//! Pods that the Pod Security of their namespace forbids.
+//! Pods forbidden by the Pod Security level of their namespace.
 
 use super::finding::{Context, Diagnosis, line, owners};
 use crate::waits::Cure;
 use k8s_model::{Kind, Object, Str};
 
-/// The level of Pod Security that a refusal names.
+/// Returns the Pod Security level named by a refusal.
 pub fn security_level(message: &str) -> Option<Str> {
     let rest = message.split_once("violates PodSecurity \"")?.1;
     rest.split([':', '"']).next().map(Str::from)
 }
 
-/// What makes the Pods of a workload fit for the strictest level.
+/// Offers to make the Pods of a workload comply with the strictest level.
 pub fn secured(sim: &Context<'_>, object: &Object, level: &Str, out: &mut Diagnosis) {
     let top = owners(sim, &object.key())
         .pop()

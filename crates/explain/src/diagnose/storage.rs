@@ -1,7 +1,8 @@
-//! Claims and volumes that wait.
+//! Claims and volumes that are waiting.
 
 use super::finding::{Context, Diagnosis, all_in, line};
 use crate::waits::{Cure, DecidingFact, FactLabel, Unfit, Waits};
+use actions::Action;
 use cluster::Sim;
 use i18n::msg;
 use k8s_model::pod::Pod;
@@ -12,12 +13,12 @@ use k8s_model::{Kind, Object, ObjectRef, Str};
 use serde_json::Value;
 use std::rc::Rc;
 
-/// The provisioner that is simulated, and the one that means: none.
+/// The simulated provisioner, and the one that stands for none.
 const OURS: &str = "loopscope.dev/provisioner";
 const NONE: &str = "kubernetes.io/no-provisioner";
 
-/// Whether a pending claim gets its volume when the binder next looks at all claims: each write of the claim wakes the binder, but its
-/// class came after the last one.
+/// Returns true if a pending claim gets its volume at the binder's next look at all claims: each write of the claim wakes the binder, but
+/// its class was created after the last one.
 pub fn is_looked_at_again(sim: &Sim, object: &Object) -> bool {
     let Some(body) = object
         .get::<PersistentVolumeClaim>()
@@ -49,7 +50,7 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     if body.status.phase == "Lost" {
         let mut out = Diagnosis::new(object, Waits::Lost(body.spec.volume_name.clone()));
         out.word(FactLabel::Class, body.class());
-        // The data are gone whatever one does; a volume of the same name lets the claim be used again.
+        // The data are lost in any case; a volume of the same name makes the claim usable again.
         let mut manifest = volume_for(object, body, &body.spec.volume_name);
         manifest.push_str(
             &[
@@ -63,7 +64,12 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             ]
             .concat(),
         );
-        out.cure(Cure::RemakeVolume, &size(body), "", &[manifest]);
+        out.cure(
+            Cure::RemakeVolume,
+            &size(body),
+            "",
+            &[Action::apply(manifest)],
+        );
         return Some(out);
     }
     if body.status.phase == "Bound" {
@@ -100,10 +106,10 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         Some(class) if class.provisioner != OURS && class.provisioner != NONE => {
             Waits::NoProvisioner(class.provisioner.clone())
         }
-        // No class that makes any, and none that fits.
+        // The class provisions nothing, and no volume fits.
         Some(class) if class.provisioner == NONE => Waits::NoClass,
         Some(_) if is_looked_at_again(sim, object) => Waits::NextLookForClass(body.class().into()),
-        // It is being made.
+        // Being provisioned.
         Some(_) => return None,
     };
     let mut out = Diagnosis::new(object, waits);
@@ -129,7 +135,12 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
                 let manifest = ["apiVersion: v1\nkind: Pod\nmetadata:\n  name: ", &object.meta.name, "-user\n  namespace: ", &object.meta.namespace,
                     "\nspec:\n  containers:\n  - name: app\n    image: nginx:1.27\n    volumeMounts:\n    - name: data\n      mountPath: /data\n  \
                      volumes:\n  - name: data\n    persistentVolumeClaim:\n      claimName: ", &object.meta.name, "\n"].concat();
-                out.cure(Cure::MakePod, &object.meta.name, "", &[manifest]);
+                out.cure(
+                    Cure::MakePod,
+                    &object.meta.name,
+                    "",
+                    &[Action::apply(manifest)],
+                );
             }
         },
         Waits::NextLook(_) | Waits::NextLookForClass(_) => out.facts.extend(facts),
@@ -141,9 +152,9 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
-/// What would give a claim its volume.
+/// Adds remedies that would give a claim its volume.
 fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out: &mut Diagnosis) {
-    // No class named at all: a default class is put in later too.
+    // No class named at all: a default class is applied retroactively too.
     if body.spec.storage_class_name.is_none()
         && let Some(class) = sim.list(Kind::StorageClass).find(|class| {
             class
@@ -168,9 +179,9 @@ fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out:
             "\n",
         ]
         .concat();
-        out.cure(Cure::MakeClass, class, "", &[manifest]);
+        out.cure(Cure::MakeClass, class, "", &[Action::apply(manifest)]);
     }
-    // A volume that its old claim has left, and that would fit but for that.
+    // A released volume that would fit otherwise.
     let left = |volume: &&Rc<Object>| {
         let lacks = compare(object, body, volume);
         matches!(&lacks, Unfit::Taken { phase, .. } if phase == "Released")
@@ -192,12 +203,12 @@ fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out:
             Cure::MakeVolume,
             &size(body),
             &name,
-            &[volume_for(object, body, &name)],
+            &[Action::apply(volume_for(object, body, &name))],
         );
     }
 }
 
-fn free(volume: &Object) -> String {
+fn free(volume: &Object) -> Action {
     line(
         "patch",
         &volume.key(),
@@ -205,7 +216,7 @@ fn free(volume: &Object) -> String {
     )
 }
 
-/// A volume as the claim wants it.
+/// Returns the manifest of a volume that matches the claim.
 fn volume_for(object: &Object, body: &PersistentVolumeClaim, name: &str) -> String {
     let mode = if body.spec.volume_mode.is_empty() {
         "Filesystem"
@@ -270,7 +281,7 @@ fn modes(modes: &[Str]) -> String {
     modes.join(", ")
 }
 
-/// What a volume lacks, in the order in which the binder looks.
+/// Compares a volume with a claim, in the order in which the binder does.
 fn compare(object: &Object, body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
     let has: &PersistentVolume = volume.body();
     if let Some(by) = &has.spec.claim_ref
@@ -333,7 +344,7 @@ fn fits(body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
     Unfit::Fits
 }
 
-/// Deleted, and a Pod still has it.
+/// Diagnoses a deleted claim that a Pod still uses.
 fn in_use(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let uses = |pod: &&Rc<Object>| {
         let body: &Pod = pod.body();
@@ -347,7 +358,7 @@ fn in_use(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     out.word(FactLabel::Message, "kubernetes.io/pvc-protection");
     out.since(sim, object.meta.deletion_timestamp);
     out.waits_for = Some(pod.key());
-    let steps: Vec<String> = users
+    let steps: Vec<Action> = users
         .iter()
         .take(20)
         .map(|pod| line("delete", &pod.key(), " --wait=false"))
@@ -361,7 +372,7 @@ pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
     let claim = body.spec.claim_ref.as_ref();
     if object.meta.is_deleting() {
         let claim = claim.filter(|_| body.status.phase == "Bound")?;
-        // What would end it, the deletion of the claim, would end the data as well: it is not a fix.
+        // Deleting the claim would end the wait, but also delete the data: it is not a remedy.
         let mut out = Diagnosis::new(
             object,
             Waits::InUse(["claim ", &claim.name].concat().into()),

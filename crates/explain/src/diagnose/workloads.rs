@@ -1,8 +1,9 @@
-//! Workloads that are stuck, wait, or are held back.
+//! Workloads that are stuck, waiting, or held up.
 
 use super::finding::{Context, Diagnosis, line};
 use super::{held_up, security};
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use actions::Action;
 use apiserver::{Cause, ExceededQuota};
 use i18n::msg;
 use k8s_model::daemonset::DaemonSet;
@@ -16,16 +17,16 @@ use std::rc::Rc;
 
 /// Maximum number of unready Pods examined.
 const MAX_PODS_EXAMINED: usize = 1_000;
-/// Maximum number of Pods skipped to find them.
+/// Maximum number of Pods skipped in search of unready ones.
 const MAX_PODS_SKIPPED: usize = 20_000;
 
-/// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits. Whether one
-/// that is being deleted is waited for depends on the owner: a ReplicaSet has counted it out, a DaemonSet has not.
+/// Returns the diagnosis of an owner's worst Pod: failing ones before waiting ones. `leaving`: terminating Pods count too: a ReplicaSet
+/// does not wait for them, a DaemonSet does.
 pub fn stuck(sim: &Context<'_>, owner: Uid, leaving: bool) -> Option<Diagnosis> {
     let mut all: Vec<(bool, &Rc<Object>)> = Vec::new();
     let well =
         |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
-    // All that are not well have been seen: there is no need to look at the rest.
+    // The number of unready Pods is known: the scan ends after the last.
     let most = sim
         .unready_of(owner)
         .map_or(MAX_PODS_EXAMINED, |unready| unready.min(MAX_PODS_EXAMINED));
@@ -36,19 +37,19 @@ pub fn stuck(sim: &Context<'_>, owner: Uid, leaving: bool) -> Option<Diagnosis> 
         .take(most);
     for pod in unwell.filter(|pod| leaving || !pod.meta.is_deleting()) {
         let (state, _) = status(pod);
-        // Those that are well, or on their way, are not looked at any closer.
+        // Healthy and completed Pods need no diagnosis.
         if !matches!(state, PodState::Ready | PodState::Succeeded) {
             all.push((state != PodState::Failed, pod));
         }
     }
     k8s_model::sort::sort_by_key(&mut all, |(later, _)| *later);
-    // Pods of one template mostly have one trouble: the first few tell it.
+    // Pods of one template mostly have the same problem: the first few suffice.
     all.iter()
         .take(8)
         .find_map(|(_, pod)| sim.diagnose(&pod.key()))
 }
 
-/// Goes on with a Pod: it is waited for, and what helps it helps here.
+/// Adds a Pod's diagnosis: the object waits for the Pod, and the Pod's remedies apply.
 pub fn follow(out: &mut Diagnosis, pod: Option<Diagnosis>) {
     if let Some(pod) = pod {
         out.since = out.since.or(pod.since);
@@ -65,7 +66,7 @@ fn failure(conditions: &[Condition]) -> Option<&Condition> {
         .find(|condition| condition.kind == "ReplicaFailure" && condition.status == "True")
 }
 
-/// The API server refuses Pods of a workload that should have `replicas` and has `have`.
+/// Diagnoses a workload with `replicas` desired and `have` existing Pods whose Pods the API server refuses.
 fn refused(
     sim: &Context<'_>,
     object: &Object,
@@ -105,7 +106,7 @@ fn refused(
     Some(out)
 }
 
-/// A quota has no room for the Pods of a workload.
+/// Diagnoses a quota without room for the Pods of a workload.
 fn over_quota(
     sim: &Context<'_>,
     object: &Object,
@@ -135,7 +136,7 @@ fn over_quota(
         FactLabel::Used,
         msg::used_of(&first.name, used, &hard),
     ));
-    // The quota that lets all missing Pods through.
+    // The quota that would admit all missing Pods.
     let missing = (replicas - have).max(1);
     let enough: Vec<(String, String)> = quota
         .resources
@@ -205,7 +206,7 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         });
         let mut out = refused(sim, object, Some(condition), desired, status.replicas)?;
         if let Some(set) = blocked {
-            // The ReplicaSet tries again, at its own time.
+            // The ReplicaSet retries at a time of its own.
             out.facts
                 .retain(|fact| !matches!(fact, DecidingFact::At(FactLabel::LooksAgain, _)));
             out.at(FactLabel::LooksAgain, sim.looks_again(&set.key()));
@@ -238,7 +239,7 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let progress = status
         .condition("Progressing")
         .filter(|condition| condition.status == "False");
-    // Only Recreate waits for the old Pods; in a rolling update those that leave are in no limit.
+    // Only Recreate waits for the old Pods; in a rolling update terminating Pods count for no limit.
     let mut worst = newest.and_then(|set| stuck(sim, set.meta.uid, false));
     if worst.is_none() && spec.strategy.kind == "Recreate" {
         worst = sets
@@ -285,7 +286,7 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         out.count(FactLabel::Desired, desired);
         out.count(FactLabel::Ready, status.ready_replicas);
     }
-    // By way of the ReplicaSet, which links its Pod; it does not wait for one that leaves.
+    // Via the ReplicaSet, which links its Pod; it does not wait for a terminating one.
     let stays = |pod: &Diagnosis| {
         sim.get(&pod.object)
             .filter(|pod| pod.kind == Kind::Pod && !pod.meta.is_deleting())
@@ -345,7 +346,7 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
     let well =
         |pod: &Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
     if !object.meta.is_deleting() {
-        // The lowest that is not ready holds the others back, one that leaves its successor.
+        // The lowest ordinal that is not ready blocks the others; a terminating Pod blocks its successor.
         let blocked =
             (first..first.saturating_add(desired)).find_map(|ordinal| match get(ordinal) {
                 Some(pod) if well(pod) => None,
@@ -406,7 +407,7 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             if let Some(found) =
                 found.filter(|found| bad && ordered && !found.meta.is_deleting() && stale(found))
             {
-                // Its loop waits until the Pod is ready, which that template never lets it be.
+                // Its controller waits until the Pod is ready, which the old template never allows.
                 let mut out = Diagnosis::new(object, Waits::StaysBroken(found.meta.name.clone()));
                 out.cure(
                     Cure::DeletePod,
@@ -438,7 +439,7 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
         && status.current_revision != status.update_revision
     {
         let manual = update.kind == "OnDelete";
-        // Below the partition they stay by intent, above it they are replaced without anybody's doing.
+        // Below the partition they are kept on purpose, above it they are replaced automatically.
         if manual || partition >= old {
             let because: Str = if manual {
                 "OnDelete".into()
@@ -453,7 +454,7 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
                     pod.meta.label("controller-revision-hash") != Some(&status.update_revision)
                 };
                 let mine = sim.owned(object.meta.uid, Kind::Pod);
-                let steps: Vec<String> = mine
+                let steps: Vec<Action> = mine
                     .filter(stale)
                     .take(20)
                     .map(|pod| line("delete", &pod.key(), " --wait=false"))
@@ -486,7 +487,12 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
         for (key, value) in spec.selector.match_labels.iter() {
             manifest.push_str(&["    ", key, ": \"", value, "\"\n"].concat());
         }
-        out.cure(Cure::MakeService, &spec.service_name, "", &[manifest]);
+        out.cure(
+            Cure::MakeService,
+            &spec.service_name,
+            "",
+            &[Action::apply(manifest)],
+        );
         return Some(out);
     }
     None
@@ -527,15 +533,15 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
                 .map(|one| DecidingFact::Node(node.clone(), one.clone())),
         );
     }
-    // A taint may be tolerated, a label added; all of them, or one remedy would leave the others out.
+    // A taint may be tolerated, a label added; all of them, since one remedy alone would leave the others.
     use crate::waits::Refuses;
     let (mut untaint, mut label) = (Vec::new(), Vec::new());
     for (node, refuses) in &left {
         match &refuses[..] {
-            [Refuses::Taint { key, effect, .. }] => {
-                untaint.push(["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat())
-            }
-            [Refuses::Label { key, want, .. }] => label.push(
+            [Refuses::Taint { key, effect, .. }] => untaint.push(Action::kubectl(
+                ["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat(),
+            )),
+            [Refuses::Label { key, want, .. }] => label.push(Action::kubectl(
                 [
                     "kubectl label node ",
                     node,
@@ -546,7 +552,7 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
                     " --overwrite",
                 ]
                 .concat(),
-            ),
+            )),
             _ => {}
         }
     }

@@ -1,25 +1,25 @@
-//! The value of an expression.
+//! Evaluation of expressions.
 
 use super::functions;
 use super::parse::CelExpr;
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 
-/// Steps of one rule: a rule must not stop the page.
+/// Maximum number of evaluation steps of a rule, so that a rule cannot block the page.
 const MOST_STEPS: usize = 200_000;
 
-/// The value of an expression.
-pub(super) fn ask(expr: &CelExpr, this: &Value, old: Option<&Value>) -> Result<Value, String> {
+/// Evaluates an expression.
+pub(super) fn evaluate(expr: &CelExpr, this: &Value, old: Option<&Value>) -> Result<Value, String> {
     let mut names = vec![("self".to_owned(), this.clone())];
     names.extend(old.map(|old| ("oldSelf".to_owned(), old.clone())));
-    Asked {
+    Evaluator {
         names,
         left: MOST_STEPS,
     }
     .value(expr)
 }
 
-struct Asked {
+struct Evaluator {
     names: Vec<(String, Value)>,
     left: usize,
 }
@@ -28,7 +28,7 @@ fn truth(value: Value) -> Result<bool, String> {
     value.as_bool().ok_or_else(|| "no such overload".to_owned())
 }
 
-/// What a value takes in memory, in steps.
+/// Returns the memory cost of a value, in steps.
 fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => 1 + text.len() / 16,
@@ -43,7 +43,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-impl Asked {
+impl Evaluator {
     fn spend(&mut self, steps: usize) -> Result<(), String> {
         self.left = self
             .left
@@ -56,7 +56,7 @@ impl Asked {
         self.spend(1)?;
         match expr {
             CelExpr::Literal(value) => Ok(value.clone()),
-            // Only the field is read, not the whole object.
+            // Only the field is copied, not the whole object.
             CelExpr::Field(of, name) => self.with(of, &mut |of| field(of, name)),
             CelExpr::Has(of, name) => self.with(of, &mut |of| {
                 Ok(Value::Bool(
@@ -126,7 +126,7 @@ impl Asked {
         }
     }
 
-    /// What a function makes of a value, which is not copied if it is part of a name's.
+    /// Applies a function to a value, which is borrowed rather than copied if it is part of a variable.
     fn with(
         &mut self,
         expr: &CelExpr,
@@ -157,7 +157,8 @@ impl Asked {
         })
     }
 
-    /// `&&` and `||`: an error does not matter if the other side decides.
+    /// Evaluates `&&` and `
+    /// `: an error does not matter if the other side decides.
     fn joined(&mut self, wanted: bool, left: &CelExpr, right: &CelExpr) -> Result<Value, String> {
         let first = self.value(left).and_then(truth);
         if first == Ok(wanted) {
@@ -190,7 +191,7 @@ impl Asked {
             let Some((_, item)) = self.names.pop() else {
                 continue;
             };
-            // What is kept takes memory.
+            // Kept values take memory.
             if let Ok(values) = &answers {
                 self.spend(values.iter().map(size).sum())?;
             }
@@ -239,7 +240,7 @@ fn at(of: &Value, index: &Value) -> Result<Value, String> {
     }
 }
 
-/// Numbers, texts and truth values in their order.
+/// Compares numbers, strings and booleans.
 pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Number(a), Value::Number(b)) => match (a.as_i64(), b.as_i64()) {
@@ -252,7 +253,7 @@ pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
     }
 }
 
-/// Whether two values are the same; 1 and 1.0 are.
+/// Returns true if two values are equal; 1 and 1.0 are.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(_), Value::Number(_)) => order(left, right) == Some(Ordering::Equal),

@@ -1,4 +1,4 @@
-//! The functions that rules call.
+//! Functions of the expression language.
 
 use super::eval::order;
 use crate::go_regex::GoRegex;
@@ -6,7 +6,7 @@ use crate::time::duration;
 use serde_json::Value;
 use std::cmp::Ordering;
 
-/// Functions by name: whether it is a method, and how many arguments it takes at least and at most.
+/// Functions by name: method flag, and minimum and maximum number of arguments.
 const KNOWN: [(&str, bool, usize, usize); 29] = [
     ("size", false, 1, 1),
     ("int", false, 1, 1),
@@ -39,14 +39,14 @@ const KNOWN: [(&str, bool, usize, usize); 29] = [
     ("reverse", true, 0, 0),
 ];
 
-/// Whether there is such a function.
+/// Returns true if there is such a function.
 pub(super) fn is_known(name: &str, method: bool, arguments: usize) -> bool {
     KNOWN.iter().any(|(known, of, least, most)| {
         *known == name && *of == method && (*least..=*most).contains(&arguments)
     })
 }
 
-/// A value as text.
+/// Formats a value as text.
 pub(super) fn shown(value: &Value) -> String {
     value
         .as_str()
@@ -57,7 +57,7 @@ fn wrong() -> String {
     "no such overload".to_owned()
 }
 
-/// The value of a call; a method's object is the first argument.
+/// Evaluates a call; a method's receiver is the first argument.
 pub(super) fn call(name: &str, arguments: &[Value]) -> Result<Value, String> {
     let [of, rest @ ..] = arguments else {
         return Err(wrong());
@@ -146,7 +146,7 @@ fn of_text(name: &str, text: &str, rest: &[Value]) -> Result<Value, String> {
             .map(Value::from)
             .map_err(|_| format!("type conversion error from 'string' to 'double': {text}"))?,
         "string" => Value::from(text),
-        // In microseconds, which compare as durations do.
+        // Durations are held in microseconds, which compare in the same order.
         "duration" => duration(text)
             .map(Value::from)
             .ok_or_else(|| format!("time: invalid duration {text:?}"))?,

@@ -1,6 +1,6 @@
-//! The expressions of `x-kubernetes-validations`: the part of CEL that rules of CustomResourceDefinitions commonly use.
+//! Expressions of `x-kubernetes-validations`: the part of CEL that rules of CustomResourceDefinitions commonly use.
 //!
-//! An expression is parsed once and asked of JSON. Functions and signs that are not known are refused by name when a rule is read.
+//! An expression is parsed once and evaluated on JSON. Unknown functions and operators are refused by name when a rule is parsed.
 //! Models `github.com/google/cel-go` and `apiserver/pkg/cel/library`; types are those of the values, there are no durations,
 //! timestamps, quantities, optional values.
 
@@ -11,28 +11,28 @@ mod parse;
 use parse::CelExpr;
 use serde_json::Value;
 
-/// An expression that has been read.
+/// Parsed expression.
 #[derive(Clone, Debug)]
 pub struct Program {
     root: CelExpr,
 }
 
 impl Program {
-    /// Reads an expression; says what of it is wrong or not known.
+    /// Parses an expression; the error names what is invalid or unknown.
     pub fn read(text: &str) -> Result<Program, String> {
         Ok(Program {
             root: parse::read(text)?,
         })
     }
 
-    /// Whether it asks for the value before the change.
+    /// Returns true if the expression uses `oldSelf`.
     pub fn asks_old(&self) -> bool {
         self.root.names("oldSelf")
     }
 
-    /// Its value; an error is CEL's.
+    /// Evaluates the expression; errors are CEL's.
     pub fn ask(&self, this: &Value, old: Option<&Value>) -> Result<Value, String> {
-        eval::ask(&self.root, this, old)
+        eval::evaluate(&self.root, this, old)
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
             Program::read("self.all(a, self.all(b, self.all(c, self.all(d, a == a))))").unwrap();
         let many: Vec<u32> = (0..100).collect();
         assert!(long.ask(&json!(many), None).is_err());
-        // Neither memory nor the stack is filled by a rule.
+        // A rule must exhaust neither memory nor the stack.
         let doubled = Program::read(&format!(
             "['xxxxxxxx']{}.size() > 0",
             ".map(a, a + a)".repeat(40)

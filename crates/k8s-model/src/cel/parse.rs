@@ -1,16 +1,16 @@
-//! Text to expressions.
+//! Parser of expressions.
 
 use super::functions;
 use serde_json::{Number, Value};
 
-/// Signs of one level in a row: `a && b && c` has two.
+/// Maximum number of operators of one level in a row: `a && b && c` has two.
 const LONGEST_CHAIN: usize = 200;
-/// Expressions within each other: deeper ones are refused.
+/// Maximum nesting of expressions.
 const DEEPEST: usize = 64;
-/// Letters of an expression.
+/// Maximum number of characters of an expression.
 const LONGEST: usize = 20_000;
 
-/// An expression.
+/// Expression.
 #[derive(Clone, Debug)]
 pub(super) enum CelExpr {
     Literal(Value),
@@ -27,9 +27,9 @@ pub(super) enum CelExpr {
     Choice(Box<[CelExpr; 3]>),
     List(Vec<CelExpr>),
     Map(Vec<(CelExpr, CelExpr)>),
-    /// A function, on what it is called if it is a method, and its arguments.
+    /// Function, receiver if it is a method, and arguments.
     Call(String, Option<Box<CelExpr>>, Vec<CelExpr>),
-    /// `list.all(x, …)`: the macro, the list, the name of an element, what is asked of each.
+    /// `list.all(x, …)`: the macro, the list, the name of an element, and the expressions evaluated for each.
     Each(&'static str, Box<CelExpr>, String, Vec<CelExpr>),
 }
 
@@ -50,13 +50,13 @@ impl CelExpr {
         }
     }
 
-    /// Whether a name is in it.
+    /// Returns true if the expression uses a name.
     pub fn names(&self, name: &str) -> bool {
         matches!(self, CelExpr::Name(here) if here == name)
             || self.parts().into_iter().any(|part| part.names(name))
     }
 
-    /// What it refers to must be known.
+    /// Checks that all names and functions are known.
     fn check(&self, known: &mut Vec<String>) -> Result<(), String> {
         match self {
             CelExpr::Name(name) if !known.contains(name) => Err(undeclared(name)),
@@ -89,7 +89,7 @@ fn undeclared(name: &str) -> String {
     format!("ERROR: <input>:1:1: undeclared reference to '{name}' (in container '')")
 }
 
-/// Reads an expression.
+/// Parses an expression.
 pub(super) fn read(text: &str) -> Result<CelExpr, String> {
     let mut reader = Reader {
         chars: text.chars().take(LONGEST).collect(),
@@ -105,7 +105,7 @@ pub(super) fn read(text: &str) -> Result<CelExpr, String> {
     Ok(root)
 }
 
-/// Binary signs, the weakest first.
+/// Binary operators by precedence, the weakest first.
 const LEVELS: [&[&str]; 5] = [
     &["||"],
     &["&&"],
@@ -186,7 +186,7 @@ impl Reader {
         let mut left = self.binary(level + 1)?;
         let mut chain = 0;
         while let Some(sign) = signs.iter().find(|sign| self.take(sign)) {
-            // Each sign is one deeper for whoever follows the expression.
+            // Each operator deepens the tree for recursive evaluation.
             chain += 1;
             if chain > LONGEST_CHAIN {
                 return Err(self.wrong());
@@ -360,7 +360,7 @@ impl Reader {
 
     fn text(&mut self, raw: bool) -> Result<CelExpr, String> {
         let quote = self.chars[self.at];
-        // Within three quotes one alone is a letter.
+        // Within triple quotes a single quote is a character.
         let many = |from: &[char]| from.len() >= 3 && from[..3].iter().all(|c| *c == quote);
         let end = if many(&self.chars[self.at..]) { 3 } else { 1 };
         self.at += end;
@@ -393,7 +393,7 @@ fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Names of fields that could not be written: `__dash__`, `__namespace__`.
+/// Unescapes names of fields that could not be written otherwise: `__dash__`, `__namespace__`.
 fn unescaped(name: &str) -> String {
     let mut plain = name.to_owned();
     for (escaped, letter) in [

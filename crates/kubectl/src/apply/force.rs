@@ -1,4 +1,4 @@
-//! `kubectl apply --force`: an object that cannot be changed into what was applied is deleted and created anew.
+//! `kubectl apply --force`: an object that cannot be patched is deleted and recreated.
 //!
 //! Models `deleteAndCreate` of `kubectl/pkg/cmd/apply/patcher.go`.
 
@@ -12,17 +12,17 @@ use apiserver::Delete;
 use k8s_model::Time;
 use serde_json::Value;
 
-/// An object whose end is waited for, and what comes in its place.
+/// Recreation of an object, waiting for the removal of the old one.
 #[derive(Clone, Debug)]
 pub struct Recreation {
     new: ManifestObject,
-    /// The object that goes, to be restored if the new one is refused.
+    /// Old object, restored if the new one is refused.
     original: Value,
     old: Deletion,
 }
 
 impl Recreation {
-    /// Deletes an object; `new` takes its place when it is gone.
+    /// Deletes an object; `new` is created when it is gone.
     pub fn start(
         client: &mut Client<'_>,
         new: ManifestObject,

@@ -1,4 +1,4 @@
-//! `kubectl apply view-last-applied` and `set-last-applied`: the configuration that the next apply compares with.
+//! `kubectl apply view-last-applied` and `set-last-applied`: the configuration with which the next apply compares.
 //!
 //! Models `kubectl/pkg/cmd/apply/apply_view_last_applied.go` and `apply_set_last_applied.go`.
 
@@ -24,7 +24,7 @@ fn last_applied(object: &Value) -> Option<&str> {
     object["metadata"]["annotations"][LAST_APPLIED].as_str()
 }
 
-/// The objects of a text, as they are in the cluster.
+/// Returns the objects of a text, with their stored versions.
 fn stored(
     client: &mut Client<'_>,
     args: &Args,
@@ -44,7 +44,7 @@ fn stored(
     Ok(found)
 }
 
-/// Prints the configuration that was applied last; nothing for an object that was never applied.
+/// Prints the last applied configuration; none for an object that was never applied.
 pub fn view(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outcome, Failure> {
     let path = "apply view-last-applied";
     let args = Args::parse(path, VIEW_FLAGS, words)?;
@@ -91,7 +91,7 @@ pub fn view(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Out
     Ok(Outcome::Done)
 }
 
-/// Makes a text the configuration that was applied last, without applying it.
+/// Sets the last applied configuration from a text, without applying it.
 pub fn set(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("apply set-last-applied", SET_FLAGS, words)?;
     client.use_flags(&args)?;

@@ -1,4 +1,4 @@
-//! `kubectl apply`: creates what is not there, and patches what is with the difference to last time.
+//! `kubectl apply`: creates missing objects, and patches existing ones with the difference to the last applied configuration.
 
 mod force;
 mod last_applied;
@@ -64,7 +64,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     }
     let pruner = Pruner::parse(client, &args)?;
     let selector = ObjectSelector::of_files(args.get("selector"))?;
-    // All are read before the first is sent.
+    // All files are read before the first object is sent.
     let FileContents {
         mut documents,
         faults,
@@ -93,15 +93,15 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     })
 }
 
-/// An apply of several objects.
+/// Apply of several objects.
 #[derive(Clone, Debug)]
 struct Applying {
     args: Args,
-    /// What is still to be applied.
+    /// Objects still to be applied.
     documents: VecDeque<ManifestObject>,
     pruner: Option<Pruner>,
     applied: Vec<ObjectRef>,
-    /// The object that is waited for.
+    /// Recreation in progress.
     recreation: Option<Recreation>,
 }
 
@@ -122,7 +122,7 @@ impl Applying {
     }
 }
 
-/// Applies an object that has been read already.
+/// Applies a parsed object.
 pub fn object(client: &mut Client<'_>, words: &[String], value: Value) -> Result<Outcome, Failure> {
     let args = Args::parse("apply", FLAGS, words)?;
     client.use_flags(&args)?;
@@ -133,7 +133,7 @@ pub fn object(client: &mut Client<'_>, words: &[String], value: Value) -> Result
     Ok(Outcome::Done)
 }
 
-/// Applies an object, prints what came of it and keeps it; one that has to be created anew is waited for.
+/// Applies an object, prints and records the result; returns the recreation to wait for, if any.
 fn one(client: &mut Client<'_>, args: &Args, document: ManifestObject) -> Option<Recreation> {
     let (mut key, mut recreation) = (None, None);
     match send(client, args, document, (&mut key, &mut recreation)) {
@@ -151,7 +151,7 @@ fn refuse(client: &mut Client<'_>, key: Option<ObjectRef>, failure: Failure) {
     });
 }
 
-/// Flags that do not go together.
+/// Returns the error of a contradiction between flags.
 fn contradiction(args: &Args) -> Option<&'static str> {
     match (args.on("server-side"), args.get("dry-run")) {
         (false, _) if args.on("force-conflicts") => {
@@ -235,7 +235,7 @@ fn send(
     Ok(ApplyResult::Configured)
 }
 
-/// Lets the server merge; it knows who set which field.
+/// Applies an object on the server side, which tracks the field managers.
 fn server_side(
     client: &mut Client<'_>,
     args: &Args,
@@ -267,7 +267,7 @@ are the ways you can resolve this warning:
   stop managing the field (remove it from their configuration).
 See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts";
 
-/// What apply has to send.
+/// Returns the patch that apply has to send.
 pub fn difference(kind: Kind, modified: &Value, current: &Value) -> (Patch, Value) {
     let last = current["metadata"]["annotations"][LAST_APPLIED].as_str();
     let last: Value = last
@@ -300,7 +300,7 @@ fn nameless(client: &Client<'_>, kind: Kind, value: &Value, source: &str) -> Fai
     ))
 }
 
-/// What the first request of an apply was for, before the server's error.
+/// Returns the description of the first request of an apply, which precedes the server's error.
 fn reading(kind: Kind, name: &str, namespace: &str, source: &str) -> String {
     format!(
         "error when retrieving current configuration of:\n{}\nfrom server for: {source:?}",

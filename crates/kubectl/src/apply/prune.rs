@@ -1,4 +1,4 @@
-//! `kubectl apply --prune`: deletes what was applied before and is not in the manifest any more.
+//! `kubectl apply --prune`: deletes objects that were applied before and are no longer in the manifest.
 //!
 //! Models `kubectl/pkg/cmd/apply/prune.go` and `kubectl/pkg/util/prune/prune.go`.
 
@@ -13,7 +13,7 @@ use k8s_model::ObjectRef;
 use k8s_model::meta::LAST_APPLIED;
 use k8s_model::{Kind, Uid};
 
-/// The kinds that are pruned unless `--prune-allowlist` names others.
+/// Kinds that are pruned by default, without `--prune-allowlist`.
 const KINDS: [Kind; 16] = [
     Kind::ConfigMap,
     Kind::Endpoints,
@@ -33,7 +33,7 @@ const KINDS: [Kind; 16] = [
     Kind::PersistentVolume,
 ];
 
-/// What is pruned: which kinds, and which labels they have.
+/// Prune options: kinds and labels.
 #[derive(Clone, Debug)]
 pub struct Pruner {
     kinds: Vec<Kind>,
@@ -41,7 +41,7 @@ pub struct Pruner {
 }
 
 impl Pruner {
-    /// Reads the flags; none if nothing is to be pruned.
+    /// Parses the flags; `None` without `--prune`.
     pub fn parse(client: &Client<'_>, args: &Args) -> Result<Option<Pruner>, Failure> {
         if !args.on("prune") {
             return Ok(None);
@@ -79,7 +79,7 @@ impl Pruner {
         }))
     }
 
-    /// Deletes what an apply of these objects has left out, in their namespaces and at the cluster scope.
+    /// Deletes the objects left out of an apply, in the namespaces of the applied ones and at the cluster scope.
     pub fn prune(&self, client: &mut Client<'_>, applied: &[ObjectRef]) {
         let kept: Vec<Uid> = applied
             .iter()

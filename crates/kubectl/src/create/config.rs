@@ -1,4 +1,4 @@
-//! `create configmap` and `create secret`: keys of words and files.
+//! `create configmap` and `create secret`: keys from arguments and files.
 
 use super::generator::{Generator, list, object};
 use crate::Failure;
@@ -39,7 +39,7 @@ pub const TLS: Generator = Generator {
     make: tls,
 };
 
-/// The keys that the flags name, with their texts.
+/// Collects the keys given by flags, with their texts.
 fn sources(
     client: &Client<'_>,
     args: &Args,
@@ -62,7 +62,7 @@ fn sources(
             add(key, &text)?;
             continue;
         }
-        // A folder: each of its own files.
+        // A folder contributes each of its own files.
         let files = client.files(path).ok_or_else(|| missing(path))?;
         if source.contains('=') {
             return Err(Failure::error(
@@ -99,7 +99,7 @@ fn sources(
     Ok(())
 }
 
-/// What a key of both kinds may be.
+/// Returns true for a valid key of a ConfigMap or Secret.
 fn is_key(key: &str) -> bool {
     !key.is_empty()
         && key.len() <= 253
@@ -196,7 +196,7 @@ fn registry(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, F
             "either --from-file or the combination of --docker-username, --docker-password and --docker-server is required",
         ));
     };
-    // The order of the fields is that of Go's struct, not of the alphabet.
+    // The order of the fields is that of Go's struct, not alphabetical.
     let email = flag("docker-email").map_or(String::new(), |email| {
         format!(",\"email\":{}", Value::from(email))
     });

@@ -1,24 +1,24 @@
-//! What makes an object of a few words.
+//! Generators of objects from arguments.
 
 use crate::Failure;
 use crate::client::Client;
 use crate::parse::Args;
 use serde_json::{Map, Value, json};
 
-/// A subcommand that makes an object of a few words.
+/// Subcommand that builds an object from arguments.
 pub struct Generator {
-    /// `configmap`, or two words as `service nodeport`.
+    /// Name: `configmap`, or two words as `service nodeport`.
     pub name: &'static str,
-    /// Another word for the first.
+    /// Alias of the first word.
     pub alias: &'static str,
-    /// Its flags beside those that all have, in the notation of [`super::parse`].
+    /// Flags besides the common ones, in the notation of [`super::parse`].
     pub flags: &'static str,
-    /// What stands before the server's refusal; empty if that stands alone.
+    /// Prefix of the server's refusal; empty for none.
     pub fails: &'static str,
     pub make: fn(&mut Client<'_>, &Args, &str) -> Result<Value, Failure>,
 }
 
-/// `a=b,c=d` as a map.
+/// Parses `a=b,c=d` into a map.
 pub fn pairs(text: &str) -> Map<String, Value> {
     k8s_model::sort::map(
         text.split(',')
@@ -27,19 +27,19 @@ pub fn pairs(text: &str) -> Map<String, Value> {
     )
 }
 
-/// `5` or `20%`.
+/// Parses `5` or `20%`.
 pub fn amount(text: &str) -> Value {
     text.parse::<i64>().map_or(Value::from(text), Value::from)
 }
 
-/// The words of a flag that may be repeated and hold several.
+/// Returns the values of a flag that may be repeated and may hold several.
 pub fn list<'a>(args: &'a Args, flag: &'a str) -> impl Iterator<Item = &'a str> {
     args.all(flag)
         .flat_map(|words| words.split(','))
         .filter(|word| !word.is_empty())
 }
 
-/// An object with nothing but a name; its kind is filled in.
+/// Builds an object with only a name; the caller adds the rest.
 pub fn object(api_version: &str, kind: &str, name: &str) -> Value {
     json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}})
 }

@@ -1,4 +1,4 @@
-//! `kubectl create`: from a file, or from a few words.
+//! `kubectl create`: creates objects from a file, or from arguments.
 //!
 //! Models `kubectl/pkg/cmd/create`: one [`Generator`] for each subcommand.
 
@@ -82,7 +82,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     from_text(client, &args, stdin)
 }
 
-/// The generator that the first words name, and the words without its name.
+/// Returns the generator named by the first words, and the words without its name.
 fn find(words: &[String]) -> Result<Option<(&'static Generator, Vec<String>)>, Failure> {
     let named = |generator: &Generator, word: &str| {
         let (topic, sub) = generator
@@ -149,7 +149,7 @@ fn generated(
     finish(client, &args, value, generator.fails)
 }
 
-/// Creates a generated object, or shows it; `fails` stands before a refusal.
+/// Creates a generated object, or prints it; `fails` precedes a refusal.
 pub fn finish(
     client: &mut Client<'_>,
     args: &Args,

@@ -94,7 +94,7 @@ fn service(args: &Args, kind: &str, name: &str) -> Result<Value, Failure> {
     Ok(service)
 }
 
-/// `host/path=service:port[,tls[=secret]]`
+/// Rule of the form `host/path=service:port[,tls[=secret]]`.
 struct IngressRule<'a> {
     host: &'a str,
     path: &'a str,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 const VERSION: &str = "rbac.authorization.k8s.io/v1";
-/// A token lasts so long unless the command says otherwise.
+/// Default lifetime of a token, in seconds.
 const HOUR: i64 = 3_600;
 
 pub const SERVICE_ACCOUNT: Generator = Generator {
@@ -95,7 +95,7 @@ const VERBS: &[&str] = &[
     "impersonate",
 ];
 
-/// The verbs, each once; `*` alone if it is among them.
+/// Returns the verbs, each once; only `*` if it is among them.
 fn verbs(args: &Args) -> Result<Vec<&str>, Failure> {
     let mut verbs: Vec<&str> = Vec::new();
     for verb in list(args, "verb") {
@@ -113,7 +113,7 @@ fn verbs(args: &Args) -> Result<Vec<&str>, Failure> {
     }
 }
 
-/// One rule for each group of the resources, in the order of the groups.
+/// Builds one rule for each API group of the resources, in the order of the groups.
 fn rules(client: &mut Client<'_>, args: &Args) -> Result<Value, Failure> {
     let verbs = verbs(args)?;
     for verb in verbs.iter().filter(|verb| !VERBS.contains(verb)) {
@@ -222,7 +222,7 @@ fn binding(
     Ok(binding)
 }
 
-/// A token with the claims that a server would sign; nothing here checks a signature.
+/// Builds a token with the claims that a server would sign; signatures are never checked here.
 fn token(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failure> {
     let Some(account) = client.find(&client.key(Kind::ServiceAccount, name)) else {
         return Err(Failure::error(format!(

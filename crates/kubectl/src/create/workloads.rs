@@ -41,7 +41,7 @@ pub const CRON_JOB: Generator = Generator {
     make: cron_job,
 };
 
-/// The words after `--`.
+/// Returns the words after `--`.
 fn command(args: &Args) -> Value {
     let words = args.dash.map(|at| &args.words[at..]).unwrap_or_default();
     if words.is_empty() {
@@ -77,7 +77,7 @@ fn deployment(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value,
     Ok(deployment)
 }
 
-/// `ghcr.io/acme/nginx:1.16` gives a container called `nginx`; what is no label becomes one, with a random end.
+/// Returns the container name for an image, `nginx` for `ghcr.io/acme/nginx:1.16`; an invalid label is converted, with a random suffix.
 fn container_name(client: &Client<'_>, image: &str) -> String {
     let name = image
         .rsplit('/')

@@ -1,5 +1,5 @@
-//! `kubectl debug`: a container added to a running Pod, a copy of a Pod with other images or one more container, or a Pod on a node with
-//! its namespaces and files.
+//! `kubectl debug`: adds a container to a running Pod, copies a Pod with other images or one more container, or creates a Pod on a node
+//! with its namespaces and files.
 //!
 //! Models `kubectl/pkg/cmd/debug/debug.go`.
 
@@ -32,16 +32,16 @@ pub const VERB: Verb = Verb {
     help: "Create debugging sessions for troubleshooting workloads and nodes",
 };
 
-/// What is asked for.
+/// Options of the command.
 #[derive(Clone, Debug)]
 struct Debug {
     args: Args,
-    /// What runs in the container.
+    /// Command to run in the container.
     command: Vec<String>,
     env: Vec<(String, String)>,
     images: Vec<(String, String)>,
     profile: Profile,
-    /// What was piped to it.
+    /// Piped input.
     stdin: String,
 }
 
@@ -72,7 +72,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     .go_on(client)
 }
 
-/// The pairs of a flag that is a map: `A=b,C=d`, or one pair whose value has commas. Models `string_to_string.go` of pflag.
+/// Returns the pairs of a map flag: `A=b,C=d`, or one pair whose value has commas. Models `string_to_string.go` of pflag.
 fn pairs(args: &Args, flag: &str) -> Result<Vec<(String, String)>, Failure> {
     let mut all: Vec<(String, String)> = Vec::new();
     for given in args.all(flag) {
@@ -108,14 +108,14 @@ impl Debug {
         self.text("image")
     }
 
-    /// Whether it stays with the container: with `-i`, unless `--attach=false`.
+    /// Returns true if the command attaches to the container: with `-i`, unless `--attach=false`.
     fn attaches(&self) -> bool {
         self.args
             .get("attach")
             .map_or(self.args.on("stdin"), |on| on != "false")
     }
 
-    /// `DebugOptions.Validate`, in its order.
+    /// Validates the options in the order of `DebugOptions.Validate`.
     fn validate(&self, client: &mut Client<'_>, names: &[String]) -> Result<(), String> {
         let fault = |text: &str| Err(text.to_owned());
         let (args, image, container) = (&self.args, self.image(), self.text("container"));
@@ -170,7 +170,7 @@ impl Debug {
         Ok(())
     }
 
-    /// What is wrong with the flags about a copy.
+    /// Returns the error of the flags about a copy.
     fn validate_copy(&self) -> Option<&'static str> {
         let (args, image) = (&self.args, self.image());
         if self.text("copy-to").is_none() {
@@ -204,7 +204,7 @@ impl Debug {
         }
     }
 
-    /// Debugs what a word names; the Pod and the container to stay with, if that is asked for.
+    /// Debugs the object for a word; returns the Pod and the container to attach to, if requested.
     fn visit(
         &self,
         client: &mut Client<'_>,
@@ -225,7 +225,7 @@ impl Debug {
         Ok(Some(at).filter(|(_, container)| self.attaches() && !container.is_empty()))
     }
 
-    /// A container added to a Pod that runs.
+    /// Adds an ephemeral container to a running Pod.
     fn by_ephemeral(
         &self,
         client: &mut Client<'_>,
@@ -246,7 +246,7 @@ impl Debug {
             .map(|one| json!({"name": one["name"]}))
             .collect();
         order.push(json!({"name": name}));
-        // One that is there already gets what the profile adds, which the server does not allow.
+        // An existing one gets the changes of the profile, which the server does not allow.
         debugged["spec"]["ephemeralContainers"] =
             json!([known.first().map_or(&container, |known| *known)]);
         self.profile
@@ -264,7 +264,7 @@ impl Debug {
         Ok((key.name.to_string(), name))
     }
 
-    /// The name that `-c` gives the container, or a new one.
+    /// Returns the container name of `-c`, or a new one.
     fn container_name(&self, client: &mut Client<'_>, pod: &Value) -> String {
         if let Some(name) = self.text("container") {
             return name.to_owned();
@@ -291,14 +291,14 @@ impl Debug {
         name
     }
 
-    /// A new container for debugging.
+    /// Builds a new container for debugging.
     fn new_container(&self, name: &str) -> Value {
         let mut container = json!({"name": name, "terminationMessagePolicy": "File"});
         self.set_up(&mut container);
         container
     }
 
-    /// Gives a container what the flags say.
+    /// Applies the flags to a container.
     fn set_up(&self, container: &mut Value) {
         if !self.command.is_empty() {
             let command: Value = self.command.iter().map(String::as_str).collect();
@@ -331,7 +331,7 @@ impl Debug {
         }
     }
 
-    /// A Pod on a node.
+    /// Creates a Pod on a node.
     fn on_node(&self, client: &mut Client<'_>, node: &str) -> Result<(String, String), Failure> {
         let name = format!(
             "node-debugger-{node}-{}",
@@ -352,7 +352,7 @@ impl Debug {
         Ok((name, container.to_owned()))
     }
 
-    /// A copy of a Pod.
+    /// Creates a copy of a Pod.
     fn by_copy(&self, client: &mut Client<'_>, pod: &Object) -> Result<(String, String), Failure> {
         let (mut copy, container) = self.copy(client, &pod.to_value())?;
         warn_of_user(client, &mut copy, &container);
@@ -370,7 +370,7 @@ impl Debug {
         Ok((name, container))
     }
 
-    /// `generatePodCopyWithDebugContainer`: the copy, and its container for debugging, if it has one.
+    /// Builds the copy and the name of its debug container, if any, as `generatePodCopyWithDebugContainer`.
     fn copy(&self, client: &mut Client<'_>, pod: &Value) -> Result<(Value, String), Failure> {
         let old = &pod["metadata"];
         let mut metadata = json!({"name": self.text("copy-to"), "namespace": old["namespace"]});
@@ -429,7 +429,7 @@ impl Debug {
     }
 }
 
-/// Warns if the Pod's user is none that could use what the container may do.
+/// Warns if the Pod runs as a user that cannot use the container's privileges.
 fn warn_of_user(client: &mut Client<'_>, pod: &mut Value, name: &str) {
     let is_root = |context: &Value| context["runAsUser"].as_i64().map(|user| user == 0);
     if is_root(&pod["spec"]["securityContext"]) != Some(false) {
@@ -451,7 +451,7 @@ fn warn_of_user(client: &mut Client<'_>, pod: &mut Value, name: &str) {
     }
 }
 
-/// Several Pods or nodes that are debugged one after another; it stays with each as long as its session lasts.
+/// Several Pods or nodes that are debugged in sequence; the command stays attached to each until its session ends.
 #[derive(Clone)]
 struct InTurn {
     debug: Debug,
@@ -460,7 +460,7 @@ struct InTurn {
 }
 
 impl InTurn {
-    /// Debugs what comes next.
+    /// Debugs the next target.
     fn go_on(mut self, client: &mut Client<'_>) -> Result<Outcome, Failure> {
         Ok(if self.next(client)? {
             Outcome::Done
@@ -469,7 +469,7 @@ impl InTurn {
         })
     }
 
-    /// Debugs on until there is a session to stay with; whether all is done.
+    /// Debugs further targets until there is a session to attach to; returns true if all are done.
     fn next(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         self.session = None;
         while let Some(name) = self.names.pop_front() {
@@ -486,7 +486,7 @@ impl InTurn {
             };
             let stays = exec::stay(client, (&pod, &container), &self.debug.stdin, how)?;
             if !self.debug.stdin.is_empty() {
-                // The first has read what was piped to it.
+                // The first target has consumed the piped input.
                 "\n".clone_into(&mut self.debug.stdin);
             }
             if let Outcome::Pending(session) = stays {
@@ -529,7 +529,7 @@ impl PendingCommand for InTurn {
     }
 
     fn progress(&self) -> usize {
-        // Each that is done counts more than the session of the next.
+        // Each finished target counts more than the session of the next.
         self.session().map_or(0, PendingCommand::progress) + usize::MAX / 2 / (self.names.len() + 1)
     }
 

@@ -1,22 +1,22 @@
-//! What a profile makes of the container for debugging and of the Pod that it is in.
+//! Debug profiles: changes of the debug container and of its Pod.
 //!
 //! Models `kubectl/pkg/cmd/debug/profiles.go`.
 
 use super::super::parse::Args;
 use serde_json::{Value, json};
 
-/// How something is debugged.
+/// Style of debugging.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DebugStyle {
-    /// By a container added to a Pod that runs.
+    /// Ephemeral container in a running Pod.
     Ephemeral,
-    /// By a copy of a Pod.
+    /// Copy of a Pod.
     Copy,
-    /// By a Pod on a node.
+    /// Pod on a node.
     Node,
 }
 
-/// What the container for debugging may do.
+/// Privileges of the debug container.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
     Legacy,
@@ -41,7 +41,7 @@ impl Profile {
         })
     }
 
-    /// Applies it to a Pod and its container of this name.
+    /// Applies the profile to a Pod and its container of this name.
     pub fn apply(self, pod: &mut Value, name: &str, style: DebugStyle, args: &Args) {
         if style == DebugStyle::Copy {
             self.reduce(pod, args);
@@ -94,7 +94,7 @@ impl Profile {
         }
     }
 
-    /// Takes away what would bring a copy into Services and ReplicaSets, or end it while it is looked at.
+    /// Removes fields that would make a copy match Services and ReplicaSets, or end it during debugging.
     fn reduce(self, pod: &mut Value, args: &Args) {
         let remove = |of: &mut Value, field: &str| {
             drop(of.as_object_mut().map(|fields| fields.remove(field)))
@@ -137,7 +137,7 @@ impl Profile {
     }
 }
 
-/// The container of this name, whichever list it is in.
+/// Returns the container of this name in any list.
 pub fn container<'p>(pod: &'p mut Value, name: &str) -> Option<&'p mut Value> {
     let lists = ["initContainers", "containers", "ephemeralContainers"];
     let has = |list: &&str| {

@@ -1,4 +1,4 @@
-//! Jobs, CronJobs and HorizontalPodAutoscalers.
+//! Descriptions of Jobs, CronJobs and HorizontalPodAutoscalers.
 
 use super::{DescribePage, controlled_by, long, show, template};
 use crate::printers::{self, age};
@@ -58,7 +58,7 @@ pub fn job(page: &mut DescribePage<'_>) {
         .push_str(&template::describe(row.at("/spec/template")));
 }
 
-/// A number, or that there is none.
+/// Formats a number with its unit, or `<unset>`.
 fn unset(value: &Value, unit: &str) -> String {
     value
         .as_i64()
@@ -72,7 +72,7 @@ fn deadline(page: &mut DescribePage<'_>, path: &str) {
     }
 }
 
-/// Long lists are cut after fifty characters, at a comma.
+/// Shortens a long list after fifty characters, at a comma.
 fn some_indexes(indexes: &str) -> String {
     match indexes.get(50..).and_then(|rest| rest.find(',')) {
         Some(comma) => format!("{}...", &indexes[..51 + comma]),

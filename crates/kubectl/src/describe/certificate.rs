@@ -1,4 +1,4 @@
-//! CertificateSigningRequests: what is asked for is read from the request itself.
+//! Descriptions of CertificateSigningRequests, whose subject is decoded from the request itself.
 //!
 //! Models `describeCertificateSigningRequest` of `kubectl/pkg/describe/describe.go`.
 
@@ -6,7 +6,7 @@ use super::page::{DescribePage, long, name, pairs};
 use crate::printers::{age, certificate_state};
 use k8s_model::base64;
 
-/// Object identifiers, as they are encoded.
+/// Object identifiers in their DER encoding.
 const COMMON_NAME: &[u8] = &[0x55, 4, 3];
 const SERIAL_NUMBER: &[u8] = &[0x55, 4, 5];
 const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
@@ -19,20 +19,20 @@ const LISTS: [(&str, &[u8]); 7] = [
     ("StreetAddress", &[0x55, 4, 9]),
     ("PostalCode", &[0x55, 4, 17]),
 ];
-/// The kinds of alternative names, by their tags.
+/// Types of alternative names, by their tags.
 const NAMES: [(&str, u8); 4] = [
     ("DNS Names", 0x82),
     ("Email Addresses", 0x81),
     ("URIs", 0x86),
     ("IP Addresses", 0x87),
 ];
-/// Values within values.
+/// Maximum nesting of values.
 const DEPTH: usize = 12;
 
-/// A value of DER: its tag and its contents.
+/// DER value: tag and contents.
 type Der<'d> = (u8, &'d [u8]);
 
-/// The values that stand one after the other; those that are cut off are left out.
+/// Returns consecutive values; truncated ones are left out.
 fn values(mut bytes: &[u8]) -> Vec<Der<'_>> {
     let mut found = Vec::new();
     while let [tag, first, rest @ ..] = bytes {
@@ -61,14 +61,14 @@ fn values(mut bytes: &[u8]) -> Vec<Der<'_>> {
     found
 }
 
-/// Every pair of an object identifier and the value after it, however deep.
+/// Collects every pair of an object identifier and the value after it, at any depth.
 fn named<'d>(bytes: &'d [u8], depth: usize, found: &mut Vec<(&'d [u8], Der<'d>)>) {
     let all = values(bytes);
     if let [(6, id), .., value] = all[..] {
         found.push((id, value));
     }
     for (tag, content) in all {
-        // Sequences, sets and what is tagged hold values.
+        // Sequences, sets and tagged values contain other values.
         if tag & 0x20 != 0 && depth < DEPTH {
             named(content, depth + 1, found);
         }
@@ -79,7 +79,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// `Organization:`, one value on each line.
+/// Prints a list such as `Organization:`, one value per line.
 fn list(page: &mut DescribePage<'_>, title: &str, all: &[String]) {
     if !all.is_empty() {
         page.line(format!("\t{title}:\t{}", all.join("\n\t\t")));

@@ -1,4 +1,4 @@
-//! ConfigMaps, Secrets, ServiceAccounts, PriorityClasses and the kinds of permissions.
+//! Descriptions of ConfigMaps, Secrets, ServiceAccounts, PriorityClasses and RBAC kinds.
 
 use super::{DescribePage, show};
 use crate::printers;
@@ -28,7 +28,7 @@ fn length(value: &Value) -> usize {
         .map_or(0, |bytes| bytes.len())
 }
 
-/// Keys with the number of their bytes; never a value, but a token's.
+/// Prints keys with the size of their values in bytes; values are hidden, except for tokens.
 pub fn secret(page: &mut DescribePage<'_>) {
     page.name();
     page.labels();
@@ -84,7 +84,7 @@ fn head(page: &mut DescribePage<'_>) {
     page.annotations();
 }
 
-/// Rules, one line for each resource.
+/// Prints the rules, one line for each resource.
 pub fn role(page: &mut DescribePage<'_>) {
     head(page);
     page.line("PolicyRule:\n  Resources\tNon-Resource URLs\tResource Names\tVerbs\n  ---------\t-----------------\t--------------\t-----");
@@ -114,7 +114,7 @@ pub fn role(page: &mut DescribePage<'_>) {
         .push_str(&policy_rules(rules.flat_map(single).collect(), "  "));
 }
 
-/// Rules in rows, as kubectl sorts them: by their verbs, then by groups and resources.
+/// Formats rules in rows, sorted as kubectl does: by verbs, then by groups and resources.
 pub fn policy_rules(mut rules: Vec<PolicyRule>, indent: &str) -> String {
     let list = |words: &[String]| format!("[{}]", words.join(" "));
     let rank = |r: &PolicyRule| {

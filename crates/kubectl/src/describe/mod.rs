@@ -1,4 +1,4 @@
-//! `kubectl describe`: everything about an object in sections, with its Events.
+//! `kubectl describe`: prints all parts of an object in sections, with its Events.
 
 mod batch;
 mod certificate;
@@ -54,7 +54,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             client.namespace
         ));
     }
-    // Of several objects only an explicit flag shows Events.
+    // For several objects Events are shown only with an explicit flag.
     let events = args
         .get("show-events")
         .map_or(objects.len() == 1, |_| args.on("show-events"));
@@ -75,7 +75,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// The objects whose names begin with a name that no object has.
+/// Returns the objects whose names start with a prefix, if no object has that name.
 fn by_prefix(client: &Client<'_>, targets: &Targets, words: &[String]) -> Vec<(Kind, Value)> {
     let (&[(kind, Some(ref prefix))], [_, _]) = (&targets.list[..], words) else {
         return Vec::new();
@@ -91,7 +91,7 @@ fn by_prefix(client: &Client<'_>, targets: &Targets, words: &[String]) -> Vec<(K
     named.map(|object| (kind, object.to_value())).collect()
 }
 
-/// Kinds whose describer shows none.
+/// Kinds whose describer shows no Events.
 const WITHOUT_EVENTS: [Kind; 9] = [
     Kind::Secret,
     Kind::Role,

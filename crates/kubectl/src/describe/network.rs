@@ -1,4 +1,4 @@
-//! Services, Endpoints and EndpointSlices.
+//! Descriptions of Services, Endpoints and EndpointSlices.
 
 use super::{DescribePage, show};
 use crate::printers;
@@ -67,7 +67,7 @@ pub fn service(page: &mut DescribePage<'_>) {
     }
 }
 
-/// The ready addresses behind a port of a Service, three at most.
+/// Formats the ready addresses behind a port of a Service, three at most.
 pub fn addresses(page: &DescribePage<'_>, service: &str, name: &str) -> String {
     let row = page.row;
     let (mut all, mut sliced) = (Vec::new(), false);

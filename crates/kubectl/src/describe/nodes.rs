@@ -1,4 +1,4 @@
-//! Nodes, namespaces, quotas, and every kind without a page of its own.
+//! Descriptions of nodes and PodDisruptionBudgets.
 
 use super::{DescribePage, long, name, show};
 use crate::printers::{age, or_none, selector};
@@ -131,7 +131,7 @@ const AMOUNTS: [(&str, &str); 4] = [
     ("limits", "memory"),
 ];
 
-/// What the containers of a Pod ask for together.
+/// Sums the requests or limits of a Pod's containers.
 fn total(pod: &Value, kind: &str, name: &str) -> Quantity {
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
     let amounts =

@@ -1,4 +1,4 @@
-//! The page of text that describes one object, and the sections that several kinds share.
+//! Text that describes one object, and the sections that several kinds share.
 
 use crate::client::Client;
 use crate::printers::{self, TableRow, age, or_none};
@@ -6,7 +6,7 @@ use crate::targets::name_of;
 use k8s_model::Kind;
 use serde_json::Value;
 
-/// An object that is described, and the cluster around it.
+/// Object being described, and the cluster around it.
 pub(super) struct DescribePage<'a> {
     pub(super) client: &'a Client<'a>,
     pub(super) row: TableRow<'a>,
@@ -25,12 +25,12 @@ impl<'a> DescribePage<'a> {
         }
     }
 
-    /// A line with tabs.
+    /// Appends a line with tabs.
     pub(super) fn line(&mut self, text: impl std::fmt::Display) {
         self.text.push_str(&format!("{text}\n"));
     }
 
-    /// `Name:` and a value.
+    /// Appends `Name:` and a value.
     pub(super) fn field(&mut self, name: &str, value: impl std::fmt::Display) {
         self.line(format!("{name}:\t{value}"));
     }
@@ -51,12 +51,12 @@ impl<'a> DescribePage<'a> {
         self.map("Annotations", "/metadata/annotations", ':');
     }
 
-    /// A map with one pair on each line.
+    /// Appends a map with one pair per line.
     pub(super) fn map(&mut self, title: &str, path: &str, sign: char) {
         self.text.push_str(&pairs(title, self.row.at(path), sign));
     }
 
-    /// The Events about the object, oldest first.
+    /// Appends the Events about the object, oldest first.
     pub(super) fn events(&mut self, kind: Kind) {
         let about = |event: &Value| {
             let involved = &event["involvedObject"];
@@ -94,7 +94,7 @@ impl<'a> DescribePage<'a> {
     }
 }
 
-/// `Labels:` with one pair on each line, the last-applied annotation left out.
+/// Formats `Labels:` with one pair per line, without the last-applied annotation.
 pub(super) fn pairs(title: &str, map: &Value, sign: char) -> String {
     let shown = map
         .as_object()
@@ -116,7 +116,7 @@ pub(super) fn pairs(title: &str, map: &Value, sign: char) -> String {
     format!("{title}:\t{}\n", all.join("\n\t"))
 }
 
-/// An annotation; one that is long or of several lines begins on a line of its own and is cut.
+/// Formats an annotation; a long or multi-line one begins on a line of its own and is truncated.
 fn annotation(key: &str, value: &str) -> String {
     const LONGEST: usize = 140;
     if key.len() + value.len() + 2 <= LONGEST && !value.contains('\n') {
@@ -134,7 +134,7 @@ fn annotation(key: &str, value: &str) -> String {
     format!("{key}:{}", value.split('\n').map(cut).collect::<String>())
 }
 
-/// `Deployment/nginx`, who controls an object.
+/// Formats the controlling owner of an object, as `Deployment/nginx`.
 pub(super) fn controlled_by(row: TableRow<'_>) -> Option<String> {
     let owner = row
         .list("/metadata/ownerReferences")

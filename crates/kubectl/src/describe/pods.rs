@@ -1,4 +1,4 @@
-//! A Pod.
+//! Description of a Pod.
 
 use super::{DescribePage, controlled_by, long, template};
 use crate::printers::or_none;

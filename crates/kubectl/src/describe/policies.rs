@@ -1,4 +1,4 @@
-//! Ingresses, NetworkPolicies, quotas, limits and namespaces.
+//! Descriptions of Ingresses, NetworkPolicies, quotas, limits, namespaces, and kinds without a describer.
 
 use super::network::addresses;
 use super::{DescribePage, show};
@@ -81,7 +81,7 @@ pub fn ingress(page: &mut DescribePage<'_>) {
     page.annotations();
 }
 
-/// `service:port (addresses)`
+/// Formats a backend, as `service:port (addresses)`.
 fn backend(page: &DescribePage<'_>, backend: &Value) -> String {
     let service = &backend["service"];
     if !service.is_object() {
@@ -173,7 +173,7 @@ pub fn network_policy(page: &mut DescribePage<'_>) {
     page.line(format!("  Policy Types: {}", types.join(", ")));
 }
 
-/// The ports and the other sides of a rule.
+/// Prints the ports and the peers of a rule.
 fn traffic(page: &mut DescribePage<'_>, rule: &Value, (side, what): (&str, &str)) {
     let list = |field: &str| {
         rule[field]
@@ -235,7 +235,7 @@ fn traffic(page: &mut DescribePage<'_>, rule: &Value, (side, what): (&str, &str)
     }
 }
 
-/// What a scope means, in kubectl's words.
+/// Returns the description of a scope, in kubectl's words.
 fn scope_help(scope: &str) -> &'static str {
     match scope {
         "Terminating" => {
@@ -256,7 +256,7 @@ fn scope_help(scope: &str) -> &'static str {
     }
 }
 
-/// Scopes, used and hard amounts; the lines are indented, the ruler and the bullet of a scope differ.
+/// Formats scopes, used and hard amounts; the lines are indented, the ruler and the bullet of a scope differ.
 fn amounts(quota: &Value, lead: &str, (ruler, bullet): (&str, &str)) -> String {
     let mut scopes: Vec<&str> = quota["spec"]["scopes"]
         .as_array()
@@ -381,7 +381,7 @@ pub fn namespace(page: &mut DescribePage<'_>) {
         .for_each(|range| page.text.push_str(&limits(range, " ")));
 }
 
-/// Every field with a label made of its name, for a kind that kubectl has no describer for.
+/// Prints every field, with a label derived from its name, for a kind without a describer in kubectl.
 pub fn other(page: &mut DescribePage<'_>) {
     page.field("Name", page.row.text("/metadata/name").to_owned());
     page.field("Namespace", page.row.text("/metadata/namespace").to_owned());
@@ -430,7 +430,8 @@ fn fields(value: &Value, depth: usize, path: &str) -> String {
     text
 }
 
-/// `terminationMessagePath` is shown as `Termination Message Path`, `uid` as `UID`; a name with other letters than ASCII's stays as it is.
+/// Returns the label of a field: `Termination Message Path` for `terminationMessagePath`, `UID` for `uid`; names with non-ASCII letters
+/// are unchanged.
 fn label(field: &str) -> String {
     if !field.chars().all(|c| c.is_ascii_alphabetic() || c == '-') {
         return field.to_owned();

@@ -1,4 +1,4 @@
-//! Claims, volumes and storage classes.
+//! Descriptions of claims, volumes and storage classes.
 
 use super::{DescribePage, name, show, template};
 use crate::printers;
@@ -103,7 +103,7 @@ pub fn claim(page: &mut DescribePage<'_>) {
     }
 }
 
-/// How Go prints a time that is not set.
+/// Format of an unset time in Go.
 const ZERO_TIME: &str = "Mon, 01 Jan 0001 00:00:00 +0000";
 
 pub fn volume(page: &mut DescribePage<'_>) {

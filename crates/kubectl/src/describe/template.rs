@@ -1,10 +1,10 @@
-//! A Pod template: its containers, mounts, volumes, selectors, tolerations. Pods are shown by the same parts.
+//! Description of a Pod template: containers, mounts, volumes, selectors, tolerations. Pods share these sections.
 
 use super::{pairs, show};
 use crate::printers::{self, or_none};
 use serde_json::Value;
 
-/// A template with raw tabs, as `rollout history --revision` prints it.
+/// Formats a template with raw tabs, as `rollout history --revision` prints it.
 pub fn describe(template: &Value) -> String {
     let mut text = String::from("Pod Template:\n");
     let empty = |value: &Value| value.as_object().is_none_or(serde_json::Map::is_empty);
@@ -43,7 +43,7 @@ pub fn describe(template: &Value) -> String {
     text
 }
 
-/// Indents the first line by blanks; those that begin with a tab line up by themselves.
+/// Indents lines by blanks, except for those that begin with a tab, which are aligned later.
 fn indent(text: &str, blanks: usize) -> String {
     let lines = text.lines().map(|line| {
         if line.starts_with('\t') {
@@ -55,14 +55,14 @@ fn indent(text: &str, blanks: usize) -> String {
     lines.map(|line| line + "\n").collect()
 }
 
-/// One container; the Pod and the status are there for one of a Pod.
+/// Formats a container; Pod and status are given for a container of a Pod.
 pub fn container(
     container: &Value,
     (pod, status): (Option<&Value>, Option<&Value>),
     lead: &str,
 ) -> String {
     let mut text = format!("{lead}{}:\n", container["name"].as_str().unwrap_or(""));
-    // Fields of a container stand at one depth, in a template and in a Pod.
+    // Fields of a container have the same indent in a template and in a Pod.
     let inner = "    ".to_owned();
     let mut field = |name: &str, value: &str| text.push_str(&format!("{inner}{name}:\t{value}\n"));
     if let Some(status) = status {
@@ -229,12 +229,12 @@ fn probe(probe: &Value) -> String {
     format!("grpc <pod>:{} {tail}", show(&probe["grpc"]["port"]))
 }
 
-/// The value of a field that a variable names. Models `ExtractFieldPathAsString` of `kubectl/pkg/util/fieldpath`.
+/// Returns the value of a variable's field reference. Models `ExtractFieldPathAsString` of `kubectl/pkg/util/fieldpath`.
 fn field(pod: &Value, path: &str) -> String {
     let metadata = &pod["metadata"];
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let path = path.strip_prefix("metadata.").unwrap_or("");
-    // One label or annotation is not among the fields that kubectl knows.
+    // kubectl does not support single labels or annotations here.
     match path {
         "name" | "namespace" | "uid" => text(&metadata[path]),
         "labels" | "annotations" => {
@@ -353,7 +353,7 @@ fn mounts(container: &Value, inner: &str) -> String {
     text
 }
 
-/// The volumes of a Pod spec.
+/// Formats the volumes of a Pod spec.
 pub fn volumes(spec: &Value, lead: &str) -> String {
     let list = spec["volumes"].as_array().map_or(&[][..], Vec::as_slice);
     if list.is_empty() {
@@ -361,7 +361,7 @@ pub fn volumes(spec: &Value, lead: &str) -> String {
     }
     let mut text = format!("{lead}Volumes:\n");
     for volume in list {
-        // In a template names stand one blank deeper.
+        // In a template names have one more blank of indent.
         let name = volume["name"].as_str().unwrap_or("");
         text.push_str(&format!(
             "  {}{name}:\n",
@@ -372,7 +372,7 @@ pub fn volumes(spec: &Value, lead: &str) -> String {
     text
 }
 
-/// Where a volume's data comes from.
+/// Formats the source of a volume.
 pub fn source(volume: &Value, lead: &str) -> String {
     let mut text = String::new();
     let mut field = |name: &str, value: String| text.push_str(&format!("{lead}{name}:\t{value}\n"));
@@ -466,7 +466,7 @@ pub fn source(volume: &Value, lead: &str) -> String {
     text
 }
 
-/// Topology spread constraints, if there are any.
+/// Formats topology spread constraints, if there are any.
 pub fn spread(spec: &Value, lead: &str) -> String {
     let list = spec["topologySpreadConstraints"]
         .as_array()
@@ -498,7 +498,7 @@ pub fn spread(spec: &Value, lead: &str) -> String {
     }
 }
 
-/// Node selector and tolerations.
+/// Formats node selector and tolerations.
 pub fn placement(spec: &Value, lead: &str) -> String {
     let selector = indent(
         &pairs("Node-Selectors", &spec["nodeSelector"], '='),

@@ -1,4 +1,4 @@
-//! Deployments, ReplicaSets, StatefulSets and DaemonSets.
+//! Descriptions of Deployments, ReplicaSets, StatefulSets and DaemonSets.
 
 use super::{DescribePage, controlled_by, long, name, show, template};
 use crate::printers::{self, TableRow};
@@ -47,7 +47,7 @@ pub fn deployment(page: &mut DescribePage<'_>) {
     page.field("NewReplicaSet", new);
 }
 
-/// `Type  Status  Reason` of a workload.
+/// Prints the conditions of a workload with the columns `Type  Status  Reason`.
 fn conditions(page: &mut DescribePage<'_>) {
     let all = page.row.list("/status/conditions");
     if all.is_empty() {
@@ -64,7 +64,7 @@ fn conditions(page: &mut DescribePage<'_>) {
     }
 }
 
-/// The ReplicaSet of the current template, and the others.
+/// Returns the ReplicaSet of the current template, and the others.
 fn replica_sets(page: &DescribePage<'_>) -> (String, String) {
     let row = page.row;
     let mut owned: Vec<Value> = page
@@ -237,7 +237,7 @@ pub fn daemon_set(page: &mut DescribePage<'_>) {
         .push_str(&template::describe(row.at("/spec/template")));
 }
 
-/// `2 Running / 0 Waiting / 0 Succeeded / 0 Failed`
+/// Formats the Pod counts: `2 Running / 0 Waiting / 0 Succeeded / 0 Failed`.
 pub fn pods_status(page: &DescribePage<'_>) -> String {
     let uid = page.row.at("/metadata/uid");
     let (mut running, mut waiting, mut succeeded, mut failed) = (0, 0, 0, 0);

@@ -1,13 +1,13 @@
-//! The kustomization file.
+//! Kustomization file.
 
 use crate::Failure;
 use crate::client::Client;
 use cluster::disk::joined;
 use serde_json::{Map, Value};
 
-/// Names of the file, in the order in which they are looked for.
+/// File names, in the order of lookup.
 pub(super) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
-/// Fields that do something here; `labels` and `commonLabels` are one transformer.
+/// Supported fields; `labels` and `commonLabels` are one transformer.
 const FIELDS: [&str; 21] = [
     "apiVersion",
     "kind",
@@ -32,7 +32,7 @@ const FIELDS: [&str; 21] = [
     "buildMetadata",
 ];
 
-/// A kustomization file and where it lies.
+/// Kustomization file with its folder.
 pub(super) struct Kustomization {
     pub(super) folder: String,
     pub(super) value: Value,
@@ -49,7 +49,7 @@ impl Kustomization {
                 "unable to find one of {all} in directory '{folder}'"
             ))
         })?;
-        // It is no API object: its kind need not be there.
+        // The file is not an API object: its kind is optional.
         let value: Value = manifest::value(&text)
             .map_err(|problem| Failure::error(format!("invalid Kustomization: {problem}")))?;
         let unknown = value
@@ -68,7 +68,7 @@ impl Kustomization {
         }
     }
 
-    /// The entries of a list.
+    /// Returns the entries of a list.
     pub(super) fn list(&self, field: &str) -> &[Value] {
         self.value[field].as_array().map_or(&[], Vec::as_slice)
     }
@@ -77,7 +77,7 @@ impl Kustomization {
         self.value[field].as_str().unwrap_or("")
     }
 
-    /// A file beside it.
+    /// Returns a file relative to the kustomization.
     pub(super) fn file(&self, client: &Client<'_>, path: &str) -> Result<String, Failure> {
         let whole = joined(&self.folder, path);
         client

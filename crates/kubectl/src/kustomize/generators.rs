@@ -1,4 +1,4 @@
-//! ConfigMaps and Secrets from files and literals, and the hashes in their names.
+//! Generators of ConfigMaps and Secrets from files and literals, and the hashes in their names.
 //!
 //! Models `kustomize/api/internal/generators` and `api/hasher/hasher.go`.
 
@@ -86,7 +86,7 @@ fn generate(
     if let Some(namespace) = entry["namespace"].as_str() {
         object["metadata"]["namespace"] = namespace.into();
     }
-    // Options of the entry come before those of the file.
+    // Options of the entry take precedence over those of the file.
     let option = |name: &str| {
         [&entry["options"][name], &of.value["generatorOptions"][name]]
             .into_iter()
@@ -107,7 +107,7 @@ fn generate(
     })
 }
 
-/// Keys and texts: of files, of lines of files, of literals.
+/// Returns keys and texts: of files, of env files, of literals.
 fn pairs(
     client: &Client<'_>,
     of: &Kustomization,
@@ -166,7 +166,7 @@ fn pairs(
     Ok(out)
 }
 
-/// Names that have to have a hash get it, once the outermost kustomization is built.
+/// Appends the hashes to names that need one, once the outermost kustomization is built.
 pub(super) fn add_hashes(all: &mut [Resource], outermost: bool) {
     for resource in all
         .iter_mut()
@@ -181,7 +181,7 @@ pub(super) fn add_hashes(all: &mut [Resource], outermost: bool) {
 mod tests {
     use super::*;
 
-    /// The first is what kustomize's own tests expect, the second follows from the same rule.
+    /// Compares hashes with kustomize: the first is from its own tests, the second follows from the same rule.
     #[test]
     fn hashes_are_those_of_kustomize() {
         let config = |data: Value| {

@@ -1,4 +1,4 @@
-//! `kubectl kustomize`, and `-k` of other verbs: the objects that a kustomization makes of files.
+//! `kubectl kustomize`, and `-k` of other verbs: builds objects from a kustomization.
 //!
 //! Models `kustomize/api/internal/target/kusttarget.go` and the built-in generators and transformers, in their order. Remote resources,
 //! plugins, components, Helm charts, variables and replacements are refused by name.
@@ -20,7 +20,7 @@ use file::{Kustomization, NAMES};
 use resource::Resource;
 
 const FLAGS: &str = "output/o= !enable-helm !enable-alpha-plugins !network ~load-restrictor= ~reorder= !as-current-user !env/e= !helm-command= !mount=";
-/// Kustomizations within kustomizations.
+/// Maximum nesting of kustomizations.
 const MAX_DEPTH: usize = 16;
 /// `kubectl kustomize`.
 pub const VERB: Verb = Verb {
@@ -53,7 +53,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// What a kustomization makes, as one text.
+/// Builds a kustomization into a single text.
 pub fn text(client: &Client<'_>, folder: &str) -> Result<String, Failure> {
     let objects = build(client, folder, 0)?;
     let documents: Vec<String> = order::sorted(objects)
@@ -87,7 +87,7 @@ fn build(client: &Client<'_>, folder: &str, depth: usize) -> Result<Vec<Resource
     Ok(all)
 }
 
-/// The objects of a file, or of a folder with a kustomization.
+/// Returns the objects of a file, or of a folder with a kustomization.
 fn accumulate(
     client: &Client<'_>,
     kustomization: &Kustomization,

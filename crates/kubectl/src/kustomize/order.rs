@@ -1,4 +1,4 @@
-//! The order in which objects are printed: kinds that others need come first.
+//! Output order of objects: kinds that others depend on come first.
 //!
 //! Models `kustomize/api/internal/builtins/SortOrderTransformer.go` (legacy).
 

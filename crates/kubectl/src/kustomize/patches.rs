@@ -18,7 +18,7 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     for entry in of.list("patchesStrategicMerge") {
         let text = entry.as_str().unwrap_or("");
-        // An entry is a file, or the patch itself.
+        // An entry is a file name, or the patch itself.
         let text = of.file(client, text).unwrap_or_else(|_| text.to_owned());
         for patch in manifest::parse(text.as_bytes()).documents {
             merge(all, &Value::Null, &patch.value)?;
@@ -45,7 +45,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// A strategic merge patch of what it names, or of what the target selects.
+/// Applies a strategic merge patch to the object it names, or to those selected by the target.
 fn merge(all: &mut Vec<Resource>, target: &Value, patch: &Value) -> Result<(), Failure> {
     let named = serde_json::json!({"kind": patch["kind"], "name": patch["metadata"]["name"], "namespace": patch["metadata"]["namespace"]});
     let own = target.is_null();
@@ -60,12 +60,12 @@ fn merge(all: &mut Vec<Resource>, target: &Value, patch: &Value) -> Result<(), F
         )));
     }
     if patch["$patch"] == "delete" {
-        // From the last to the first, so that places stay.
+        // Removed from the last to the first, so that indexes stay valid.
         found.reverse();
         found.into_iter().for_each(|at| drop(all.remove(at)));
         return Ok(());
     }
-    // A patch of several does not name them anew.
+    // A patch for several objects does not rename them.
     let mut patch = patch.clone();
     if let Some(metadata) = patch["metadata"].as_object_mut() {
         metadata.remove("name");
@@ -80,7 +80,7 @@ fn apply(all: &mut [Resource], at: usize, how: Patch, patch: &Value) -> Result<(
     let resource = &mut all[at];
     let text = |field: &str| resource.object[field].as_str().unwrap_or("").to_owned();
     let kind = Kind::from_api(&text("apiVersion"), &text("kind"));
-    // Without the types of a kind a list is replaced.
+    // For a kind without known types lists are replaced.
     let (kind, how) = kind.map_or(
         (
             Kind::ConfigMap,
@@ -99,7 +99,7 @@ fn apply(all: &mut [Resource], at: usize, how: Patch, patch: &Value) -> Result<(
     Ok(())
 }
 
-/// The objects that a target selects, by their places.
+/// Returns the indexes of the objects that a target selects.
 fn matching(all: &[Resource], target: &Value) -> Result<Vec<usize>, Failure> {
     let text = |field: &str| target[field].as_str().unwrap_or("");
     let whole = |pattern: &str| GoRegex::new(&format!("^({pattern})$"));

@@ -1,11 +1,11 @@
-//! Names that other objects refer to: what has another name now is found under it.
+//! References between objects by name, updated when an object is renamed.
 //!
 //! Models `kustomize/api/internal/konfig/builtinpluginconsts/namereference.go`, for the kinds that are simulated.
 
 use super::resource::Resource;
 use serde_json::Value;
 
-/// Where a kind is referred to by a name: keys with steps between them, `[]` for each element.
+/// Reference fields by kind: paths of keys, with `[]` for each element.
 const REFERENCES: &[(&str, &[&str])] = &[
     (
         "ConfigMap",
@@ -38,7 +38,7 @@ const REFERENCES: &[(&str, &[&str])] = &[
     ("PriorityClass", &["priorityClassName"]),
 ];
 
-/// The same outside the specs of Pods.
+/// Reference fields outside of Pod specs.
 const OTHERS: &[(&str, &str, &[&str])] = &[
     ("StatefulSet", "Service", &["spec/serviceName"]),
     (
@@ -72,7 +72,7 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// Fields with a kind beside the name.
+/// Reference fields with a kind beside the name.
 const TYPED: [(&str, &str); 6] = [
     ("HorizontalPodAutoscaler", "spec/scaleTargetRef"),
     ("RoleBinding", "roleRef"),
@@ -82,7 +82,7 @@ const TYPED: [(&str, &str); 6] = [
     ("PersistentVolume", "spec/claimRef"),
 ];
 
-/// Where the Pods of a kind are described.
+/// Returns the path of the Pod spec in a kind.
 pub(super) fn pod_spec(kind: &str) -> Option<&'static str> {
     match kind {
         "Pod" => Some("spec"),
@@ -97,7 +97,7 @@ pub(super) fn pod_spec(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// Visits what stands under a path, if it is there.
+/// Visits the values at a path, if they exist.
 pub(super) fn visit(value: &mut Value, path: &str, change: &mut dyn FnMut(&mut Value)) {
     let (step, rest) = path.split_once('/').unwrap_or((path, ""));
     let mut go_on = |next: &mut Value| {
@@ -119,7 +119,7 @@ pub(super) fn visit(value: &mut Value, path: &str, change: &mut dyn FnMut(&mut V
 }
 
 pub(super) fn follow(all: &mut [Resource]) {
-    // Kind, name as it was, name as it is.
+    // Kind, old name and new name.
     let renamed: Vec<(String, String, String)> = all
         .iter()
         .flat_map(|resource| {

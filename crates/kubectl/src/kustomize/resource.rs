@@ -1,14 +1,14 @@
-//! An object, and the names that it has had.
+//! Object of a kustomization, with its former names.
 
 use serde_json::{Map, Value};
 
-/// An object on its way through transformers.
+/// Object passed through the transformers.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     pub(super) object: Value,
-    /// The names it has had, the first one first.
+    /// Former names, the original one first.
     pub(super) names: Vec<String>,
-    /// Its name gets a hash of its contents.
+    /// True if the name gets a hash of the contents.
     pub(super) hashed: bool,
 }
 
@@ -35,7 +35,7 @@ impl Resource {
         self.names.push(name);
     }
 
-    /// A map of the object's, made if it is not there.
+    /// Returns a map of the object, created if missing.
     pub(super) fn map(&mut self, path: &[&str]) -> Option<&mut Map<String, Value>> {
         path.iter()
             .try_fold(&mut self.object, |at, field| {

@@ -1,4 +1,4 @@
-//! What a kustomization changes of all objects: namespace, prefix, suffix, labels, annotations, replicas, images, in this order.
+//! Transformers of all objects: namespace, prefix, suffix, labels, annotations, replicas, images, in this order.
 //!
 //! Models the built-in transformers of `kustomize/api/internal/builtins` and their field specs.
 
@@ -53,7 +53,7 @@ pub(super) fn run(of: &Kustomization, all: &mut [Resource]) {
         .for_each(|entry| all.iter_mut().for_each(|resource| image(resource, entry)));
 }
 
-/// Whether objects of a kind are in a namespace; those of kinds that are not known are.
+/// Returns true if objects of a kind are namespaced, as unknown kinds are.
 fn is_namespaced(resource: &Resource) -> bool {
     let version = resource.object["apiVersion"].as_str().unwrap_or("");
     Kind::from_api(version, resource.kind()).is_none_or(|kind| kind.info().namespaced)
@@ -98,7 +98,7 @@ fn extend(resource: &mut Resource, path: &[&str], pairs: &Map<String, Value>) {
     }
 }
 
-/// The same where the map is already there.
+/// Adds pairs to the maps at a path, if they exist.
 fn extend_found(resource: &mut Resource, path: &str, pairs: &Map<String, Value>) {
     visit(&mut resource.object, path, &mut |found| {
         if let Some(map) = found.as_object_mut() {
@@ -201,7 +201,7 @@ fn annotations(resource: &mut Resource, pairs: &Map<String, Value>) {
     }
 }
 
-/// The parts of an image: name, tag, digest. A colon within the registry's address is no tag.
+/// Splits an image into name, tag and digest. A colon within the registry's address does not begin a tag.
 fn parts(image: &str) -> (&str, Option<&str>, Option<&str>) {
     let (rest, digest) = image
         .split_once('@')

@@ -4,12 +4,12 @@
 
 use k8s_model::Timestamp;
 
-/// How long before `now` (seconds since 1970) the RFC 3339 time was.
+/// Returns the age of an RFC 3339 time at `now`, in seconds since 1970.
 pub fn since(time: &str, now: i64) -> String {
     Timestamp::parse(time).map_or_else(|| "<unknown>".to_owned(), |t| human(now - t.seconds()))
 }
 
-/// A span of seconds with at most two units.
+/// Formats seconds with at most two units.
 pub fn human(seconds: i64) -> String {
     if seconds < -1 {
         return "<invalid>".to_owned();
@@ -33,7 +33,7 @@ pub fn human(seconds: i64) -> String {
     }
 }
 
-/// `Sat, 21 Nov 2026 06:23:33 +0000`
+/// Formats a time as `Sat, 21 Nov 2026 06:23:33 +0000`.
 pub fn long(time: &str) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] = [

@@ -1,4 +1,4 @@
-//! Rows of nodes, namespaces, events, budgets, quotas and the rest.
+//! Rows of nodes, namespaces, Events, budgets, quotas and other kinds.
 
 use super::{TableColumns, TableRow, age, or_none};
 use k8s_model::Timestamp;
@@ -199,7 +199,7 @@ pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
     })
 }
 
-/// `Approved,Issued`: what was decided about a request, and what came of it.
+/// Returns the state of a certificate signing request, such as `Approved,Issued`.
 pub fn certificate_state(row: TableRow<'_>) -> String {
     let has = |kind: &str| {
         row.list("/status/conditions")
@@ -284,7 +284,7 @@ fn node(row: TableRow<'_>) -> Vec<String> {
     ]
 }
 
-/// When an event was seen last, in seconds since 1970.
+/// Returns the time of an Event's last occurrence, in seconds since 1970.
 pub fn last_seen(event: &Value) -> i64 {
     let at = |value: &Value| {
         value
@@ -303,7 +303,7 @@ pub fn last_seen(event: &Value) -> i64 {
     .unwrap_or(0)
 }
 
-/// When an event was seen first.
+/// Returns the time of an Event's first occurrence, in seconds since 1970.
 pub fn first_seen(event: &Value) -> i64 {
     let at = |value: &Value| {
         value
@@ -321,7 +321,7 @@ pub fn first_seen(event: &Value) -> i64 {
     .unwrap_or(0)
 }
 
-/// How often an event came.
+/// Returns the number of an Event's occurrences.
 pub fn count(event: &Value) -> i64 {
     event["series"]["count"]
         .as_i64()
@@ -330,7 +330,7 @@ pub fn count(event: &Value) -> i64 {
         .max(1)
 }
 
-/// Which component says it.
+/// Returns the reporting component of an Event.
 pub fn source(event: &Value) -> &str {
     let of = |value: &'_ Value| -> Option<String> {
         value.as_str().filter(|s| !s.is_empty()).map(str::to_owned)

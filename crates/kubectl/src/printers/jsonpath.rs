@@ -1,14 +1,14 @@
-//! JSONPath as `kubectl -o jsonpath` has it: fields, indices, slices, filters, `range`, text.
+//! JSONPath in the dialect of `kubectl -o jsonpath`: fields, indices, slices, filters, `range`, text.
 
 use serde_json::Value;
 use std::fmt::Write;
 
-/// What is wrong with a template.
+/// Error of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonPathError {
-    /// It cannot be read.
+    /// The template does not parse.
     Parse(String),
-    /// It asks the object for something that it does not have.
+    /// The object lacks a requested part.
     Execute(String),
 }
 
@@ -19,7 +19,7 @@ impl From<&str> for JsonPathError {
 }
 
 impl JsonPathError {
-    /// kubectl's words about it.
+    /// Formats the error as kubectl does.
     pub fn told(&self, template: &str, object: &Value) -> String {
         match self {
             JsonPathError::Parse(fault) => format!("error parsing jsonpath {template}, {fault}"),
@@ -32,7 +32,7 @@ impl JsonPathError {
     }
 }
 
-/// A value in Go's own syntax: `%#v`.
+/// Formats a value in Go's own syntax, `%#v`.
 fn go_syntax(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".to_owned(),
@@ -66,7 +66,7 @@ pub fn print(template: &str, value: &Value) -> Result<String, JsonPathError> {
     Ok(out)
 }
 
-/// The values at one path such as `.spec.replicas` or `{.spec.replicas}`.
+/// Returns the values at one path such as `.spec.replicas` or `{.spec.replicas}`.
 pub fn values<'a>(path: &str, value: &'a Value) -> Result<Vec<&'a Value>, JsonPathError> {
     let path = path.trim().trim_start_matches('{').trim_end_matches('}');
     let path = if path.starts_with(['.', '[', '$', '@']) {
@@ -101,7 +101,7 @@ fn pieces(template: &str) -> Result<Vec<Piece>, JsonPathError> {
     Ok(pieces)
 }
 
-/// Where the brace closes, not counting those in quotes.
+/// Returns the position of the closing brace, ignoring those in quotes.
 fn closing(text: &str) -> Option<usize> {
     let mut quote = None;
     for (index, c) in text.char_indices() {
@@ -178,7 +178,7 @@ fn expression(text: &str, root: &Value, value: &Value) -> Result<String, JsonPat
     Ok(found.into_iter().map(show).collect::<Vec<_>>().join(" "))
 }
 
-/// A value as text: strings bare, everything else as JSON.
+/// Formats a value: strings bare, other values as JSON.
 pub fn show(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -301,7 +301,7 @@ fn select<'a>(
     Ok(found)
 }
 
-/// `'a','b'` or `0,2`: the parts of a union, commas in quotes aside.
+/// Splits a union, `'a','b'` or `0,2`, at commas outside of quotes.
 fn union(inside: &str) -> Vec<&str> {
     let mut quoted = false;
     inside
@@ -312,7 +312,7 @@ fn union(inside: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What a name in quotes, an index or a slice selects.
+/// Selects by a name in quotes, an index or a slice.
 fn one<'a>(part: &str, value: &'a Value, found: &mut Vec<&'a Value>) -> Result<(), JsonPathError> {
     if let Some(name) = part
         .strip_prefix('\'')

@@ -1,10 +1,10 @@
-//! JSON to KYAML: YAML in flow form, with quoted text and commas at the ends.
+//! KYAML output: YAML in flow style, with quoted text and trailing commas.
 //!
 //! Models `sigs.k8s.io/yaml/kyaml`.
 
 use serde_json::Value;
 
-/// A document with its separator, with a line break at its end.
+/// Formats a document with its separator and a final line break.
 pub fn print(value: &Value) -> String {
     let mut out = "---\n".to_owned();
     node(&mut out, value, 0);
@@ -61,7 +61,7 @@ fn node(out: &mut String, value: &Value, indent: usize) {
     }
 }
 
-/// Quoted text; of several lines each has its own, if an indent is given.
+/// Writes quoted text; multi-line text is split into lines if an indent is given.
 fn text(out: &mut String, text: &str, indent: Option<usize>) {
     let folded = indent.filter(|_| text.contains('\n'));
     let lead = folded.map(|indent| "  ".repeat(indent)).unwrap_or_default();
@@ -99,7 +99,7 @@ fn text(out: &mut String, text: &str, indent: Option<usize>) {
     out.push('"');
 }
 
-/// Whether a key is read as text without quotes.
+/// Returns true if an unquoted key is read as text.
 fn is_plain(key: &str) -> bool {
     const WORDS: [&str; 13] = [
         "null", "~", "true", "t", "y", "yes", "on", "false", "f", "n", "no", "off", "nan",

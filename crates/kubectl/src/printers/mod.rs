@@ -1,4 +1,4 @@
-//! Tables, YAML, JSON, JSONPath: how kubectl shows objects.
+//! Output formats of objects: tables, YAML, JSON, JSONPath.
 
 pub mod age;
 mod cluster;
@@ -24,7 +24,7 @@ pub use row::{TableColumns, TableRow, or_none, pairs, selector};
 pub use storage::modes;
 pub use workloads::metric_field;
 
-/// The columns and the cells of a kind; `NAME` and `AGE` for a kind without its own.
+/// Returns the columns and the row function of a kind; `NAME` and `AGE` for a kind without its own.
 pub fn columns(kind: &str) -> (TableColumns, fn(TableRow<'_>) -> Vec<String>) {
     const PLAIN: TableColumns = &[("NAME", false), ("AGE", false)];
     workloads::columns(kind)
@@ -35,7 +35,7 @@ pub fn columns(kind: &str) -> (TableColumns, fn(TableRow<'_>) -> Vec<String>) {
         .unwrap_or((PLAIN, |row| vec![row.name(), row.created()]))
 }
 
-/// What the column STATUS says of a Pod.
+/// Returns a Pod's value of the STATUS column.
 pub fn pod_status(pod: &Value) -> String {
     pods::Summary::of(TableRow {
         object: pod,
@@ -44,7 +44,7 @@ pub fn pod_status(pod: &Value) -> String {
     .reason
 }
 
-/// Events in the order in which they came; those of one second by when they were written.
+/// Returns the sort key of Events: time, then version for those of the same second.
 pub fn event_order(event: &Value) -> (i64, u64) {
     let version = event["metadata"]["resourceVersion"]
         .as_str()
@@ -52,7 +52,7 @@ pub fn event_order(event: &Value) -> (i64, u64) {
     (last_seen(event), version.unwrap_or(0))
 }
 
-/// The age of an event, with how often it came: `3s (x6 over 7s)`.
+/// Formats the age of an Event, with its count: `3s (x6 over 7s)`.
 pub fn event_age(event: &Value, now: i64) -> String {
     let last = age::human(now - last_seen(event));
     match count(event) {

@@ -104,7 +104,7 @@ fn ports(row: TableRow<'_>) -> String {
     )
 }
 
-/// `10.244.1.2:80,…`, three at most.
+/// Formats addresses as `10.244.1.2:80,…`, three at most.
 pub fn endpoint_list(object: &Value) -> String {
     let mut all = Vec::new();
     for subset in object["subsets"].as_array().into_iter().flatten() {
@@ -131,7 +131,7 @@ pub fn endpoint_list(object: &Value) -> String {
     shortened(all)
 }
 
-/// The first three of a list.
+/// Formats the first three of a list.
 pub fn shortened(all: Vec<String>) -> String {
     match all.len() {
         0 => "<none>".to_owned(),

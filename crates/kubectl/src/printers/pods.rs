@@ -1,4 +1,4 @@
-//! The row of a Pod, whose status sums up its containers.
+//! Row of a Pod, whose status summarizes its containers.
 //!
 //! Models `printPod` of `pkg/printers/internalversion`.
 
@@ -57,7 +57,7 @@ fn is_true(row: TableRow<'_>, kind: &str) -> bool {
         .any(|c| c["type"] == kind && c["status"] == "True")
 }
 
-/// What the columns of a Pod say.
+/// Column values of a Pod.
 pub struct Summary {
     pub ready: usize,
     pub total: usize,
@@ -121,7 +121,7 @@ impl Summary {
         }
     }
 
-    /// Looks at the init containers; `true` if one of them is still at work.
+    /// Evaluates the init containers; returns true if one of them is still running.
     fn init_containers(&mut self, row: TableRow<'_>) -> bool {
         let specs = row.list("/spec/initContainers");
         let sidecar = |name: &Value| {

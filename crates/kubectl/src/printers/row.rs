@@ -1,47 +1,47 @@
-//! What a row of a table is made of, and the cells that several kinds share.
+//! Table rows, and the cells that several kinds share.
 
 use super::age;
 use serde_json::Value;
 
-/// The columns of a kind: header, and whether it only shows with `-o wide`.
+/// Columns of a kind: header, and whether only `-o wide` shows it.
 pub type TableColumns = &'static [(&'static str, bool)];
 
-/// What a row is made of: the object and the wall clock in seconds.
+/// Input of a row: the object and the wall clock in seconds.
 #[derive(Clone, Copy)]
 pub struct TableRow<'a> {
-    /// The object as JSON.
+    /// Object as JSON.
     pub object: &'a Value,
-    /// Now, for ages.
+    /// Current time, for ages.
     pub now: i64,
 }
 
 impl<'a> TableRow<'a> {
-    /// The value at a path such as `/spec/replicas`.
+    /// Returns the value at a path such as `/spec/replicas`.
     pub fn at(self, path: &str) -> &'a Value {
         self.object.pointer(path).unwrap_or(&Value::Null)
     }
 
-    /// The text at a path; empty if there is none.
+    /// Returns the text at a path; empty if there is none.
     pub fn text(self, path: &str) -> &'a str {
         self.at(path).as_str().unwrap_or("")
     }
 
-    /// The number at a path; 0 if there is none.
+    /// Returns the number at a path; 0 if there is none.
     pub fn number(self, path: &str) -> i64 {
         self.at(path).as_i64().unwrap_or(0)
     }
 
-    /// The list at a path.
+    /// Returns the list at a path; empty if there is none.
     pub fn list(self, path: &str) -> &'a [Value] {
         self.at(path).as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// The text at a path, or `<none>`.
+    /// Returns the text at a path, or `<none>`.
     pub fn or_none(self, path: &str) -> String {
         or_none(self.text(path))
     }
 
-    /// How long ago the time at a path was.
+    /// Returns the age of the time at a path.
     pub fn age(self, path: &str) -> String {
         age::since(self.text(path), self.now)
     }
@@ -55,7 +55,7 @@ impl<'a> TableRow<'a> {
     }
 }
 
-/// Text, or `<none>` for none.
+/// Returns the text, or `<none>` if it is empty.
 pub fn or_none(text: &str) -> String {
     if text.is_empty() {
         "<none>".to_owned()
@@ -64,7 +64,7 @@ pub fn or_none(text: &str) -> String {
     }
 }
 
-/// `a=b,c=d`, or `<none>`.
+/// Formats a map as `a=b,c=d`, or `<none>`.
 pub fn pairs(map: &Value) -> String {
     let all = map
         .as_object()
@@ -74,7 +74,7 @@ pub fn pairs(map: &Value) -> String {
     or_none(&all.collect::<Vec<_>>().join(","))
 }
 
-/// A label selector in one line, or `<none>`.
+/// Formats a label selector in one line, or `<none>`.
 pub fn selector(selector: &Value) -> String {
     let mut parts = Vec::new();
     let labels = pairs(&selector["matchLabels"]);
@@ -104,7 +104,7 @@ pub fn selector(selector: &Value) -> String {
     or_none(&parts.join(","))
 }
 
-/// Names and images of a template's containers.
+/// Returns names and images of a template's containers.
 pub(super) fn containers(row: TableRow<'_>, path: &str) -> (String, String) {
     let all = row.list(path);
     let join = |name: &str| {

@@ -46,7 +46,7 @@ pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
     })
 }
 
-/// `RWO,ROX`
+/// Formats access modes, as `RWO,ROX`.
 pub fn modes(modes: &Value) -> String {
     let short = |mode: &Value| match mode.as_str().unwrap_or("") {
         "ReadWriteOnce" => "RWO",
@@ -77,7 +77,7 @@ fn attributes(row: TableRow<'_>) -> String {
 
 fn claim(row: TableRow<'_>) -> Vec<String> {
     let bound = !row.text("/spec/volumeName").is_empty();
-    // Between naming the volume and being bound a claim has a volume of size 0.
+    // Between naming its volume and being bound, a claim shows size 0.
     let capacity = if bound {
         row.at("/status/capacity/storage").as_str().unwrap_or("0")
     } else {

@@ -1,15 +1,15 @@
-//! Aligned columns. A watch prints row after row, so widths only grow and are remembered.
+//! Aligned columns. A watch prints row by row, so widths are remembered and only grow.
 
-/// A cell with its padding is at least this wide.
+/// Minimum width of a cell with its padding.
 const LEAST: usize = 6;
 const PADDING: usize = 3;
 
-/// Column widths that have been needed so far.
+/// Column widths needed so far.
 #[derive(Clone, Debug, Default)]
 pub struct Widths(Vec<usize>);
 
 impl Widths {
-    /// Aligns rows with each other and with all that came before.
+    /// Aligns rows with each other and with all earlier ones.
     pub fn print(&mut self, rows: &[Vec<String>]) -> String {
         rows.iter().for_each(|row| self.measure(row));
         let mut text = String::new();
@@ -17,7 +17,7 @@ impl Widths {
         text
     }
 
-    /// Makes room for a row.
+    /// Widens the columns for a row.
     pub fn measure(&mut self, row: &[String]) {
         for (index, cell) in row.iter().enumerate() {
             let width = (cell.chars().count() + PADDING).max(LEAST);
@@ -28,7 +28,7 @@ impl Widths {
         }
     }
 
-    /// Prints a row that was measured.
+    /// Prints a measured row.
     pub fn put(&self, row: &[String], text: &mut String) {
         for (index, cell) in row.iter().enumerate() {
             text.push_str(cell);

@@ -9,7 +9,7 @@ pub fn align(text: &str) -> String {
     align_with(text, PADDING)
 }
 
-/// The same with another padding.
+/// Aligns a text with another padding.
 pub fn align_with(text: &str, padding: usize) -> String {
     let lines: Vec<Vec<&str>> = text
         .lines()
@@ -20,7 +20,7 @@ pub fn align_with(text: &str, padding: usize) -> String {
     out
 }
 
-/// Prints lines of which all have the columns in `widths`.
+/// Prints lines that all have the columns in `widths`.
 fn block(out: &mut String, lines: &[Vec<&str>], widths: &mut Vec<usize>, padding: usize) {
     let column = widths.len();
     let mut start = 0;

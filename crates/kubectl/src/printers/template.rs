@@ -1,10 +1,10 @@
-//! Go templates as far as `kubectl -o go-template` is used: fields, `range`, `if`, `with`, variables, a few functions.
+//! Go templates, as far as `kubectl -o go-template` commonly needs them: fields, `range`, `if`, `with`, variables, a few functions.
 
 use k8s_model::json::go;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A parsed template.
+/// Parsed template.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     text: String,
@@ -15,11 +15,11 @@ pub struct Template {
 enum Node {
     Text(String),
     Show(Pipe),
-    /// `if`, `range` or `with`, its condition, what follows and what follows `else`.
+    /// Block of `if`, `range` or `with`: condition, body and `else` body.
     Block(&'static str, Pipe, Vec<Node>, Vec<Node>),
 }
 
-/// `$name, $other := command | command`
+/// Pipeline, `$name, $other := command | command`.
 #[derive(Clone, Debug, PartialEq)]
 struct Pipe {
     names: Vec<String>,
@@ -29,20 +29,20 @@ struct Pipe {
 #[derive(Clone, Debug, PartialEq)]
 enum Term {
     Literal(Value),
-    /// A variable (empty for the dot) and the fields after it.
+    /// Variable (empty for the dot) and the fields after it.
     Path(Option<String>, Vec<String>),
     Function(String),
-    /// A pipe in parentheses and the fields after it.
+    /// Pipeline in parentheses and the fields after it.
     Group(Pipe, Vec<String>),
 }
 
-/// Blocks within blocks.
+/// Maximum nesting of blocks.
 const DEPTH: usize = 20;
-/// Groups within groups.
+/// Maximum nesting of groups.
 const GROUPS: usize = 100;
 
 impl Template {
-    /// Parses a text.
+    /// Parses a template.
     pub fn parse(text: &str) -> Result<Template, String> {
         let failed =
             |error: String| format!("error parsing template {text}, template: output:1: {error}");
@@ -60,12 +60,12 @@ impl Template {
         }
     }
 
-    /// The template as it was written.
+    /// Returns the template as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text for an object.
+    /// Renders the template for an object.
     pub fn print(&self, value: &Value) -> Result<String, String> {
         let mut run = Run {
             out: String::new(),
@@ -87,7 +87,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// Nodes until an `end` or `else`, and which it was.
+    /// Parses nodes until an `end` or `else`, and returns which it was.
     fn nodes(&mut self) -> Result<(Vec<Node>, String), String> {
         let mut nodes = Vec::new();
         while let Some(open) = self.rest.find("{{") {
@@ -146,7 +146,7 @@ impl Parser<'_> {
                 other = nodes;
                 end
             }
-            // `else if` is a block in the else branch, and its end is this one's too.
+            // `else if` is a block in the else branch, and its end also closes this one.
             Some(next) => {
                 let (word, tail) = keyword(next.trim());
                 other.push(self.block(word, tail)?);
@@ -163,7 +163,7 @@ impl Parser<'_> {
     }
 }
 
-/// The word that an action begins with, and what follows: `range.items` has no space between them.
+/// Splits an action into its first word and the rest: `range.items` has no space between them.
 fn keyword(action: &str) -> (&str, &str) {
     let end = action
         .find(|c: char| !c.is_alphanumeric() && c != '_')
@@ -171,7 +171,7 @@ fn keyword(action: &str) -> (&str, &str) {
     action.split_at(end)
 }
 
-/// Where the action closes, not counting braces in quotes.
+/// Returns the position of the closing braces, ignoring those in quotes.
 fn closing(text: &str) -> Option<usize> {
     let mut quote = None;
     for (index, c) in text.char_indices() {

@@ -281,7 +281,7 @@ fn metrics(row: TableRow<'_>) -> String {
     }
 }
 
-/// The field that holds a metric of this type.
+/// Returns the field of a metric of this type.
 pub fn metric_field(kind: &str) -> &'static str {
     match kind {
         "Resource" => "resource",

@@ -1,21 +1,20 @@
-//! JSON to YAML text, quoted and folded as kubectl prints it.
+//! YAML output, quoted and folded as in kubectl.
 //!
-//! Models what `sigs.k8s.io/yaml` makes of an object: keys in order, lists not indented, text quoted only
-//! where it would be read as something else.
+//! Models the output of `sigs.k8s.io/yaml`: keys in order, lists not indented, text quoted only if it would be parsed as another type.
 
 use serde_json::Value;
 
-/// Lines of plain and quoted text are broken after this column.
+/// Column after which plain and quoted text is broken.
 const WIDTH: usize = 80;
 
-/// A document, with a line break at its end.
+/// Formats a document, with a final line break.
 pub fn print(value: &Value) -> String {
     let mut text = String::new();
     node(&mut text, value, 0, false);
     text
 }
 
-/// Writes a value that starts at the cursor; `inline` if a key or a dash stands before it.
+/// Writes a value at the cursor; `inline` is set if a key or a dash precedes it.
 fn node(out: &mut String, value: &Value, indent: usize, inline: bool) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -84,7 +83,7 @@ fn scalar(out: &mut String, text: &str, indent: usize, key: bool) {
     }
 }
 
-/// Whether plain text would be read back as a boolean, a number, a time or nothing.
+/// Returns true if plain text would be parsed as a boolean, a number, a time or null.
 fn looks_like_something_else(text: &str) -> bool {
     let known = [
         "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE",
@@ -109,7 +108,7 @@ fn is_number(text: &str) -> bool {
     let exact = digits
         .bytes()
         .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
-    // Numbers of base 60, such as `10:30`, were once read as numbers.
+    // Numbers of base 60, such as `10:30`, are numbers in YAML 1.1.
     let sixty = digits.contains(':')
         && digits
             .bytes()
@@ -161,7 +160,7 @@ fn plain_allowed(text: &str) -> bool {
     !bad_start && !bad_inside && !text.starts_with(' ') && !text.ends_with(' ')
 }
 
-/// Breaks long text at spaces; the next line is indented.
+/// Folds long text at spaces; continuation lines are indented.
 fn folded(out: &mut String, text: &str, indent: usize, key: bool) {
     if key {
         return out.push_str(text);

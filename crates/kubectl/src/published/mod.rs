@@ -1,27 +1,27 @@
-//! Files of the web that ship with the program: what `-f https://…` finds, since nothing is fetched from a network.
+//! Bundled files of the web, which `-f https://…` resolves to, since nothing is fetched from a network.
 //!
-//! Natively they are part of the program; the page loads them when a line names one of them ([`provide`]).
+//! Native builds embed them; the page loads them when a line names one of them ([`provide`]).
 
 use std::cell::Cell;
 
-/// Where the releases of the Gateway API are. Whichever of v1 is named, the file is that of v1.6.1, which has the same kinds.
+/// Prefix of the Gateway API's release URLs. All v1 releases resolve to the file of v1.6.1, which has the same kinds.
 const GATEWAY_RELEASES: &str =
     "https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.";
-/// The file of a release that installs it.
+/// Installation file of a release.
 const GATEWAY_FILE: &str = "/standard-install.yaml";
-/// The command that installs the Gateway API.
+/// Command that installs the Gateway API.
 pub const GATEWAY_INSTALL: &str = "kubectl apply -f https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.6.1/standard-install.yaml";
 
 thread_local! {
     static FILES: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
-/// Whether a line may name one of the files.
+/// Returns true if a line may name one of the files.
 pub fn is_in(line: &str) -> bool {
     line.contains(GATEWAY_RELEASES)
 }
 
-/// Whether an address is that of a file here, there or still to be loaded.
+/// Returns true for the address of a bundled file, even if it is not loaded yet.
 pub fn is_known(address: &str) -> bool {
     let version = address
         .strip_prefix(GATEWAY_RELEASES)
@@ -35,7 +35,7 @@ pub fn is_known(address: &str) -> bool {
     })
 }
 
-/// The text of the file at an address.
+/// Returns the text of the file at an address, if it is loaded.
 pub fn text(address: &str) -> Option<&'static str> {
     FILES
         .get()
@@ -43,12 +43,12 @@ pub fn text(address: &str) -> Option<&'static str> {
         .filter(|text| !text.is_empty() && is_known(address))
 }
 
-/// Whether the files are there, or known not to be had.
+/// Returns true if the files are loaded, or known to be unavailable.
 pub fn is_settled() -> bool {
     FILES.get().or_else(own).is_some()
 }
 
-/// Gives the files to whoever asks from now on; an empty text says that they cannot be had.
+/// Installs the files for the current thread; an empty text means that they are unavailable.
 pub fn provide(text: String) {
     if FILES.get().is_none_or(str::is_empty) {
         FILES.set(Some(Box::leak(text.into_boxed_str())));

@@ -1,4 +1,4 @@
-//! `kubectl rollout history`, and how revisions of a workload are found.
+//! `kubectl rollout history`, and the lookup of a workload's revisions.
 
 use crate::client::Client;
 use crate::describe::template;
@@ -11,13 +11,13 @@ use serde_json::Value;
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
-/// One revision: its number, and the ReplicaSet or ControllerRevision that holds it.
+/// Revision: its number, and the ReplicaSet or ControllerRevision that stores it.
 pub struct StoredRevision {
     pub number: i64,
     pub object: Value,
 }
 
-/// The revisions of a workload, oldest first.
+/// Returns the revisions of a workload, oldest first.
 pub fn revisions(
     client: &Client<'_>,
     kind: Kind,
@@ -64,7 +64,7 @@ pub fn revisions(
     Ok(all)
 }
 
-/// The Pod template of a revision.
+/// Returns the Pod template of a revision.
 pub fn template_of(kind: Kind, revision: &StoredRevision) -> Value {
     let mut template = if kind == Kind::Deployment {
         revision.object["spec"]["template"].clone()
@@ -92,7 +92,7 @@ pub fn print(
         if client.mode.format.is_some() {
             let mut shown = found.object.clone();
             if kind != Kind::Deployment {
-                // A revision of these holds a patch: it is shown as the object that it made.
+                // A ControllerRevision contains a patch: the resulting object is shown.
                 shown = object.clone();
                 shown["spec"]["template"] = template_of(kind, found);
             }

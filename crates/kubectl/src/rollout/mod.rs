@@ -11,7 +11,7 @@ use super::{Failure, Outcome, Reads, Verb};
 use k8s_model::{Kind, Timestamp};
 use serde_json::{Value, json};
 
-/// All flags; each subcommand has its own.
+/// Flags of all subcommands.
 const FLAGS: &str = "revision= to-revision= watch/w timeout= selector/l= @filename/f= kustomize/k= dry-run?unchanged output/o= recursive/R";
 
 fn flags(topic: &str) -> &'static str {
@@ -73,7 +73,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// `deployments.apps "nginx"`: how rollout's own errors name an object.
+/// Formats an object for errors of rollout: `deployments.apps "nginx"`.
 fn quoted(kind: Kind, object: &Value) -> String {
     format!("{} \"{}\"", kind.group_resource(), name_of(object))
 }

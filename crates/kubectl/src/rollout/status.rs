@@ -1,4 +1,4 @@
-//! `kubectl rollout status`: a line for every change until the rollout is complete.
+//! `kubectl rollout status`: prints a line for every change until the rollout is complete.
 //!
 //! Models `kubectl/pkg/polymorphichelpers/rollout_status.go`.
 
@@ -10,15 +10,15 @@ use apiserver::Op;
 use k8s_model::{Kind, ObjectRef, Time};
 use serde_json::Value;
 
-/// A rollout that is followed.
+/// Rollout being followed.
 #[derive(Clone, Debug)]
 pub struct FollowRollout {
-    /// What is followed now, and what comes after it.
+    /// Current object, followed by the remaining ones.
     keys: Vec<ObjectRef>,
     seen: usize,
     fresh: bool,
     watch: bool,
-    /// When patience ends.
+    /// Time of the timeout.
     pub deadline: Option<Time>,
 }
 
@@ -80,7 +80,7 @@ impl FollowRollout {
 }
 
 impl PendingCommand for FollowRollout {
-    /// Prints what has changed; `true` when every rollout is complete.
+    /// Prints changes; returns true when every rollout is complete.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         while let Some(key) = self.keys.first().cloned() {
             if !self.follow(client, &key)? {

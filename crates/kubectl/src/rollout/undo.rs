@@ -1,4 +1,4 @@
-//! `kubectl rollout undo`: puts the template of an earlier revision back.
+//! `kubectl rollout undo`: restores the template of an earlier revision.
 //!
 //! Models `kubectl/pkg/polymorphichelpers/rollback.go`.
 
@@ -16,7 +16,7 @@ use k8s_model::Kind;
 use k8s_model::meta::LAST_APPLIED;
 use serde_json::{Map, Value, json};
 
-/// Annotations of a Deployment that are not of one revision.
+/// Annotations of a Deployment that do not belong to a revision.
 const NOT_OF_A_REVISION: [&str; 6] = [
     LAST_APPLIED,
     "deployment.kubernetes.io/revision",

@@ -1,14 +1,14 @@
-//! `$((…))`: whole numbers of 64 bits, with C's operators and their precedence, as ash has them.
+//! Arithmetic expansion `$((…))`: integers of 64 bits, with C's operators and their precedence, as in ash.
 
 use super::machine::Machine;
 use super::numbers::number;
 use super::script::is_name;
 use crate::client::Client;
 
-/// Sums within sums.
+/// Maximum nesting of expressions.
 const DEEPEST: usize = 32;
 
-/// Operators of two operands, from those that bind least.
+/// Binary operators by precedence, the weakest first.
 const LEVELS: [&[&str]; 10] = [
     &["||"],
     &["&&"],
@@ -22,7 +22,7 @@ const LEVELS: [&[&str]; 10] = [
     &["*", "/", "%"],
 ];
 
-/// Operators, the longest first.
+/// Operator tokens, the longest first.
 const SIGNS: [&str; 37] = [
     "<<=", ">>=", "||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "++", "--", "+=", "-=", "*=",
     "/=", "%=", "&=", "|=", "^=", "|", "^", "&", "<", ">", "+", "-", "*", "/", "%", "=", "!", "~",
@@ -44,11 +44,11 @@ struct Sum<'m, 'k, 'c> {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
-    /// Within what does not count, such as the right side of `0 &&`: nothing is assigned there.
+    /// Nesting depth of unevaluated parts, such as the right side of `0 &&`: assignments there have no effect.
     idle: usize,
 }
 
-/// The value of a sum.
+/// Evaluates an expression.
 pub(super) fn value(
     machine: &mut Machine,
     client: &mut Client<'_>,
@@ -126,7 +126,7 @@ impl Sum<'_, '_, '_> {
         }
     }
 
-    /// `a ? b : c`, and assignments.
+    /// Evaluates `a ? b : c`, and assignments.
     fn choice(&mut self) -> Result<i64, String> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -165,7 +165,7 @@ impl Sum<'_, '_, '_> {
         Ok(value)
     }
 
-    /// A part that counts, or does not.
+    /// Evaluates a part, without effects if `idle`.
     fn side(
         &mut self,
         idle: bool,
@@ -216,7 +216,7 @@ impl Sum<'_, '_, '_> {
     }
 
     fn operand(&mut self) -> Result<i64, String> {
-        // Signs before an operand apply from the last to the first.
+        // Prefix operators apply from the last to the first.
         let mut before = Vec::new();
         let mut steps: i64 = 0;
         loop {

@@ -1,4 +1,4 @@
-//! What the shell does itself: its variables, its parameters, its end, and running words.
+//! Builtins of the shell: variables, parameters, exit, and running words.
 
 use super::frame::{FrameKind, ScriptFrame};
 use super::machine::{Flow, Machine};
@@ -8,16 +8,16 @@ use super::script::{Piece, ShellScript, Simple, Step, is_name};
 use crate::client::Client;
 use std::rc::Rc;
 
-/// Commands of the shell that leave all files as they are.
+/// Builtins that write no files.
 pub(super) const READ: [&str; 17] = [
     "true", "false", ":", "exit", "logout", "return", "set", "shift", "read", "local", "export",
     "unset", "cd", "break", "continue", "wait", "trap",
 ];
 
-/// Commands that `xargs` runs at most.
+/// Maximum number of commands that `xargs` runs.
 const MOST_RUNS: usize = 1_000;
 
-/// Runs a command of the shell itself; nothing if it is none.
+/// Runs a builtin; `None` if the name is none.
 pub(super) fn call(
     machine: &mut Machine,
     client: &mut Client<'_>,
@@ -39,7 +39,7 @@ pub(super) fn call(
         "true" | ":" | "alias" | "clear" | "wait" | "trap" | "break" | "continue" => done(0),
         "false" => done(1),
         "set" => {
-            // Options are taken and change nothing; what follows them are the parameters.
+            // Options are accepted and ignored; the words after them are the parameters.
             let options = rest
                 .iter()
                 .take_while(|word| word.starts_with(['-', '+']) && *word != "--")
@@ -47,7 +47,7 @@ pub(super) fn call(
             let words = rest[options..]
                 .strip_prefix(&["--".to_owned()])
                 .or(Some(&rest[options..]).filter(|words| {
-                    // `set -o pipefail`
+                    // `set -o pipefail` changes no parameters.
                     !words.is_empty() && !rest[..options].iter().any(|word| word.ends_with('o'))
                 }));
             if let Some(words) = words {
@@ -158,14 +158,14 @@ fn run(machine: &mut Machine, client: &mut Client<'_>, script: ShellScript, call
     }
 }
 
-/// `read [-r] NAME…`: a line, split among the names; the last gets the rest.
+/// Runs `read [-r] NAME…`: splits a line among the names; the last gets the rest.
 fn read(machine: &mut Machine, rest: &[String], input: Option<&str>) -> i32 {
     let raw = rest.iter().any(|word| word == "-r");
     let mut words = rest.iter();
     let mut names: Vec<&str> = Vec::new();
     while let Some(word) = words.next() {
         match word.as_str() {
-            // Their values.
+            // Skips the values of the options.
             "-p" | "-t" | "-n" | "-d" => drop(words.next()),
             flag if flag.starts_with('-') => {}
             name => names.push(name),
@@ -206,7 +206,7 @@ fn read(machine: &mut Machine, rest: &[String], input: Option<&str>) -> i32 {
     i32::from(!whole)
 }
 
-/// Without backslashes, each of which keeps the letter behind it.
+/// Removes backslashes, each of which keeps the letter after it.
 fn unescaped(line: &str) -> String {
     let (mut out, mut chars) = (String::new(), line.chars());
     while let Some(c) = chars.next() {
@@ -215,7 +215,7 @@ fn unescaped(line: &str) -> String {
     out
 }
 
-/// The words that `xargs` runs: those after its own flags.
+/// Returns the words that `xargs` runs: those after its own flags.
 pub(super) fn run_by_xargs(words: &[String]) -> &[String] {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
@@ -228,7 +228,7 @@ pub(super) fn run_by_xargs(words: &[String]) -> &[String] {
     words.get(at..).unwrap_or_default()
 }
 
-/// `xargs [-n COUNT] [-I SIGN] WORDS`: the words with those of the input behind them, or in place of the sign.
+/// Runs `xargs [-n COUNT] [-I SIGN] WORDS`: the words of the input are appended, or replace the sign.
 fn xargs(
     machine: &mut Machine,
     client: &mut Client<'_>,

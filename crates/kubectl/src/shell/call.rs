@@ -1,4 +1,4 @@
-//! One command: what the shell does itself, its tools, and kubectl.
+//! Dispatch of a single command: builtins, tools, and kubectl.
 
 use super::builtins;
 use super::frame::{FrameKind, Input, ScriptFrame};
@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Commands that run the words after them.
 pub(super) const RUNS_WORDS: [&str; 3] = ["exec", "time", "command"];
 
-/// The words that `watch` runs: those after its own flags.
+/// Returns the words that `watch` runs: those after its own flags.
 pub(super) fn watched(words: &[String]) -> &[String] {
     let own = words
         .iter()
@@ -25,13 +25,13 @@ pub(super) fn watched(words: &[String]) -> &[String] {
     &words[own..]
 }
 
-/// Bytes that a tool may print: a little more than its input, and no more than that if it is long.
+/// Returns the maximum output of a tool in bytes: somewhat more than its input, but for long input no more than that.
 fn most_out(input: usize) -> usize {
     (input + MOST_BYTES).min(input.max(16 * MOST_BYTES))
 }
 
 impl Machine {
-    /// Runs a command given as words. `calls`: whether it may go on as a script of its own, and wait.
+    /// Runs a command given as words; `calls` is set if it may continue as a script of its own, and wait.
     pub(super) fn call(
         &mut self,
         client: &mut Client<'_>,
@@ -115,7 +115,7 @@ impl Machine {
                 stdin: &input,
             });
             if done.out.len() > most_out(input.len()) {
-                // A long file may be shown as it is.
+                // A long file may be printed as it is.
                 let longest = rest
                     .iter()
                     .take(64)
@@ -135,7 +135,7 @@ impl Machine {
         Flow::Done(Done::failed(format!("sh: {name}: not found\n"), 127))
     }
 
-    /// `sh -c TEXT`, `sh FILE`.
+    /// Runs `sh -c TEXT` and `sh FILE`.
     fn script(
         &mut self,
         client: &mut Client<'_>,
@@ -187,13 +187,13 @@ impl Machine {
         }
     }
 
-    /// A kubectl command.
+    /// Runs a kubectl command.
     fn kubectl(&self, client: &mut Client<'_>, words: &[String], input: &str) -> Flow {
         let Some(kubectl) = self.kubectl else {
             return Flow::Done(Done::default());
         };
         let printed = client.printed();
-        // Flags of one command are not those of the next.
+        // Flags of one command do not apply to the next.
         client.mode = Default::default();
         "default".clone_into(&mut client.namespace);
         client.folder = self.vars.get("PWD").cloned().unwrap_or_default();
@@ -228,7 +228,7 @@ fn fail(client: &mut Client<'_>, done: &mut Done, failure: Failure) {
     client.failure.get_or_insert(failure);
 }
 
-/// Lets a command look; whether it has ended, and what it printed.
+/// Polls a command; returns whether it has ended, and its output.
 pub(super) fn polled(
     client: &mut Client<'_>,
     command: &mut Box<dyn PendingCommand>,

@@ -1,4 +1,4 @@
-//! What is put into words: variables, outputs of scripts, sums, and names of files.
+//! Expansion of words: variables, command substitution, arithmetic, and file names.
 
 use super::arithmetic;
 use super::frame::{FrameKind, Input, ScriptFrame};
@@ -9,21 +9,21 @@ use super::script::{Expansion, Parameter, Piece, ShellScript};
 use crate::client::Client;
 use std::rc::Rc;
 
-/// Where the text of a word goes.
+/// Collector of the fields that a word expands to.
 #[derive(Default)]
 struct Fields {
     done: Vec<Field>,
     open: Option<Field>,
-    /// Letters at which text without quotes is split; nothing is split without them.
+    /// Characters at which unquoted text is split; `None` for no splitting.
     splits: Option<String>,
-    /// A field has just ended at a blank.
+    /// True if a field has just ended at a blank.
     blank: bool,
 }
 
 #[derive(Default)]
 struct Field {
     text: String,
-    /// The same with a backslash before each letter that is quoted and would make a pattern.
+    /// Text with a backslash before each quoted letter that would otherwise be a pattern.
     pattern: String,
 }
 
@@ -43,7 +43,7 @@ impl Fields {
         self.done.extend(self.open.take());
     }
 
-    /// What is put in without quotes.
+    /// Adds unquoted text, split into fields.
     fn split(&mut self, text: &str) {
         let Some(letters) = self.splits.clone() else {
             return self.add(text, false);
@@ -60,7 +60,7 @@ impl Fields {
                 self.blank |= self.open.is_some();
                 self.end();
             } else if !std::mem::take(&mut self.blank) {
-                // Two of them have an empty field between them.
+                // Two separators have an empty field between them.
                 self.open.get_or_insert_default();
                 self.end();
             }
@@ -70,7 +70,7 @@ impl Fields {
 }
 
 impl Machine {
-    /// Runs a script to its end without letting time pass, for what stands in a word or a pipe. `own`: what it sets ends with it.
+    /// Runs a script to its end without advancing time, for command substitution or a pipe; `own` is set if its variables end with it.
     pub(super) fn at_once(
         &mut self,
         client: &mut Client<'_>,
@@ -108,7 +108,7 @@ impl Machine {
             },
             frame,
         ];
-        // A command that waits gets no time here.
+        // A waiting command gets no time here.
         let mut ended = inner.run(client);
         while !ended && inner.goes_on() {
             ended = inner.run(client);
@@ -131,7 +131,7 @@ impl Machine {
         }
     }
 
-    /// The words that a word becomes: what is put in without quotes is split, and a pattern becomes the names of files that fit it.
+    /// Expands a word into fields: unquoted expansions are split, and a pattern becomes the names of matching files.
     pub(super) fn expand(&mut self, client: &mut Client<'_>, word: &[Piece]) -> Vec<String> {
         let letters = self
             .vars
@@ -154,12 +154,12 @@ impl Machine {
         if self.full { Vec::new() } else { words }
     }
 
-    /// The one text that a word becomes.
+    /// Expands a word into a single text.
     pub(super) fn text(&mut self, client: &mut Client<'_>, word: &[Piece]) -> String {
         self.field(client, word).text
     }
 
-    /// The pattern that a word becomes.
+    /// Expands a word into a pattern.
     pub(super) fn pattern(&mut self, client: &mut Client<'_>, word: &[Piece]) -> Pattern {
         Pattern::new(&self.field(client, word).pattern)
     }
@@ -174,7 +174,7 @@ impl Machine {
         }
     }
 
-    /// The files that fit a pattern in the last part of a path, or the word itself.
+    /// Returns the files that match a pattern in the last part of a path, or the word itself.
     fn files(&mut self, client: &mut Client<'_>, field: Field) -> Vec<String> {
         let (folder, last) = field
             .pattern
@@ -206,7 +206,7 @@ impl Machine {
         }
     }
 
-    /// Counts what is put into the words of a command.
+    /// Counts the bytes expanded into the words of a command.
     fn grow(&mut self, bytes: usize) {
         self.put_in += bytes;
         self.full |= self.put_in > MOST_BYTES;
@@ -262,7 +262,7 @@ impl Machine {
         }
     }
 
-    /// The value of `${…}`; nothing if it has been put in already.
+    /// Returns the value of `${…}`; `None` if it has been added already.
     fn parameter(
         &mut self,
         client: &mut Client<'_>,
@@ -372,7 +372,7 @@ impl Machine {
         }
     }
 
-    /// `$0` and the positional parameters.
+    /// Returns `$0` and the positional parameters.
     pub(super) fn args(&self) -> &[String] {
         self.frames
             .iter()
@@ -381,7 +381,7 @@ impl Machine {
             .unwrap_or(&self.args)
     }
 
-    /// The value of a variable, if it has one.
+    /// Returns the value of a variable, if it is set.
     pub(super) fn variable(&mut self, client: &mut Client<'_>, name: &str) -> Option<String> {
         match name {
             "?" => return Some(self.code.to_string()),
@@ -408,7 +408,7 @@ impl Machine {
             .map(|(_, value)| value)
     }
 
-    /// Reads a line of what the script reads; nothing at its end.
+    /// Reads a line of the script's input; `None` at its end.
     pub(super) fn read_line(&mut self) -> Option<(String, bool)> {
         let input = self
             .frames
@@ -418,7 +418,7 @@ impl Machine {
         Some(input.line()).filter(|(line, whole)| *whole || !line.is_empty())
     }
 
-    /// What the script could still read.
+    /// Returns the unread input of the script.
     pub(super) fn unread(&self) -> String {
         self.frames
             .iter()
@@ -427,7 +427,7 @@ impl Machine {
             .map_or(String::new(), |input| input.rest().to_owned())
     }
 
-    /// A block of a pipe, or one with files of its own.
+    /// Builds the frame for a block in a pipe, or with redirections of its own.
     pub(super) fn block(
         &self,
         script: &Rc<ShellScript>,

@@ -1,18 +1,18 @@
-//! Scripts that run within each other: each has its place, and what belongs to it alone.
+//! Stack frames of nested scripts, each with its position and its own state.
 
 use super::room::Variables;
 use super::script::ShellScript;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// What a script is to the one that runs it.
+/// Relation of a script to the one that runs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum FrameKind {
-    /// A shell of its own: `exit` ends it, and its variables end with it.
+    /// Separate shell: `exit` ends it, and its variables end with it.
     Shell,
-    /// A function: `return` ends it.
+    /// Function: `return` ends it.
     Function,
-    /// Part of the script around it.
+    /// Part of the surrounding script.
     Block,
 }
 
@@ -22,15 +22,15 @@ pub(super) struct ScriptFrame {
     pub script: Rc<ShellScript>,
     pub at: usize,
     pub loops: Vec<VecDeque<String>>,
-    /// `$0` and its positional parameters, if it has its own.
+    /// `$0` and the positional parameters, if the frame has its own.
     pub args: Option<Vec<String>>,
-    /// What it reads, if that is not what the script around it reads.
+    /// Input; `None` for that of the surrounding script.
     pub stdin: Option<Input>,
-    /// The variables that are there again once it has ended.
+    /// Variables to restore at the end.
     pub saved: Option<Variables>,
-    /// Single variables that have their old value again then.
+    /// Local variables, with the values to restore at the end.
     pub locals: Vec<(String, Option<String>)>,
-    /// The exit code is turned round.
+    /// True if the exit code is negated.
     pub turned: bool,
 }
 
@@ -50,7 +50,7 @@ impl ScriptFrame {
     }
 }
 
-/// A text that is read line by line.
+/// Text read line by line.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
     text: Rc<str>,
@@ -65,12 +65,12 @@ impl Input {
         }
     }
 
-    /// What has not been read.
+    /// Returns the unread text.
     pub fn rest(&self) -> &str {
         &self.text[self.at..]
     }
 
-    /// The next line, and whether it has an end.
+    /// Returns the next line, and whether it has a line break.
     pub fn line(&mut self) -> (String, bool) {
         let rest = &self.text[self.at..];
         let end = rest.find('\n');

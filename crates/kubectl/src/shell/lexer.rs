@@ -1,4 +1,4 @@
-//! Words and signs of the shell's grammar.
+//! Lexer of the shell's grammar.
 
 use super::parse::{DEEPEST, script};
 use super::script::{Expansion, Parameter, Piece, ShellWord, literal};
@@ -15,10 +15,10 @@ const SIGNS: [&str; 20] = [
     ";;", ";", "|", "&", "<", ">",
 ];
 
-/// What ends a word that is not quoted.
+/// Characters that end an unquoted word.
 const ENDS: &str = " \t\r\n;|&<>()";
 
-/// The words at which the here-documents of a line end, whose texts begin at the next line.
+/// Returns the delimiters of a line's here-documents, whose texts begin at the next line.
 pub fn here_words(line: &str) -> Vec<String> {
     let Ok((tokens, _)) = Lexer::new(line, 0).scan() else {
         return Vec::new();
@@ -30,7 +30,7 @@ pub fn here_words(line: &str) -> Vec<String> {
     tokens.windows(2).filter_map(word_of).collect()
 }
 
-/// A text that is being read.
+/// Text being scanned.
 pub struct Lexer {
     chars: Vec<char>,
     at: usize,
@@ -38,7 +38,7 @@ pub struct Lexer {
 }
 
 impl Lexer {
-    /// Of a text within so many others.
+    /// Creates a lexer at a nesting depth.
     pub fn new(text: &str, depth: usize) -> Lexer {
         Lexer {
             chars: text.chars().collect(),
@@ -47,7 +47,7 @@ impl Lexer {
         }
     }
 
-    /// Reads all of it.
+    /// Scans the whole text.
     pub fn tokens(mut self) -> Result<Vec<ShellToken>, String> {
         match self.scan()? {
             (tokens, true) => Ok(tokens),
@@ -55,10 +55,10 @@ impl Lexer {
         }
     }
 
-    /// The tokens, and whether each here-document has its text.
+    /// Returns the tokens, and whether each here-document is complete.
     fn scan(&mut self) -> Result<(Vec<ShellToken>, bool), String> {
         let mut tokens: Vec<ShellToken> = Vec::new();
-        // Here-documents whose text begins at the next line: the place of their word, and whether tabs are cut.
+        // Here-documents whose text begins at the next line: position of their delimiter, and whether tabs are stripped.
         let mut pending: Vec<(usize, bool)> = Vec::new();
         while let Some(c) = self.peek() {
             match c {
@@ -116,7 +116,7 @@ impl Lexer {
         })
     }
 
-    /// The lines up to the one that is the word; nothing is put into them if the word is quoted.
+    /// Reads the lines up to the delimiter; they are not expanded if the delimiter is quoted.
     fn here(&mut self, word: &[Piece], tabs: bool) -> Result<ShellWord, String> {
         let end = literal(word).unwrap_or_default();
         let mut text = String::new();
@@ -146,7 +146,7 @@ impl Lexer {
         }
     }
 
-    /// The pieces up to one of these letters; in quotes all but `$`, `` ` `` and `\` stands for itself.
+    /// Reads the pieces up to one of these characters; in quotes all except `$`, `` ` `` and `\` is literal.
     fn pieces(&mut self, ends: &str, quoted: bool) -> Result<ShellWord, String> {
         let (mut word, mut text) = (Vec::new(), String::new());
         let flush = |word: &mut ShellWord, text: &mut String| {
@@ -171,19 +171,19 @@ impl Lexer {
                     word.push(Piece::Quoted(inner));
                     self.close('\'')?;
                 }
-                // Within `"${x:-"…"}"` quotes are quotes again; in a here-document they are letters.
+                // Within `"${x:-"…"}"` quotes nest; in a here-document they are literal.
                 '"' if !quoted || ends.contains('}') => {
                     flush(&mut word, &mut text);
                     self.at += 1;
                     let inner = self.pieces("\"", true)?;
-                    // An empty text in quotes is a word all the same.
+                    // An empty text in quotes is a word too.
                     word.push(Piece::Quoted(String::new()));
                     word.extend(inner);
                     self.close('"')?;
                 }
                 '\\' => {
                     let next = self.chars.get(self.at + 1).copied();
-                    // In quotes a backslash stands for itself before most letters.
+                    // In quotes a backslash is literal before most characters.
                     let escapes = match next {
                         Some('\\' | '$' | '`' | '\n') => true,
                         Some(next) => !quoted || ends.contains(next),
@@ -250,7 +250,7 @@ impl Lexer {
         Err("syntax error: EOF in backquote substitution".to_owned())
     }
 
-    /// What follows a dollar sign; nothing if it stands for itself.
+    /// Reads an expansion after a dollar sign; `None` if the sign is literal.
     fn dollar(&mut self, quoted: bool) -> Result<Option<Piece>, String> {
         self.at += 1;
         Ok(Some(match self.peek() {
@@ -312,7 +312,7 @@ impl Lexer {
         name
     }
 
-    /// What stands in `${…}`.
+    /// Reads the contents of `${…}`.
     fn parameter(&mut self, quoted: bool) -> Result<Parameter, String> {
         let bad = || "syntax error: bad substitution".to_owned();
         let length = self.peek() == Some('#')
@@ -388,11 +388,11 @@ impl Lexer {
         }
     }
 
-    /// The text from an opening parenthesis to the one that closes it, which may stand behind quotes and patterns of `case`.
+    /// Returns the text up to the matching parenthesis, skipping quotes and patterns of `case`.
     fn parentheses(&mut self, nested: usize) -> Result<String, String> {
         let begin = self.at + 1;
         let (mut depth, mut quote) = (0, None);
-        // For each open `case`, at which depth a parenthesis ends a pattern; the word that is read, and whether it names a command.
+        // Depth at which a parenthesis ends a pattern, for each open `case`; the current word, and whether it is in command position.
         let (mut cases, mut word, mut names): (Vec<usize>, String, bool) =
             (Vec::new(), String::new(), true);
         while let Some(c) = self.peek() {

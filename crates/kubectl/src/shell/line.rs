@@ -1,4 +1,4 @@
-//! A line of the terminal.
+//! Line of the terminal.
 
 use super::machine::Machine;
 use crate::Failure;
@@ -6,11 +6,11 @@ use crate::client::Client;
 use crate::verb::PendingCommand;
 use k8s_model::Time;
 
-/// A line of the terminal as a command that is polled.
+/// Line of the terminal as a polled command.
 #[derive(Clone, Debug)]
 pub struct LineCommand {
     pub machine: Machine,
-    /// What stands behind the exit code on stderr.
+    /// True for a command over the network, whose exit code is reported on stderr.
     pub remote: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Runs the steps of a script one after another and waits in between.
+//! Interpreter: runs the steps of a script, and can wait in between.
 
 use super::call::{append, polled};
 use super::frame::{FrameKind, Input, ScriptFrame};
@@ -14,54 +14,54 @@ use k8s_model::time::SECOND;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Steps of one script, and of one poll: a loop that never ends is given up.
+/// Maximum number of steps of a script in one poll: an endless loop is aborted.
 const MOST_STEPS: usize = 20_000;
-/// Bytes of all variables together.
+/// Maximum total size of all variables, in bytes.
 const MOST_VARIABLES: usize = 4 * MOST_BYTES;
-/// Scripts that are read while others wait for what they print.
+/// Maximum nesting of command substitutions.
 pub(super) const DEEPEST: usize = 8;
-/// Scripts and functions that have called each other.
+/// Maximum nesting of scripts and functions.
 const MOST_FRAMES: usize = 32;
-/// Functions of one shell.
+/// Maximum number of functions of a shell.
 const MOST_FUNCTIONS: usize = 200;
-/// Seconds between two looks of `watch`.
+/// Interval of `watch`, in microseconds.
 const WATCH_US: u64 = 2 * SECOND;
 
-/// A pipe that has been begun.
+/// Pipeline in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Pipe {
     pub commands: Vec<Simple>,
     pub at: usize,
-    /// What the stage before has printed.
+    /// Output of the previous stage.
     pub input: String,
     turned: bool,
 }
 
-/// What a command in a pipe leads to.
+/// Result of starting a command in a pipeline.
 pub(super) enum Flow {
     Done(Done),
-    /// It waits; so far it has printed this.
+    /// The command waits; its output so far.
     Waits(Box<dyn PendingCommand>, Done),
-    /// It goes on at this time.
+    /// The command sleeps until this time.
     Sleeps(Time),
-    /// It is a script of its own.
+    /// The command is a script of its own.
     Calls(Box<ScriptFrame>),
-    /// The shell ends.
+    /// The shell exits.
     Ends(i32),
-    /// The function ends.
+    /// The function returns.
     Returns(i32),
 }
 
-/// kubectl as the shell knows it: it is above the shell, and calls it.
+/// Interface to kubectl, which is above the shell and calls it.
 #[derive(Clone, Copy, Debug)]
 pub struct Kubectl {
-    /// Runs its words.
+    /// Function that runs its words.
     pub run: RunVerb,
-    /// Whether a word is one of its verbs.
+    /// Returns true if a word is a verb.
     pub is_verb: fn(&str) -> bool,
 }
 
-/// A shell that runs.
+/// Running shell.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(super) place: Place,
@@ -73,43 +73,43 @@ pub struct Machine {
     pub(super) pipe: Option<Pipe>,
     pub(super) waits: Option<(Box<dyn PendingCommand>, Done)>,
     pub(super) until: Option<Time>,
-    /// What `watch` runs again.
+    /// Script that `watch` repeats.
     pub(super) watched: Option<Rc<ShellScript>>,
-    /// The exit code of the last command.
+    /// Exit code of the last command.
     pub code: i32,
-    /// A rehearsal: the time that it has come to and the end of it, in seconds since 1970.
+    /// Replay state: current time and end time, in seconds since 1970.
     pub(super) rehearsed: Option<(i64, i64)>,
-    /// The rehearsal has come to its end.
+    /// True if the replay has reached its end.
     pub(super) paused: bool,
     pub(super) lost: bool,
-    /// The last failure of a kubectl command, which it has printed.
+    /// Last failure of a kubectl command, already printed.
     pub(super) failure: Option<Failure>,
     pub(super) steps: usize,
-    /// The step at which it is given up; it moves on while the shell sleeps.
+    /// Step at which the script is aborted; it advances while the shell sleeps.
     pub(super) last_step: usize,
-    /// How many machines it runs within.
+    /// Nesting depth of machines.
     pub(super) depth: usize,
-    /// Bytes that have been put into the words of this command.
+    /// Number of bytes expanded into the words of the current command.
     pub(super) put_in: usize,
-    /// What it prints is kept for somebody else.
+    /// True if the output is captured.
     pub(super) captured: bool,
-    /// Bytes that had been printed when it began to run.
+    /// Number of bytes printed before the run.
     pub(super) printed: usize,
-    /// It has run out of memory.
+    /// True if a memory limit was exceeded.
     pub(super) full: bool,
-    /// The exit code of the last script in a word of this command.
+    /// Exit code of the last command substitution in the current command.
     pub(super) substituted: Option<i32>,
-    /// What is wrong with a word, which ends the script.
+    /// Error of an expansion, which ends the script.
     pub(super) fault: Option<String>,
-    /// What knows kubectl's verbs; only the terminal has it.
+    /// Interface to kubectl; only the terminal has it.
     pub(super) kubectl: Option<Kubectl>,
-    /// It reads lines until it is left.
+    /// True if the shell reads lines until it is left.
     pub(super) interactive: bool,
     pub(super) ended: bool,
 }
 
 impl Machine {
-    /// A shell that runs a script and ends.
+    /// Creates a shell that runs a script and ends.
     pub fn new(place: Place, script: ShellScript) -> Machine {
         let frames = vec![ScriptFrame::new(FrameKind::Block, Rc::new(script))];
         Machine {
@@ -142,7 +142,7 @@ impl Machine {
         }
     }
 
-    /// The terminal's shell, which has kubectl.
+    /// Creates the terminal's shell, which has kubectl.
     pub fn terminal(script: ShellScript, kubectl: Kubectl) -> Machine {
         Machine {
             kubectl: Some(kubectl),
@@ -150,7 +150,7 @@ impl Machine {
         }
     }
 
-    /// A shell that reads lines.
+    /// Creates a shell that reads lines.
     pub fn interactive(place: Place) -> Machine {
         Machine {
             interactive: true,
@@ -159,7 +159,7 @@ impl Machine {
         }
     }
 
-    /// A shell that runs one command given as words.
+    /// Creates a shell that runs one command given as words.
     pub fn of_words(place: Place, words: &[String]) -> Machine {
         let words = words
             .iter()
@@ -177,7 +177,7 @@ impl Machine {
         )
     }
 
-    /// The same, with something to read.
+    /// Sets the input.
     pub fn with_stdin(mut self, text: &str) -> Machine {
         if let Some(frame) = self.frames.first_mut() {
             frame.stdin = Some(Input::new(text));
@@ -185,7 +185,7 @@ impl Machine {
         self
     }
 
-    /// A line for a shell that reads them; nothing ends it. False if it takes none now.
+    /// Passes a line to an interactive shell; `None` ends it. Returns false if it takes none now.
     pub fn input(&mut self, client: &mut Client<'_>, line: Option<&str>) -> bool {
         if !self.takes_input() {
             return false;
@@ -205,13 +205,13 @@ impl Machine {
         true
     }
 
-    /// Whether it waits for a line.
+    /// Returns true if the shell waits for a line.
     pub fn takes_input(&self) -> bool {
         self.interactive && !self.ended && self.frames.is_empty()
     }
 
-    /// What a script prints from one second to another, without time passing and without a trace. Called again with a later end, it
-    /// goes on where it was, unless [`Machine::is_lost`].
+    /// Replays a script from one second to another, without advancing time and without side effects, and returns its output. Called again
+    /// with a later end, it continues where it was, unless [`Machine::is_lost`].
     pub fn rehearse(&mut self, client: &mut Client<'_>, began: i64, until: i64) -> String {
         let now = self.rehearsed.map_or(began, |(now, _)| now);
         self.rehearsed = Some((now, until));
@@ -226,21 +226,21 @@ impl Machine {
                 .find(|end| text.is_char_boundary(*end));
             text.truncate(end.unwrap_or(0));
         }
-        // A log has both streams.
+        // A log contains both streams.
         text + &complaints
     }
 
-    /// Whether it has been rehearsed up to some time.
+    /// Returns true if the script is being replayed.
     pub fn is_rehearsed(&self) -> bool {
         self.rehearsed.is_some()
     }
 
-    /// Whether a rehearsal has stopped within a command whose place is not kept.
+    /// Returns true if a replay has stopped within a command that cannot be resumed.
     pub fn is_lost(&self) -> bool {
         self.lost
     }
 
-    /// How far it has come.
+    /// Returns a measure of progress.
     pub fn progress(&self) -> usize {
         let pipe = self.pipe.as_ref().map_or(0, |pipe| pipe.at);
         self.steps
@@ -252,7 +252,7 @@ impl Machine {
             + usize::from(self.until.is_some())
     }
 
-    /// When it goes on by itself.
+    /// Returns the time at which the shell continues by itself.
     pub fn deadline(&self) -> Option<Time> {
         self.until.or_else(|| {
             self.waits
@@ -261,20 +261,20 @@ impl Machine {
         })
     }
 
-    /// Whether it goes on without anything that happens.
+    /// Returns true if the shell continues without a change in the cluster.
     pub fn goes_on(&self) -> bool {
         self.waits
             .as_ref()
             .is_some_and(|(command, _)| command.goes_on())
     }
 
-    /// Runs on until it waits or ends; true when it has ended.
+    /// Runs until the shell waits or ends; returns true when it has ended.
     pub fn run(&mut self, client: &mut Client<'_>) -> bool {
         if !self.captured {
             self.printed = client.out.len() + client.err.len();
         }
         while !self.ended {
-            // A pipe that has been begun is finished: what it has read is shown.
+            // A started pipeline is finished, so that the input it has read is shown.
             if self.paused && self.pipe.is_none() {
                 return true;
             }
@@ -349,7 +349,7 @@ impl Machine {
         }
     }
 
-    /// The innermost script has ended: what belongs to it alone goes.
+    /// Ends the innermost frame, and restores its state.
     fn end_frame(&mut self) {
         let Some(frame) = self.frames.pop() else {
             return;
@@ -363,7 +363,7 @@ impl Machine {
         }
     }
 
-    /// Variables have their old values again.
+    /// Restores variables to their old values.
     pub(super) fn restore(&mut self, olds: Vec<(String, Option<String>)>) {
         for (name, old) in olds.into_iter().rev() {
             match old {
@@ -440,7 +440,7 @@ impl Machine {
         }
     }
 
-    /// The script ends; a shell that reads lines takes the next.
+    /// Aborts the script; an interactive shell continues with the next line.
     fn give_up(&mut self, code: i32) {
         (self.code, self.ended) = (code, !self.interactive);
         self.full &= self.ended;
@@ -448,7 +448,7 @@ impl Machine {
         (self.pipe, self.waits, self.until, self.watched) = (None, None, None, None);
     }
 
-    /// Gives a variable its value.
+    /// Assigns a variable.
     pub(super) fn assign(&mut self, name: &str, value: String) {
         let others: usize = self
             .vars
@@ -468,7 +468,7 @@ impl Machine {
         }
     }
 
-    /// Begins the next command of the pipe.
+    /// Starts the next command of the pipeline.
     fn stage(&mut self, client: &mut Client<'_>) {
         let Some(pipe) = self.pipe.as_mut() else {
             return;
@@ -502,7 +502,7 @@ impl Machine {
                     self.code = 2;
                 }
             }
-            // A script that another one called ends alone.
+            // `exit` in a called script ends only that script.
             Flow::Ends(code) if !self.leaves(FrameKind::Shell, code) => self.ended = true,
             Flow::Returns(code) if !self.leaves(FrameKind::Function, code) => {
                 self.leaves(FrameKind::Block, code);
@@ -511,7 +511,7 @@ impl Machine {
         }
     }
 
-    /// Ends the innermost script of this kind and those within it; false if there is none.
+    /// Ends the innermost frame of this kind and those within it; returns false if there is none.
     fn leaves(&mut self, kind: FrameKind, code: i32) -> bool {
         (self.code, self.pipe) = (code, None);
         let Some(at) = self.frames.iter().rposition(|frame| frame.kind == kind) else {
@@ -523,7 +523,7 @@ impl Machine {
         true
     }
 
-    /// What its commands see.
+    /// Returns the environment that commands see.
     pub(super) fn room<'r, 'c>(&'r self, client: &'r mut Client<'c>) -> CommandRoom<'r, 'c> {
         let pod = match self.place {
             Place::Console => None,
@@ -544,7 +544,7 @@ mod tests {
     use cluster::Sim;
     use controller_runtime::cluster::ClusterConfig;
 
-    /// What a line prints, and its exit code.
+    /// Returns the output of a line, and its exit code.
     fn line(sim: &mut Sim, text: &str) -> (String, Option<i32>) {
         let mut session = Session::line(sim, text, usize::MAX);
         session.poll(sim);

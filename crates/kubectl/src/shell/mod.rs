@@ -1,7 +1,7 @@
-//! A small shell: at the terminal's prompt and in the containers of Pods.
+//! Small shell for the terminal's prompt and for the containers of Pods.
 //!
-//! A text is parsed into steps ([`parse`]); a [`Machine`] runs them one after another and can wait in between, for time or for a
-//! kubectl command that waits. What each command prints is passed on as a whole: stages of a pipe run one after another.
+//! A text is parsed into steps ([`parse`]); a [`Machine`] runs them in sequence and can wait in between, for time or for a kubectl
+//! command that waits. The output of each command is passed on as a whole: stages of a pipeline run one after another.
 
 mod arithmetic;
 mod builtins;

@@ -1,6 +1,6 @@
-//! Numbers and letters as C writes them.
+//! Numbers and escapes in C notation.
 
-/// A number as C writes it: `10`, `0x1f`, `017`.
+/// Parses a number in C notation: `10`, `0x1f`, `017`.
 pub fn number(text: &str) -> Option<i64> {
     let (sign, digits) = text
         .strip_prefix('-')
@@ -19,7 +19,7 @@ pub fn number(text: &str) -> Option<i64> {
         .map(|value| (value as i64).wrapping_mul(sign))
 }
 
-/// `\n`, `\t`, `\101`, `\x41`, `\\` as what they stand for.
+/// Replaces escapes such as `\n`, `\t`, `\101`, `\x41`, `\\`.
 pub fn unescaped(text: &str) -> String {
     let (mut out, mut chars) = (String::with_capacity(text.len()), text.chars().peekable());
     while let Some(c) = chars.next() {
@@ -35,7 +35,7 @@ pub fn unescaped(text: &str) -> String {
             Some('v') => '\x0b',
             Some('\\') => '\\',
             Some(first @ ('x' | '0'..='7')) => {
-                // `\x41`, `\101`, and `\0101` as `echo` has it.
+                // Escapes `\x41`, `\101`, and `\0101` as in `echo`.
                 let (base, most) = match first {
                     'x' => (16, 2),
                     '0' => (8, 4),

@@ -1,4 +1,4 @@
-//! The grammar of the shell: a text becomes a script, a flat list of steps.
+//! Parser of the shell: converts a text into a script, a flat list of steps.
 
 use super::lexer::{Lexer, ShellToken};
 use super::script::{
@@ -8,10 +8,10 @@ use super::script::{
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Nested scripts and blocks.
+/// Maximum nesting of scripts and blocks.
 pub(super) const DEEPEST: usize = 8;
 
-/// Parses a text; says what is wrong as a shell does.
+/// Parses a text; the error is worded as in a shell.
 pub fn parse(text: &str) -> Result<ShellScript, String> {
     script(text, 0)
 }
@@ -47,12 +47,12 @@ fn unexpected(token: &ShellToken) -> String {
     format!("syntax error: unexpected {shown:?}")
 }
 
-/// An open loop.
+/// Open loop.
 struct Loop {
     begin: usize,
-    /// Whether it is one over words.
+    /// True for a loop over words.
     words: bool,
-    /// The jumps that leave it.
+    /// Jumps that leave the loop.
     leaves: Vec<usize>,
 }
 
@@ -62,11 +62,11 @@ struct Parser {
     steps: Vec<Step>,
     depth: usize,
     loops: Vec<Loop>,
-    /// Tokens with which blocks begin that have pipes or files of their own: known once the end of the block has been seen.
+    /// Start tokens of blocks with pipes or redirections of their own, which are known once the end of the block has been seen.
     apart: BTreeSet<usize>,
 }
 
-/// Words that begin a block.
+/// Keywords that begin a block.
 const BLOCKS: [&str; 6] = ["for", "while", "until", "if", "case", "{"];
 
 impl Parser {
@@ -74,7 +74,7 @@ impl Parser {
         self.tokens.get(self.at)
     }
 
-    /// The next word, if it may be a word of the grammar.
+    /// Returns the next word, if it may be a keyword.
     fn keyword(&self) -> &str {
         match self.peek() {
             Some(ShellToken::Word(word)) => match word.as_slice() {
@@ -122,7 +122,7 @@ impl Parser {
         while self.take_sign("\n") {}
     }
 
-    /// Commands until one of these words.
+    /// Parses commands until one of these keywords.
     fn list(&mut self, ends: &[&str]) -> Result<(), String> {
         loop {
             self.breaks();
@@ -140,7 +140,8 @@ impl Parser {
         }
     }
 
-    /// Commands joined by `&&` and `||`.
+    /// Parses commands joined by `&&` and `
+    /// `.
     fn chain(&mut self) -> Result<(), String> {
         self.pipeline()?;
         loop {
@@ -155,13 +156,13 @@ impl Parser {
         }
     }
 
-    /// A jump whose place is not known yet.
+    /// Emits a jump whose target is not known yet.
     fn hole(&mut self) -> usize {
         self.steps.push(Step::Jump(0));
         self.steps.len() - 1
     }
 
-    /// Commands joined by `|`, or a block of the script itself.
+    /// Parses commands joined by `|`, or a block of the script itself.
     fn pipeline(&mut self) -> Result<(), String> {
         let turned = self.is_word("!");
         self.at += usize::from(turned);
@@ -183,7 +184,7 @@ impl Parser {
             {
                 return Ok(());
             }
-            // It has a pipe or a file: it is read again as a script of its own.
+            // The block has a pipe or a redirection: it is parsed again as a script of its own.
             self.at = begin;
             self.steps.truncate(steps);
             self.loops
@@ -204,7 +205,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The name of the function that is defined here.
+    /// Returns the name of the function defined here.
     fn function(&self) -> Option<String> {
         let defines = matches!(
             self.tokens.get(self.at + 1..self.at + 3),
@@ -213,7 +214,7 @@ impl Parser {
         Some(self.keyword().to_owned()).filter(|name| defines && is_name(&name.replace('-', "_")))
     }
 
-    /// A command of a pipe.
+    /// Parses a command of a pipeline.
     fn stage(&mut self) -> Result<Simple, String> {
         if !BLOCKS.contains(&self.keyword()) && !self.is_sign("(") {
             return self.simple();
@@ -229,7 +230,7 @@ impl Parser {
         Ok(simple)
     }
 
-    /// A block as a script of its own, and whether it stands in parentheses.
+    /// Parses a block as a script of its own; returns true for one in parentheses.
     fn block_apart(&mut self) -> Result<(Rc<ShellScript>, bool), String> {
         let (steps, loops) = (
             std::mem::take(&mut self.steps),
@@ -262,7 +263,7 @@ impl Parser {
         }
     }
 
-    /// One of [`BLOCKS`].
+    /// Parses one of [`BLOCKS`].
     fn block(&mut self) -> Result<(), String> {
         self.deeper()?;
         let word = self.keyword().to_owned();
@@ -281,7 +282,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `break` and `continue`, of so many loops.
+    /// Parses `break` and `continue`, with their number of loops.
     fn leave(&mut self) -> Result<(), String> {
         let breaks = self.is_word("break");
         self.at += 1;
@@ -341,7 +342,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `do … done`, and back to the beginning.
+    /// Parses `do … done`, with the jump back to the beginning.
     fn body(&mut self, begin: usize, words: bool) -> Result<(), String> {
         self.take_word("do")?;
         self.loops.push(Loop {
@@ -521,7 +522,7 @@ mod tests {
         ] {
             assert!(parse(text).is_ok(), "{text}: {:?}", parse(text));
         }
-        // A long chain is no deep one.
+        // A long chain is not deeply nested.
         assert!(
             parse(&format!(
                 "if a; then b; {}fi",

@@ -1,9 +1,9 @@
-//! Patterns of file names and of `case`: `*`, `?`, `[…]`, and `\` before a letter that stands for itself.
+//! Patterns of file names and of `case`: `*`, `?`, `[…]`, and `\` before a literal character.
 
-/// Steps of all comparisons of one word.
+/// Maximum number of steps of all comparisons for one word.
 const MOST_STEPS: usize = 1_000_000;
 
-/// A pattern.
+/// Parsed pattern.
 pub struct Pattern {
     parts: Vec<Part>,
     steps: usize,
@@ -16,7 +16,7 @@ enum Part {
     Of(bool, Ranges),
 }
 
-/// Puts a backslash before each letter that is not meant as a pattern.
+/// Escapes each character that would be a pattern.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -28,7 +28,7 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Whether anything but itself fits a text.
+/// Returns true if a text contains pattern characters.
 pub fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
@@ -62,10 +62,10 @@ impl Pattern {
         }
     }
 
-    /// Whether it fits all of a text.
+    /// Returns true if the pattern matches all of a text.
     pub fn fits(&mut self, text: &[char]) -> bool {
         let (mut at, mut part) = (0, 0);
-        // Where the last star stands, and how much of the text it has taken.
+        // Position of the last star, and the length of its match.
         let mut star: Option<(usize, usize)> = None;
         while at < text.len() {
             let Some(left) = self.steps.checked_sub(1) else {
@@ -102,7 +102,7 @@ impl Pattern {
             .all(|part| matches!(part, Part::Any))
     }
 
-    /// The text without the part at its beginning (or end) that fits.
+    /// Removes the match at the beginning (or end) of a text.
     pub fn cut(&mut self, text: &str, end: bool, longest: bool) -> String {
         let chars: Vec<char> = text.chars().collect();
         let count = chars.len();
@@ -129,7 +129,7 @@ impl Pattern {
         }
     }
 
-    /// The text with another in place of the first part that fits, or of all.
+    /// Replaces the first match, or all.
     pub fn replaced(&mut self, text: &str, with: &str, all: bool) -> String {
         let chars: Vec<char> = text.chars().collect();
         let (mut out, mut at) = (String::new(), 0);
@@ -156,10 +156,10 @@ impl Pattern {
     }
 }
 
-/// Letters from one to another.
+/// Character ranges.
 type Ranges = Vec<(char, char)>;
 
-/// Whether others than the letters between brackets are meant, the letters, and how long that is.
+/// Parses the contents of brackets: whether they are negated, the characters, and the length.
 fn set(chars: &[char]) -> Option<(bool, Ranges, usize)> {
     let not = matches!(chars.first(), Some('!' | '^'));
     let begin = usize::from(not);
@@ -212,7 +212,7 @@ mod tests {
                 "{pattern} {text}"
             );
         }
-        // A long pattern on a long text is given up.
+        // A long pattern on a long text is aborted.
         assert_eq!(
             Pattern::new(&"*a".repeat(2_000))
                 .cut(&"a".repeat(60_000), true, true)

@@ -1,4 +1,4 @@
-//! Whether a line only looks.
+//! Detection of read-only lines.
 
 use super::builtins;
 use super::call::{RUNS_WORDS, watched};
@@ -6,10 +6,10 @@ use super::parse;
 use super::script::{Expansion, Piece, Redirect, ShellScript, ShellWord, Simple, Step, literal};
 use super::tools;
 
-/// Whether kubectl's words only look.
+/// Function that returns true for read-only arguments of kubectl.
 type KubectlReads = fn(&[String]) -> bool;
 
-/// Whether a line only looks: no command of it writes, to the cluster or to a file.
+/// Returns true if a line is read-only: none of its commands writes to the cluster or to a file.
 pub fn only_reads(line: &str, kubectl: KubectlReads) -> bool {
     match parse::parse(line) {
         Ok(script) => !script.steps.is_empty() && reads(&script, kubectl),
@@ -30,7 +30,7 @@ fn reads(script: &ShellScript, kubectl: KubectlReads) -> bool {
         Step::Case(word, arms, _) => {
             word_reads(word, kubectl) && arms.iter().all(|(word, _)| word_reads(word, kubectl))
         }
-        // What a function does is judged where it stands, and calling it adds nothing.
+        // The body of a function is checked at its definition, so calls need no check.
         Step::Define(_, script) => reads(script, kubectl),
         _ => true,
     })
@@ -71,7 +71,7 @@ fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
         Redirect::From(word) | Redirect::Here(word) => word_reads(word, kubectl),
         Redirect::Merge | Redirect::Complain => true,
     });
-    // What is put in stands for a name, not for a verb.
+    // An expansion stands for a name, not for a verb.
     let text = |piece: &Piece| {
         if let Piece::Text(text) | Piece::Quoted(text) = piece {
             text.clone()
@@ -89,7 +89,7 @@ fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
     }
     let mut words = words.as_slice();
     let mut is_watched = false;
-    // Commands that run the words after them are as harmless as those words.
+    // Commands that run the words after them are read-only if those words are.
     while let [name, rest @ ..] = words
         && (matches!(name.as_str(), "watch" | "eval" | "xargs")
             || RUNS_WORDS.contains(&name.as_str()) && !rest.is_empty())
@@ -103,14 +103,14 @@ fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
         }
     }
     if is_watched {
-        // What is watched is a line of its own, which may stand in quotes.
+        // The watched command is a line of its own, possibly in quotes.
         return inner
             && files
             && parse::parse(&words.join(" ")).is_ok_and(|script| reads(&script, kubectl));
     }
     let known = match words.split_first() {
         None => true,
-        // The shell's own commands.
+        // Builtins of the shell.
         Some((name, _)) if name == "sleep" || builtins::READ.contains(&name.as_str()) => true,
         Some((name, rest)) => tools::find(name).is_some_and(|tool| (tool.reads)(rest)),
     };

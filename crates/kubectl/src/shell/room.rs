@@ -1,4 +1,4 @@
-//! Where a shell runs: at the terminal, with its files, or in a container of a Pod, with its files, variables and network.
+//! Environment of a shell: the terminal, with its files, or a container of a Pod, with its files, variables and network.
 
 use crate::client::Client;
 use cluster::disk::{CONSOLE, FilePlace, Projection, absolute, place};
@@ -11,28 +11,28 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The folders that every image for Linux has.
+/// Root folders of every Linux image.
 const ROOT: [&str; 11] = [
     "bin", "dev", "etc", "home", "lib", "proc", "root", "sys", "tmp", "usr", "var",
 ];
 
-/// Bytes that are put into the words of one command, that a command adds to its input, and that a captured script prints.
+/// Maximum number of bytes expanded into the words of one command, added by a command to its input, or printed by a captured script.
 pub const MOST_BYTES: usize = 64 * 1024;
 
 /// Variables of a shell.
 pub type Variables = BTreeMap<String, String>;
 
-/// Where a shell runs.
+/// Location of a shell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
-    /// At the terminal.
+    /// Terminal.
     Console,
-    /// In a container, by its place among all containers of the Pod.
+    /// Container, by its index among all containers of the Pod.
     Pod(ObjectRef, Uid, usize),
 }
 
 impl Place {
-    /// The Pod, if it is still there.
+    /// Returns the Pod, if it still exists.
     pub fn pod(&self, client: &Client<'_>) -> Option<Rc<Object>> {
         let Place::Pod(key, uid, _) = self else {
             return None;
@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-/// What a command printed, and its exit code.
+/// Output of a command, and its exit code.
 #[derive(Clone, Debug, Default)]
 pub struct Done {
     pub out: String,
@@ -70,13 +70,13 @@ impl Done {
     }
 }
 
-/// What a command sees while it runs.
+/// Environment of a running command.
 pub struct CommandRoom<'r, 'c> {
     pub client: &'r mut Client<'c>,
-    /// The Pod and the index of its container; none at the terminal.
+    /// Pod and index of its container; `None` at the terminal.
     pub pod: Option<(Rc<Object>, usize)>,
     pub vars: &'r Variables,
-    /// In a rehearsal, the time it has come to: nothing is written then.
+    /// Current time of a replay, during which nothing is written.
     pub rehearsed: Option<i64>,
 }
 
@@ -87,7 +87,7 @@ impl CommandRoom<'_, '_> {
             .map(|(pod, container)| (pod, pod.body(), *container))
     }
 
-    /// The first component of the Pod's name in DNS.
+    /// Returns the first component of the Pod's DNS name.
     pub fn hostname(&self) -> String {
         match self.home() {
             None => "loopscope".to_owned(),
@@ -97,7 +97,7 @@ impl CommandRoom<'_, '_> {
         }
     }
 
-    /// The name under a headless Service, if the Pod has one.
+    /// Returns the name under a headless Service, if the Pod has one.
     pub fn full_name(&self) -> String {
         match self
             .home()
@@ -114,7 +114,7 @@ impl CommandRoom<'_, '_> {
         }
     }
 
-    /// The environment, in the order of the spec.
+    /// Returns the environment variables, in the order of the spec.
     pub fn env(&self) -> Vec<(String, String)> {
         let text = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let mut env = vec![text(
@@ -175,7 +175,7 @@ impl CommandRoom<'_, '_> {
         env
     }
 
-    /// Where the Services are that there were when the container started, as `pkg/kubelet/envvars` has it, by name.
+    /// Returns the variables for the Services that existed when the container started, as in `pkg/kubelet/envvars`, by name.
     fn service_links(&self) -> Vec<(String, String)> {
         let Some((pod, body, container)) = self.home() else {
             return Vec::new();
@@ -230,7 +230,7 @@ impl CommandRoom<'_, '_> {
         out
     }
 
-    /// Keys and values of a ConfigMap or Secret as the container sees it; `fixed`: as it was when the container was started.
+    /// Returns keys and values of a ConfigMap or Secret as the container sees it; `fixed` for the version at the container's start.
     fn projected(&self, kind: Kind, name: &str, fixed: bool) -> Vec<(String, String)> {
         let Some((pod, _, container)) = self.home() else {
             return Vec::new();
@@ -262,7 +262,7 @@ impl CommandRoom<'_, '_> {
         all
     }
 
-    /// The files of a volume that is made of other objects: paths and texts.
+    /// Returns the files of a projected volume: paths and texts.
     fn files(&self, sources: &[Projection], fixed: bool) -> Vec<(String, String)> {
         let mut files = Vec::new();
         for source in sources {
@@ -291,12 +291,12 @@ impl CommandRoom<'_, '_> {
         files
     }
 
-    /// A path from the root, seen from the current folder.
+    /// Returns an absolute path, resolved against the current folder.
     pub fn absolute(&self, path: &str) -> String {
         absolute(self.vars.get("PWD").map_or("/", String::as_str), path)
     }
 
-    /// Where a file is kept; the terminal's files have no root.
+    /// Returns the storage location of a file; the terminal's paths are relative.
     pub fn place(&self, path: &str) -> FilePlace {
         let path = self.absolute(path);
         match &self.pod {
@@ -308,7 +308,7 @@ impl CommandRoom<'_, '_> {
         }
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     pub fn read(&self, path: &str) -> Option<String> {
         match self.place(path) {
             FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
@@ -357,7 +357,7 @@ impl CommandRoom<'_, '_> {
         }
     }
 
-    /// Removes a file; false if it is not there.
+    /// Removes a file; returns false if it does not exist.
     pub fn remove(&mut self, path: &str) -> bool {
         match self.place(path) {
             _ if self.rehearsed.is_some() => true,
@@ -366,12 +366,12 @@ impl CommandRoom<'_, '_> {
         }
     }
 
-    /// The time of the clock, in seconds since 1970.
+    /// Returns the wall clock, in seconds since 1970.
     pub fn now(&self) -> i64 {
         self.rehearsed.unwrap_or_else(|| self.client.wall())
     }
 
-    /// The names in a folder.
+    /// Returns the names in a folder.
     pub fn names(&self, path: &str) -> Vec<String> {
         let mut names: Vec<String> = match self.place(path) {
             FilePlace::Projected {
@@ -421,7 +421,7 @@ impl CommandRoom<'_, '_> {
         names
     }
 
-    /// The names in a folder of a container that nobody wrote: the folders of its image, what is mounted, and files of the kubelet.
+    /// Returns the predefined names in a folder of a container: folders of its image, mounts, and files of the kubelet.
     fn given(&self, folder: &str) -> Vec<String> {
         if self.home().is_none() {
             return Vec::new();
@@ -450,7 +450,7 @@ impl CommandRoom<'_, '_> {
             .collect()
     }
 
-    /// A field of the container's spec.
+    /// Returns the container's spec.
     pub fn spec(&self) -> &Value {
         self.home().map_or(&Value::Null, |(_, body, container)| {
             body.spec.raw_container(container)

@@ -1,120 +1,120 @@
-//! What a text of the shell is parsed into.
+//! Syntax of a parsed shell script.
 
 use std::rc::Rc;
 
-/// A parsed text.
+/// Parsed script.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShellScript {
     pub steps: Vec<Step>,
 }
 
-/// A step of a script; places are indices of steps.
+/// Step of a script; targets are indices of steps.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Commands that are joined by `|`, and whether the result is turned round.
+    /// Commands joined by `|`, and whether the exit code is negated.
     Pipeline(Vec<Simple>, bool),
     Jump(usize),
-    /// Goes on at the place if the last command succeeded (or failed).
+    /// Jumps if the last command succeeded (or failed).
     JumpIf(bool, usize),
-    /// What came before counts as a success: a loop whose condition no longer holds.
+    /// Sets a successful exit code, for a loop whose condition no longer holds.
     Succeed,
     /// Begins a loop over words.
     For(Vec<ShellWord>),
     /// Takes the next word of the innermost loop, or leaves it.
     Next(String, usize),
-    /// Leaves the loops within which there are so many, and goes on at the place.
+    /// Leaves loops down to this nesting depth, and jumps.
     Leave(usize, usize),
-    /// Goes on where the first pattern that fits the word says, or at the place.
+    /// Jumps to the target of the first pattern that matches the word, or to the default target.
     Case(ShellWord, Vec<(ShellWord, usize)>, usize),
-    /// A function.
+    /// Defines a function.
     Define(String, Rc<ShellScript>),
 }
 
-/// A command with its assignments and redirections.
+/// Command with its assignments and redirections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Simple {
     pub assigns: Vec<(String, ShellWord)>,
     pub words: Vec<ShellWord>,
     pub redirects: Vec<Redirect>,
-    /// A block in place of words.
+    /// Block in place of words.
     pub block: Option<ScriptBlock>,
 }
 
-/// Commands with pipes or files of their own: `{ …; }`, `( … )`, a loop.
+/// Commands with pipes or redirections of their own: `{ …; }`, `( … )`, a loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptBlock {
     pub script: Rc<ShellScript>,
-    /// In parentheses: what it sets ends with it.
+    /// True for parentheses, whose variables end with it.
     pub subshell: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Redirect {
-    /// To a file: which stream (3: both), whether it is appended, the file.
+    /// Redirection to a file: stream (3 for both), append flag, file.
     To(u8, bool, ShellWord),
-    /// From a file.
+    /// Redirection from a file.
     From(ShellWord),
-    /// A here-document.
+    /// Here-document.
     Here(ShellWord),
-    /// `2>&1`
+    /// `2>&1`.
     Merge,
-    /// `>&2`
+    /// `>&2`.
     Complain,
 }
 
-/// A word: pieces of text and of what is put in.
+/// Word: pieces of text and expansions.
 pub type ShellWord = Vec<Piece>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
-    /// Text without quotes, in which `*`, `?` and `[` make a pattern.
+    /// Unquoted text, in which `*`, `?` and `[` form a pattern.
     Text(String),
     Quoted(String),
-    /// A variable, and whether it is quoted.
+    /// Variable, and whether it is quoted.
     Variable(Rc<Parameter>, bool),
-    /// The output of a script, and whether it is quoted.
+    /// Command substitution, and whether it is quoted.
     Output(Rc<ShellScript>, bool),
-    /// `$((…))`, and whether it is quoted.
+    /// Arithmetic expansion `$((…))`, and whether it is quoted.
     Sum(ShellWord, bool),
 }
 
-/// A variable, and what is made of its value.
+/// Variable, and the expansion of its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     pub name: String,
     pub change: Expansion,
 }
 
-/// What `${…}` makes of a value; with a colon an empty value counts as none.
+/// Parameter expansion `${…}`; with a colon an empty value counts as unset.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expansion {
     None,
     Length,
-    /// `-`
+    /// `-`, a default value.
     Default(bool, ShellWord),
-    /// `=`
+    /// `=`, an assigned default value.
     Assign(bool, ShellWord),
-    /// `+`
+    /// `+`, an alternative value.
     Alternative(bool, ShellWord),
-    /// `?`
+    /// `?`, an error if unset.
     Missing(bool, ShellWord),
-    /// `#`, `##`, `%`, `%%`
+    /// `#`, `##`, `%`, `%%`, removal of a prefix or suffix.
     Cut {
         end: bool,
         longest: bool,
         pattern: ShellWord,
     },
-    /// `/`, `//`
+    /// `/`, `//`, replacement.
     Replace {
         all: bool,
         pattern: ShellWord,
         with: ShellWord,
     },
-    /// `:from:count`
+    /// `:from:count`, a substring.
     Slice(ShellWord, Option<ShellWord>),
 }
 
-/// The text of a word in which nothing is put in.
+/// Returns the text of a word without expansions.
 pub fn literal(word: &[Piece]) -> Option<String> {
     word.iter()
         .map(|piece| {
@@ -127,14 +127,14 @@ pub fn literal(word: &[Piece]) -> Option<String> {
         .collect()
 }
 
-/// Whether it may name a variable.
+/// Returns true for a valid variable name.
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// `name=value`
+/// Parses an assignment, `name=value`.
 pub(super) fn assignment(word: &[Piece]) -> Option<(String, ShellWord)> {
     let Some(Piece::Text(text)) = word.first() else {
         return None;

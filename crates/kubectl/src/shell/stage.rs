@@ -1,4 +1,4 @@
-//! One command of a pipe: its words and files before it runs, its output afterwards.
+//! Stage of a pipeline: its words and redirections before it runs, its output afterwards.
 
 use super::machine::{Flow, Machine};
 use super::room::{Done, MOST_BYTES};
@@ -6,11 +6,11 @@ use super::script::{Redirect, Simple, literal};
 use super::tools;
 use crate::client::Client;
 
-/// Bytes that a script shows without a pause.
+/// Maximum number of bytes that a script prints without a pause.
 const MOST_SHOWN: usize = 64 * MOST_BYTES;
 
 impl Machine {
-    /// What a stage has printed is shown while it goes on, if the commands after it look at one line after another.
+    /// Shows the output of a stage while it continues, if all following commands work line by line.
     pub(super) fn flush(&mut self, client: &mut Client<'_>, done: &mut Done) {
         let Some(pipe) = &self.pipe else { return };
         let rest: Vec<Simple> = pipe.commands[pipe.at + 1..].to_vec();
@@ -18,7 +18,7 @@ impl Machine {
             return;
         }
         client.err.push_str(&std::mem::take(&mut done.err));
-        // A line that is not complete waits for its end.
+        // An incomplete line waits for its end.
         let end = if rest.is_empty() {
             done.out.len()
         } else {
@@ -36,7 +36,7 @@ impl Machine {
         client.out.push_str(&text);
     }
 
-    /// A command of the pipe has ended: its files are written, the rest goes to the next command or is shown.
+    /// Handles the end of a command: writes its redirections, and passes the rest to the next command or shows it.
     pub(super) fn stage_done(&mut self, client: &mut Client<'_>, mut done: Done) {
         let Some(pipe) = self.pipe.as_ref() else {
             return;
@@ -57,7 +57,7 @@ impl Machine {
             pipe.input = done.out;
             pipe.at += 1;
         }
-        // The log of a container goes on: it is cut, and its command isn't.
+        // The log of a container continues: the output is truncated, but its command is not aborted.
         let most = if self.captured && self.rehearsed.is_none() {
             MOST_BYTES
         } else {
@@ -67,7 +67,7 @@ impl Machine {
     }
 
     fn redirect(&mut self, client: &mut Client<'_>, redirects: &[Redirect], done: &mut Done) {
-        // `2>&1` joins the streams as they stand then: it is applied where it comes.
+        // `2>&1` joins the streams as they are at that point: it is applied in order.
         for redirect in redirects {
             match redirect {
                 Redirect::Merge => done.out.push_str(&std::mem::take(&mut done.err)),
@@ -103,7 +103,7 @@ impl Machine {
         }
     }
 
-    /// Runs one command. `input`: what the command before it in the pipe has printed.
+    /// Runs one command; `input` is the output of the previous one in the pipeline.
     pub(super) fn simple(
         &mut self,
         client: &mut Client<'_>,
@@ -145,7 +145,7 @@ impl Machine {
         if self.full || self.fault.is_some() {
             return Flow::Done(Done::failed("", 2));
         }
-        // What it prints goes nowhere else.
+        // Its output goes nowhere else.
         let calls = last
             && simple
                 .redirects
@@ -173,7 +173,7 @@ impl Machine {
     }
 }
 
-/// Whether a command makes each line of its output from one line of its input.
+/// Returns true if each output line of a command depends on one input line.
 fn by_line(simple: &Simple) -> bool {
     let words: Vec<String> = simple
         .words

@@ -2,7 +2,7 @@ use crate::{Progress, Session};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 
-/// What lines of the terminal print.
+/// Returns the output of terminal lines.
 fn shown(sim: &mut Sim, text: &str) -> String {
     let mut session = Session::line(sim, text, usize::MAX);
     for _ in 0..100 {

@@ -35,7 +35,7 @@ fn an_event_is_gone_an_hour_after_it_was_last_written() {
     );
     sim.advance(Time(3_662 * SECOND), usize::MAX);
     let left = reasons(&sim);
-    // What is said again and again stays: its count goes on.
+    // Repeated Events stay, since their count is updated.
     assert!(
         !left.iter().any(|reason| reason == "ScalingReplicaSet")
             && left.iter().any(|reason| reason == "BackOff"),

@@ -5,7 +5,7 @@ use k8s_model::time::SECOND;
 use kubectl::Session;
 use kubectl::parse::split;
 
-/// A cluster whose Pods have been replaced some times.
+/// Builds a cluster whose Pods have been replaced several times.
 fn rolled() -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     let mut run = |line: &str, seconds: u64| {
@@ -20,7 +20,7 @@ fn rolled() -> Sim {
     sim
 }
 
-/// Forgets all that can be forgotten now.
+/// Compacts the journal as far as possible.
 fn shorten(sim: &mut Sim) {
     let mut forgetting = sim.begin_forgetting();
     while !forgetting.is_done() {
@@ -50,7 +50,7 @@ fn what_is_gone_is_forgotten_and_everything_goes_on_alike() {
         count(&short),
         short.journal().len()
     );
-    // Entries keep their time, and commands stay.
+    // Entries keep their time, and commands are kept.
     assert!(
         short
             .journal()
@@ -61,7 +61,7 @@ fn what_is_gone_is_forgotten_and_everything_goes_on_alike() {
     let commands = |sim: &Sim| {
         sim.journal()
             .iter()
-            .filter(|entry| matches!(entry.record, Record::Command(_)))
+            .filter(|entry| entry.is_command())
             .count()
     };
     assert_eq!(commands(&short), commands(&plain));

@@ -11,7 +11,7 @@ use kubectl::Session;
 use kubectl::parse::split;
 use std::rc::Rc;
 
-/// A cluster with a Pod that fits nowhere, until a time in seconds.
+/// Builds a cluster with a Pod that fits no node, and runs it until a time in seconds.
 fn too_big(seconds: u64) -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     sim.advance(Time(SECOND), usize::MAX);
@@ -25,7 +25,7 @@ fn too_big(seconds: u64) -> Sim {
     sim
 }
 
-/// The Events about it: how often each came.
+/// Returns the counts of the Events about the Pod.
 fn times(sim: &Sim) -> Vec<i32> {
     let of = |object: &std::rc::Rc<Object>| match &object.body {
         Body::Event(event) if event.reason == "FailedScheduling" => Some(event.times()),
@@ -36,10 +36,10 @@ fn times(sim: &Sim) -> Vec<i32> {
 
 #[test]
 fn what_is_said_again_of_the_same_version_is_a_series() {
-    // A Pod that fits nowhere is tried again every five minutes and somewhat more.
+    // A Pod that fits no node is retried after somewhat more than five minutes.
     let mut sim = too_big(10);
     assert_eq!(times(&sim), [1]);
-    // Its condition has changed its version: another Event.
+    // Its condition has changed its version, so a new Event is created.
     sim.advance(Time(400 * SECOND), usize::MAX);
     assert_eq!(times(&sim), [1, 1]);
     sim.advance(Time(700 * SECOND), usize::MAX);
@@ -58,12 +58,12 @@ fn a_silent_series_gets_its_final_count() {
     assert_eq!((server.counts(), server.writes()), (vec![2], 2));
     server.sim.advance(Time(359 * SECOND), usize::MAX);
     assert_eq!(server.counts(), [2]);
-    // At six minutes it was silent for less.
+    // At six minutes the series was silent for less than the limit.
     server.sim.advance(Time(719 * SECOND), usize::MAX);
     assert_eq!(server.counts(), [2]);
     server.sim.advance(Time(720 * SECOND), usize::MAX);
     assert_eq!((server.counts(), server.writes()), (vec![4], 3));
-    // It is over: what is said now is another Event.
+    // The series is finished: the next occurrence is a new Event.
     server.say(721);
     assert_eq!(server.counts(), [4, 1]);
 }
@@ -122,11 +122,11 @@ fn a_long_series_is_written_every_half_hour() {
     for minute in 1..=31 {
         server.say(minute * 60);
     }
-    // The 30th time falls on the look itself and comes after it.
+    // The 30th occurrence falls on the check itself and comes after it.
     assert_eq!((server.counts(), server.writes()), (vec![29], 3));
 }
 
-/// A cluster in which the scheduler says one thing of one version of a Pod.
+/// Cluster in which the scheduler repeats one Event about one version of a Pod.
 struct ApiServerUnderTest {
     sim: Sim,
     about: std::rc::Rc<Object>,
@@ -136,7 +136,7 @@ impl ApiServerUnderTest {
     fn new() -> ApiServerUnderTest {
         let sim = too_big(2);
         let about = sim.list(Kind::Pod).next().unwrap().clone();
-        // Nobody else speaks.
+        // No other component records Events.
         let mut quiet = Sim::new(ClusterConfig::default(), 1);
         quiet.advance(Time(1), usize::MAX);
         ApiServerUnderTest { sim: quiet, about }

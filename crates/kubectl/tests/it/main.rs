@@ -1,6 +1,23 @@
-//! Tests of this crate together with those below it.
+//! Integration tests of this crate together with those below it.
 
 mod apiserver_services;
+mod autoscaler;
 mod cluster_event_ttl;
 mod cluster_forget;
+mod connectivity;
 mod controller_runtime_event_series;
+mod debugging;
+mod disturbed;
+mod expansion;
+mod gateway;
+mod hostile;
+mod limits;
+mod one_pod;
+mod pod_security;
+mod pressure;
+mod probes;
+mod resources;
+mod scheduler_flush;
+mod sidecars;
+mod sources;
+mod terminal;

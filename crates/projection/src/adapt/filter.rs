@@ -14,7 +14,7 @@ pub(super) fn filter(model: &mut Model, list: Lister, pods: &mut Pods, scope: &S
     if words.is_none() {
         pod_filter.groups = Default::default();
     }
-    // A node that matches keeps all its Pods; other nodes are removed.
+    // A matching node keeps all its Pods; other nodes are removed.
     let named = words
         .as_ref()
         .filter(|_| scope.nodes)
@@ -65,8 +65,8 @@ pub(super) fn filter(model: &mut Model, list: Lister, pods: &mut Pods, scope: &S
     pods.pod_filter = Some(pod_filter);
 }
 
-/// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners. Gives the
-/// uids of those whose Pods all stay, in order.
+/// Removes the objects that do not match the words; trees whose root matches stay complete, and parts of a tree keep their owners. Returns
+/// the sorted uids of owners whose Pods all stay.
 pub(super) fn narrow(
     model: &mut Model,
     list: Lister,
@@ -161,7 +161,7 @@ pub(super) fn narrow(
     whole
 }
 
-/// A referenced object stays with its users, or alone if it matches itself.
+/// Filters referenced objects: each stays with its users, or alone if it matches itself.
 pub(super) fn filter_references(model: &mut Model, is: &dyn Fn(&Id) -> bool) {
     let bare = model
         .roots

@@ -1,4 +1,4 @@
-//! The engine's objects, read into a [`Model`]. Only this folder knows the API's types.
+//! Reads the engine's objects into a [`Model`]. Only this folder knows the API's types.
 
 mod filter;
 mod pod_filter;
@@ -45,14 +45,14 @@ pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     reading.finish(list, pods, scope)
 }
 
-/// A [`Model`] that is being read, so many workloads at a time, while the cluster rests.
+/// A [`Model`] being read in parts, while the clock is paused.
 pub struct ModelReading {
     nodes: Rc<Vec<Rc<Node>>>,
-    /// What may own Pods, in the order in which it is shown.
+    /// Objects that may own Pods, in display order.
     owners: Vec<Rc<Object>>,
     owned: BTreeMap<Uid, Vec<Rc<Object>>>,
     uids: BTreeSet<Uid>,
-    /// The first of `owners` that is not read yet.
+    /// Index of the first of `owners` that is not read yet.
     next: usize,
     roots: Vec<Root>,
     users: Vec<Referrer>,
@@ -61,7 +61,7 @@ pub struct ModelReading {
     unfolded: BTreeSet<String>,
 }
 
-/// The objects of a kind in the scope.
+/// Returns the objects of a kind in the scope.
 fn scoped(list: Lister, scope: &Scope, kind: Kind) -> Vec<Rc<Object>> {
     let mut objects = list(kind);
     objects.retain(|object| scope.holds(object));
@@ -69,7 +69,7 @@ fn scoped(list: Lister, scope: &Scope, kind: Kind) -> Vec<Rc<Object>> {
 }
 
 impl ModelReading {
-    /// Looks what there is.
+    /// Lists the objects to read.
     pub fn begin(list: Lister, pods: &mut Pods, scope: &Scope) -> ModelReading {
         let of = |kind: Kind| scoped(list, scope, kind);
         let nodes = of(Kind::Node);
@@ -120,13 +120,13 @@ impl ModelReading {
         }
     }
 
-    /// How many controllers there are.
+    /// Number of controllers.
     pub fn controllers(&self) -> usize {
         self.owners.len()
     }
 
-    /// Reads so many more workloads, with what they own, and of those that were written since they were read last half as many. True when
-    /// all are read.
+    /// Reads up to `most` more workloads, with the objects that they own; half as many of those written since the last read. Returns true
+    /// when all are read.
     pub fn roots(&mut self, pods: &mut Pods, most: usize) -> bool {
         let anew = pods.others.controllers_read;
         let mut reader = ReferenceReader {
@@ -158,7 +158,7 @@ impl ModelReading {
         self.services = ServiceReading::new(services, slices);
     }
 
-    /// Reads so many more of the Services that are listed. True when all are read.
+    /// Reads up to `most` more of the listed Services. Returns true when all are read.
     pub fn services(&mut self, list: Lister, pods: &mut Pods, scope: &Scope, most: usize) -> bool {
         let mut known = std::mem::take(&mut pods.others.services);
         let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
@@ -169,7 +169,7 @@ impl ModelReading {
         all
     }
 
-    /// Reads the Pods that no workload owns, then autoscalers and budgets, once all workloads are read.
+    /// Reads the Pods without a workload, then autoscalers and budgets, once all workloads are read.
     pub fn policies(&mut self, list: Lister, pods: &Pods, scope: &Scope) {
         let lone = pods
             .blocks()
@@ -217,7 +217,7 @@ impl ModelReading {
         }
     }
 
-    /// Reads what else there is, once all of that is read.
+    /// Reads the remaining objects, once all of these are read.
     pub fn finish(self, list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
         let ModelReading {
             nodes,
@@ -259,7 +259,7 @@ impl ModelReading {
             );
             info.namespaced && (!info.animated || is_shown) && *kind != Kind::Lease
         });
-        // Objects that every namespace has by default do not count.
+        // Default objects of every namespace do not count.
         let made = |object: &Rc<Object>| {
             !matches!(
                 (object.kind, object.meta.name.as_str()),
@@ -285,7 +285,7 @@ impl ModelReading {
         }
         if scope.filter.trim().is_empty() && scope.namespace.is_none() {
             out.on = pods.on().clone();
-            // Asked first, so that the opening does not carry the code that drops one.
+            // Checked first, so that the opening does not load the code that drops a filter.
             if pods.pod_filter.is_some() {
                 pods.pod_filter = None;
             }
@@ -296,7 +296,7 @@ impl ModelReading {
     }
 }
 
-/// Namespaces that contain objects created by a user.
+/// Returns the namespaces with objects created by a user.
 pub fn namespaces(list: Lister, pods: &Pods) -> Vec<String> {
     let mut names = BTreeSet::new();
     names.insert("default".to_string());
@@ -310,7 +310,7 @@ pub fn namespaces(list: Lister, pods: &Pods) -> Vec<String> {
             }
         }
     }
-    // Pods of an owner are where it is; those without one may be anywhere.
+    // Pods of an owner are in its namespace; those without one may be anywhere.
     for (owner, block) in pods.blocks() {
         let told = if owner == pods::NOBODY {
             block.len()

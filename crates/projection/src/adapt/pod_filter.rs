@@ -1,15 +1,15 @@
-//! Filters the Pods. A block is checked again only when it has changed, and a limited number of Pods per picture, so that
-//! a frame costs only what has changed.
+//! Filters the Pods. A block is checked again only when it has changed, and a limited number of Pods per picture, so that a frame costs
+//! only what has changed.
 
 use crate::model::{Node, Pod, PodBlock, PodState};
 use k8s_model::{Kind, Object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Pods checked per picture.
+/// Maximum number of Pods checked per picture.
 const MAX_PODS_PER_PICTURE: usize = 8_000;
 
-/// The terms of a filter: part of a name, `kind:pod`, `app=nginx`; all of them must match.
+/// Terms of a filter: part of a name, `kind:pod`, `app=nginx`; all of them must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
     kinds: Vec<String>,
@@ -19,7 +19,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// The words of a text; nothing if it has none.
+    /// Parses a text; `None` if it is empty.
     pub fn of(text: &str) -> Option<Words> {
         let mut words = Words::default();
         for word in text.split_whitespace() {
@@ -33,7 +33,7 @@ impl Words {
         (words != Words::default()).then_some(words)
     }
 
-    /// Whether an object matches. Only Pods have a status that is asked for.
+    /// Returns true if an object matches. Only Pods have a status to match.
     pub fn want(&self, object: &Object) -> bool {
         let has = |label: &String| {
             label.split_once('=').is_some_and(|(key, value)| {
@@ -45,7 +45,7 @@ impl Words {
             && self.labels.iter().all(has)
     }
 
-    /// The names of the matching nodes, sorted: by prefix of the name, or by kind.
+    /// Returns the sorted names of the matching nodes: by prefix of the name, or by kind.
     pub fn nodes(&self, all: &[Rc<Node>]) -> Vec<String> {
         let begins = |node: &&Rc<Node>| {
             self.parts
@@ -68,7 +68,7 @@ impl Words {
         named
     }
 
-    /// Whether a Pod matches.
+    /// Returns true if a Pod matches.
     pub fn want_pod(&self, pod: &Pod) -> bool {
         self.want_named(Kind::Pod, &pod.id.name)
             && self.labels.iter().all(|label| pod.labels.contains(label))
@@ -92,13 +92,13 @@ impl Words {
     }
 }
 
-/// Whether a Pod has a status: the name of its colour in the legend, or a part of what it says, such as `imagepull`.
+/// Returns true if a Pod has a status: the name of its colour in the legend, or a part of its word, such as `imagepull`.
 fn has_status(pod: &Pod, status: &str) -> bool {
     let class = match pod.state.class() {
         "failed" => "failing",
         class => class,
     };
-    // What a person reads may be made of the words of another class.
+    // The displayed text may contain words of another class.
     let reason = || {
         if pod.state == PodState::Failed {
             pod.word.english().to_ascii_lowercase()
@@ -109,7 +109,7 @@ fn has_status(pod: &Pod, status: &str) -> bool {
     class.starts_with(status) || reason().contains(status)
 }
 
-/// The matching Pods, by owner and by node.
+/// Matching Pods, by owner and by node.
 #[derive(Clone, Debug, Default)]
 pub struct PodFilter {
     pub(super) groups: Sifted<(Words, Vec<String>)>,
@@ -117,26 +117,26 @@ pub struct PodFilter {
 }
 
 impl PodFilter {
-    /// Whether some Pods have not been checked yet.
+    /// Returns true if some Pods have not been checked yet.
     pub fn lags(&self) -> bool {
         self.groups.lags || self.nodes.lags
     }
 }
 
-/// Blocks at their last check, and their matching Pods, for one query.
+/// Blocks as last checked, and their matching Pods, for one query.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sifted<Q> {
     asked: Q,
     blocks: BTreeMap<String, (PodBlock, PodBlock)>,
     looked: usize,
     lags: bool,
-    /// Blocks postponed in the previous picture and in this one: those that waited go first.
+    /// Blocks postponed in the previous picture and in this one: postponed ones go first.
     waited: BTreeSet<String>,
     waits: BTreeSet<String>,
 }
 
 impl<Q: Clone + PartialEq> Sifted<Q> {
-    /// Another picture begins.
+    /// Starts another picture.
     pub fn begin(&mut self, asked: &Q) {
         if self.asked != *asked {
             self.asked = asked.clone();
@@ -145,7 +145,7 @@ impl<Q: Clone + PartialEq> Sifted<Q> {
         (self.looked, self.lags, self.waited) = (0, false, std::mem::take(&mut self.waits));
     }
 
-    /// The matching Pods of a block; the previous result if this picture's limit is reached.
+    /// Returns the matching Pods of a block; the previous result if this picture's limit is reached.
     pub fn pass(&mut self, of: &str, block: &PodBlock, keeps: &dyn Fn(&Pod) -> bool) -> PodBlock {
         let known = self.blocks.get(of);
         if let Some((_, left)) = known.filter(|(seen, _)| seen.is(block)) {
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(named("node-1"), ["node-1", "node-13"]);
         assert_eq!(named("kind:node node-2"), ["node-2"]);
         assert_eq!(named("node").len(), 3);
-        // What is a part of them only is rather meant for Pods.
+        // A word that is only a part of node names is rather meant for Pods.
         for text in ["-1", "kind:pod node-1", "app=web", "web"] {
             assert!(named(text).is_empty(), "{text}");
         }

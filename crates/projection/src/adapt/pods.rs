@@ -1,4 +1,4 @@
-//! View models of the Pods. Each is read when it is written, not when it is drawn, so that a frame costs only what has changed.
+//! View models of the Pods. Each is updated when the Pod is written, not when it is drawn, so that a frame costs only what has changed.
 
 use super::id;
 use super::pod_filter::PodFilter;
@@ -13,10 +13,10 @@ use sim_core::deferred_drop;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Cached controllers that may have been deleted, beside those that exist.
+/// Maximum number of cached controllers that may have been deleted, in addition to existing ones.
 const MAX_DELETED_CONTROLLERS: usize = 4_096;
 
-/// The references of a template or a Pod.
+/// References of a template or a Pod.
 pub(super) type Names = Rc<[Reference]>;
 
 /// All Pods of an instant, by owner.
@@ -24,39 +24,39 @@ pub(super) type Names = Rc<[Reference]>;
 pub struct Pods {
     known: BTreeMap<Uid, (Uid, Rc<Pod>)>,
     blocks: BTreeMap<Uid, PodBlock>,
-    /// By node, without those of system namespaces.
+    /// Pods by node, without those of system namespaces.
     on: Rc<BTreeMap<String, PodBlock>>,
-    /// The uids of owners, each once, and the labels that their Pods mostly have.
+    /// Uids of owners, shared, and the most frequent labels of their Pods.
     owners: BTreeMap<Uid, Rc<str>>,
     labels: BTreeMap<Uid, (Labels, Rc<[String]>)>,
     /// Terminating Pods, which show a countdown.
     leaving: BTreeMap<Uid, Rc<Object>>,
-    /// Nodes that do not answer.
+    /// Nodes that do not respond.
     silent: Vec<String>,
-    /// Controllers with the references of their templates, and the version that was read.
+    /// Controllers with the references of their templates, and the version read.
     controllers: BTreeMap<Uid, (u64, (Rc<ControllerCard>, Names))>,
     /// References of Pods without an owner, if they have any.
     lone: BTreeMap<Uid, (Id, Names)>,
     alike: Option<Names>,
-    /// The nodes, and what was read of each, in the order of their objects.
+    /// View models of the nodes, and the versions read, in the order of their objects.
     nodes: Rc<Vec<Rc<Node>>>,
     read: Vec<ReadNode>,
     pub(super) others: OtherObjects,
-    /// While a filter or a namespace is chosen.
+    /// Filter state, while a filter or a namespace is selected.
     pub(super) pod_filter: Option<Box<PodFilter>>,
 }
 
-/// What was read of objects beside Pods, so that it is not read anew for each picture.
+/// Caches of objects other than Pods, so that they are not read again for each picture.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OtherObjects {
     pub services: ServiceCache,
-    /// Of the kinds at the roots.
+    /// Sort orders of the root kinds.
     pub orders: [CreationOrder; ROOTS.len()],
-    /// How often a controller was read: how many it were since then, for who remembers it.
+    /// Number of controllers read so far; a caller compares it with an earlier value.
     pub controllers_read: usize,
 }
 
-/// Which version of a node was read, and where it stands among the others.
+/// Version of a node that was read, and its index in the sorted list.
 #[derive(Clone, Debug)]
 struct ReadNode {
     uid: Uid,
@@ -77,7 +77,7 @@ impl Drop for Pods {
     }
 }
 
-/// Stands for the owner of a Pod that has none.
+/// Stands for the owner of a Pod without one.
 pub const NOBODY: Uid = Uid(0);
 
 impl Pods {
@@ -130,7 +130,7 @@ impl Pods {
         self.put(owner.map_or(NOBODY, |owner| owner.uid), uid, Rc::new(pod));
     }
 
-    /// Records its references, unless a workload that owns it has them.
+    /// Records the references of a Pod, unless a workload that owns it has them.
     fn note(&mut self, object: &Object, owner: Option<&OwnerReference>) {
         let stands_alone =
             owner.is_none_or(|owner| !super::ROOTS.iter().any(|root| owner.is_kind(*root)));
@@ -143,15 +143,15 @@ impl Pods {
             self.lone.remove(&object.meta.uid);
             return;
         }
-        // Most are as the last one was.
+        // Most Pods have the same references as the previous one.
         let alike = self.alike.take().filter(|last| **last == *named);
         let named = alike.unwrap_or_else(|| named.into());
         self.alike = Some(named.clone());
         self.lone.insert(object.meta.uid, (id(object), named));
     }
 
-    /// The Pods without an owner that name something, and what. Of very many one for each that names something else: all of
-    /// them are one block.
+    /// Returns the Pods without an owner that reference something, with their references. Of very many, one for each distinct set of
+    /// references: all of them are one block.
     pub(super) fn lone(&self) -> Vec<&(Id, Names)> {
         let mut told: Vec<&(Id, Names)> = Vec::new();
         for one in self.lone.values() {
@@ -166,7 +166,7 @@ impl Pods {
         told
     }
 
-    /// The labels of a Pod; Pods of one template share them.
+    /// Returns the labels of a Pod; Pods of one template share them.
     fn labels_of(&mut self, owner: Uid, labels: &Labels) -> Rc<[String]> {
         if let Some((_, words)) = self
             .labels
@@ -183,7 +183,7 @@ impl Pods {
         words
     }
 
-    /// Whether the filter still has Pods to check.
+    /// Returns true if the filter still has Pods to check.
     pub fn lags(&self) -> bool {
         self.pod_filter
             .as_ref()
@@ -231,7 +231,7 @@ impl Pods {
         }
     }
 
-    /// Moves a Pod from its old position to its new one.
+    /// Moves a Pod from its old position on a node to its new one.
     fn put_on_node(&mut self, old: Option<Rc<Pod>>, new: Option<&Rc<Pod>>) {
         let on = Rc::make_mut(&mut self.on);
         let stays = old
@@ -256,14 +256,14 @@ impl Pods {
         }
     }
 
-    /// Forgets the cards of deleted controllers once they are many. `existing` is how many controllers there are.
+    /// Drops the cards of deleted controllers once there are many. `existing` is the number of existing controllers.
     pub(super) fn forget_controllers(&mut self, existing: usize) {
         if self.controllers.len() > existing + MAX_DELETED_CONTROLLERS {
             self.controllers.clear();
         }
     }
 
-    /// The card of a controller, read again when the controller was written.
+    /// Returns the card of a controller, read again after a write.
     pub fn controller(&mut self, object: &Object) -> (Rc<ControllerCard>, Names) {
         let version = object.meta.resource_version;
         let anew = &mut self.others.controllers_read;
@@ -287,7 +287,7 @@ impl Pods {
         known.1.clone()
     }
 
-    /// The nodes by name. One is read again when it was written; all are put in order when one came or went.
+    /// Returns the nodes by name. A node is read again after a write; all are sorted again when one was added or removed.
     pub fn nodes(&mut self, objects: &[Rc<Object>]) -> Rc<Vec<Rc<Node>>> {
         let same = |(object, read): (&Rc<Object>, &ReadNode)| object.meta.uid == read.uid;
         if objects.len() != self.read.len() || !objects.iter().zip(&self.read).all(same) {
@@ -368,17 +368,17 @@ impl Pods {
         }
     }
 
-    /// Whether any Pod is terminating.
+    /// Returns true if any Pod is terminating.
     pub fn leave(&self) -> bool {
         !self.leaving.is_empty()
     }
 
-    /// The Pods of an owner.
+    /// Returns the Pods of an owner.
     pub fn of(&self, owner: Uid) -> PodBlock {
         self.blocks.get(&owner).cloned().unwrap_or_default()
     }
 
-    /// The Pods without an owner.
+    /// Returns the Pods without an owner.
     pub fn bare(&self) -> PodBlock {
         self.of(NOBODY)
     }
@@ -391,36 +391,36 @@ impl Pods {
             .unwrap_or_default()
     }
 
-    /// Whether all Pods that fail have ended.
+    /// Returns true if all failing Pods have ended.
     pub fn failed(&self) -> bool {
         self.blocks.values().all(PodBlock::failed)
     }
 
-    /// The Pod with this uid.
+    /// Returns the Pod with this uid.
     pub fn get(&self, uid: Uid) -> Option<&Rc<Pod>> {
         self.known.get(&uid).map(|(_, pod)| pod)
     }
 
-    /// All but those of the system, by node.
+    /// Returns the Pods by node, without those of system namespaces.
     pub fn on(&self) -> &Rc<BTreeMap<String, PodBlock>> {
         &self.on
     }
 
-    /// All of them, by owner.
+    /// Iterates over all Pods, by owner.
     pub fn blocks(&self) -> impl Iterator<Item = (Uid, &PodBlock)> {
         self.blocks.iter().map(|(owner, block)| (*owner, block))
     }
 }
 
-/// Where a Pod should stand in its block.
+/// Returns the position of a Pod in its block.
 fn place(block: &PodBlock, pod: &Pod) -> usize {
     block
         .search(|other| other.order(pod))
         .unwrap_or_else(|at| at)
 }
 
-/// The grace that is left, and after it what still holds the Pod: a finalizer, or a kubelet that does not respond. Once the containers
-/// have ended, nothing waits for the grace.
+/// Describes the remaining grace period, and after it what still holds the Pod: a finalizer, or a kubelet that does not respond. Once the
+/// containers have ended, the grace period does not matter.
 fn left(object: &Object, now: i64, stale: bool) -> Message {
     let ended = object
         .pod()
@@ -445,7 +445,7 @@ fn left(object: &Object, now: i64, stale: bool) -> Message {
     }
 }
 
-/// Whether all containers that there are have ended.
+/// Returns true if all existing containers have ended.
 fn ended(all: &[k8s_model::pod::ContainerStatus]) -> bool {
     !all.is_empty() && all.iter().all(|one| one.state.terminated.is_some())
 }

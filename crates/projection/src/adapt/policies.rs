@@ -1,4 +1,4 @@
-//! Autoscalers and disruption budgets, and what they are about.
+//! Autoscalers and disruption budgets, and their targets.
 
 use super::scope::{id, text};
 use crate::model::{Pod, Policy, Root};
@@ -10,15 +10,15 @@ use k8s_model::{Body, Kind, Labels, Object, Str, Uid};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Finds the workload whose Pods a budget selects, for many budgets.
+/// Index to find the workload whose Pods a budget selects, for many budgets.
 pub(super) struct BudgetTargets<'a> {
-    /// One Pod of each owner for each set of labels, and every Pod without an owner, by each of its labels that a budget names.
+    /// Pods by each of their labels that a budget names: one of each owner for each set of labels, and every Pod without an owner.
     labelled: BTreeMap<String, Vec<Target<'a>>>,
-    /// The same Pods, where a budget names no label.
+    /// The same Pods, for budgets that name no label.
     all: Vec<Target<'a>>,
 }
 
-/// A Pod, and the uid of the workload that it is of.
+/// Pod, and the uid of its workload.
 #[derive(Clone, Copy)]
 struct Target<'a> {
     pod: &'a Pod,
@@ -44,7 +44,7 @@ impl<'a> BudgetTargets<'a> {
             let workload = root.controller.as_deref().map(|of| of.id.uid.as_str());
             for pods in root.groups.iter().map(|group| &group.pods) {
                 let mut last: Option<&Rc<Pod>> = None;
-                // Pods without an owner stand each for itself, in one block.
+                // Pods without an owner are all in one block, but each is a target of its own.
                 let alike =
                     |a: &Pod, b: &Pod| !a.owner.is_empty() && Rc::ptr_eq(&a.labels, &b.labels);
                 for pod in pods
@@ -66,7 +66,7 @@ impl<'a> BudgetTargets<'a> {
         BudgetTargets { labelled, all }
     }
 
-    /// The uid of the workload, or of a Pod without one: of the first by name where a budget selects the Pods of several.
+    /// Returns the uid of the workload, or of a Pod without one: if a budget selects Pods of several, of the first by name.
     pub fn of(&self, budget: &Object) -> Option<String> {
         let selector = BudgetSpec::of(budget).selector?;
         let labels = |pod: &Pod| {
@@ -84,7 +84,7 @@ impl<'a> BudgetTargets<'a> {
                 .get(&pair(label))
                 .map_or(&[][..], Vec::as_slice)
         };
-        // The label that fewest have.
+        // The label shared by the fewest Pods.
         let near = selector
             .match_labels
             .iter()
@@ -99,12 +99,12 @@ impl<'a> BudgetTargets<'a> {
     }
 }
 
-/// A label as Pods hold it.
+/// Formats a label as Pods have it.
 fn pair((key, value): (&Str, &Str)) -> String {
     format!("{key}={value}")
 }
 
-/// An autoscaler. `uid_of`: the uid of the workload of a kind and a name in its namespace.
+/// Reads an autoscaler. `uid_of`: returns the uid of the workload of a kind and a name in its namespace.
 pub(super) fn scaler(object: &Object, uid_of: &dyn Fn(Kind, &str) -> Option<Uid>) -> Policy {
     let of = |part: &str, path: &str| field(object, part, path);
     let (kind, name) = (
@@ -114,7 +114,7 @@ pub(super) fn scaler(object: &Object, uid_of: &dyn Fn(Kind, &str) -> Option<Uid>
     let least = Some(of("spec", "/minReplicas"))
         .filter(|least| !least.is_empty())
         .unwrap_or_else(|| "1".to_string());
-    // The first metric of the two kinds that are known here.
+    // First metric of the two supported types.
     let source = if of("spec", "/metrics/0/type") == "ContainerResource" {
         "containerResource"
     } else {
@@ -144,7 +144,7 @@ pub(super) fn scaler(object: &Object, uid_of: &dyn Fn(Kind, &str) -> Option<Uid>
     }
 }
 
-/// A disruption budget, and the uid of the workload it is about.
+/// Reads a disruption budget. `target`: uid of its workload.
 pub(super) fn budget(object: &Object, target: Option<String>) -> Policy {
     let number = |path: &str| field(object, "status", path).parse().unwrap_or(0);
     Policy {

@@ -12,17 +12,17 @@ use k8s_model::{Kind, Object, Uid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// A user of references: a root with its template and those of its revisions, or a Pod without an owner.
+/// User of references: a root with its template and those of its revisions, or a Pod without an owner.
 pub(super) struct Referrer {
     pub(super) id: Id,
     pub(super) names: Names,
-    /// Whether it is the template of an older revision.
+    /// True for the template of an older revision.
     pub(super) old: bool,
 }
 
-/// The objects that users reference, removed from `stored`, and references to missing objects.
+/// Returns the objects that users reference, removed from `stored`, and references to missing objects.
 pub(super) fn uses(users: &[Referrer], stored: &mut Vec<Id>) -> Vec<Used> {
-    // Whether it is optional, and whether only older revisions reference it.
+    // With two flags: the reference is optional, and only older revisions have it.
     let mut found: BTreeMap<(String, String, String), (Used, bool, bool)> = BTreeMap::new();
     for user in users {
         for one in user.names.iter() {
@@ -47,7 +47,7 @@ pub(super) fn uses(users: &[Referrer], stored: &mut Vec<Id>) -> Vec<Used> {
                 });
             *optional &= one.optional;
             *old &= user.old;
-            // A root's templates come one after the other.
+            // A root's templates are adjacent.
             if used.users.last() != Some(&user.id) {
                 used.users.push(user.id.clone());
             }
@@ -85,13 +85,13 @@ pub(super) struct ReferenceReader<'a> {
     pub(super) unfolded: &'a BTreeSet<String>,
 }
 
-/// The uid of the line into which what a workload no longer uses is folded.
+/// Uid of the line into which a workload's unused old revisions are folded.
 pub fn fold_of(uid: &str) -> String {
     format!("{uid}/folded")
 }
 
 impl ReferenceReader<'_> {
-    /// A controller's card; what its template names is noted under the root's uid.
+    /// Returns a controller's card; the references of its template are recorded under the root's uid.
     pub(super) fn controller(
         &mut self,
         object: &Object,

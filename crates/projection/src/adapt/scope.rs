@@ -1,4 +1,4 @@
-//! What is shown of a cluster.
+//! Scope of the cluster to show.
 
 use crate::model::{Id, natural};
 use cluster::Sim;
@@ -6,24 +6,24 @@ use k8s_model::{Kind, Object, ObjectRef, Uid};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// What to read, and when it is.
+/// Scope of the objects to read, and the current time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scope {
-    /// One namespace, or all.
+    /// Namespace; `None` for all.
     pub namespace: Option<String>,
-    /// The filter: part of a name, `kind:pod`, `app=nginx`; all terms must match.
+    /// Filter: part of a name, `kind:pod`, `app=nginx`; all terms must match.
     pub filter: String,
-    /// Now, in milliseconds since 1970, as timestamps of objects count.
+    /// Current time in milliseconds since 1970, comparable with timestamps of objects.
     pub now: i64,
-    /// Whether the Pods are still being read: a Pod that is not known yet may exist.
+    /// True if the Pods are still being read: an unknown Pod may exist.
     pub lags: bool,
-    /// Whether nodes are drawn: words may name them too.
+    /// True if nodes are drawn: the filter may match them too.
     pub nodes: bool,
-    /// Lines of what is folded that a person has opened, by their uids.
+    /// Uids of the folded lines that a person has opened.
     pub unfolded: BTreeSet<String>,
 }
 
-/// Kinds that stand at the root of a tree, in the order of the diagram.
+/// Kinds at the root of a tree, in the order of the diagram.
 pub const ROOTS: [Kind; 7] = [
     Kind::Deployment,
     Kind::StatefulSet,
@@ -34,35 +34,35 @@ pub const ROOTS: [Kind; 7] = [
     Kind::ReplicationController,
 ];
 
-/// Kinds of workloads, in the order in which diagrams show them.
+/// Returns the kinds of workloads, in display order.
 pub fn workloads() -> impl Iterator<Item = Kind> {
     ROOTS.into_iter().chain([Kind::Pod])
 }
 
-/// Workloads and Pods without an owner, in that order.
+/// Iterates over workloads and Pods without an owner, in that order.
 pub fn roots(sim: &Sim) -> impl Iterator<Item = &Rc<Object>> {
     let all = workloads().flat_map(|kind| sim.list(kind));
     all.filter(|object| object.meta.controller().is_none())
 }
 
-/// The workload to select first.
+/// Returns the workload to select first.
 pub fn first_workload(sim: &Sim) -> Option<ObjectRef> {
     roots(sim).map(|object| object.key()).next()
 }
 
 impl Scope {
-    /// Whether Pods of a namespace are shown.
+    /// Returns true if Pods of a namespace are shown.
     pub fn has(&self, namespace: &str) -> bool {
         self.namespace.as_deref().is_none_or(|one| namespace == one)
     }
 
-    /// Whether an object is of a namespace that is shown.
+    /// Returns true if an object is cluster-scoped or in a namespace that is shown.
     pub fn holds(&self, object: &Object) -> bool {
         !object.kind.info().namespaced || self.has(&object.meta.namespace)
     }
 }
 
-/// Which object a shape will stand for.
+/// Returns the identity of an object.
 pub fn id(object: &Object) -> Id {
     Id {
         kind: object.kind.label(),
@@ -72,7 +72,7 @@ pub fn id(object: &Object) -> Id {
     }
 }
 
-/// The objects of a kind.
+/// Function that lists the objects of a kind.
 pub type Lister<'a> = &'a dyn Fn(Kind) -> Vec<Rc<Object>>;
 
 /// Compares objects by their creation, namespace and name.
@@ -83,8 +83,7 @@ pub(super) fn by_creation(a: &Object, b: &Object) -> std::cmp::Ordering {
         .then_with(|| natural(&a.name, &b.name))
 }
 
-/// The order of some objects by their creation and name. Since neither changes, the order is that of the last time while there are the
-/// same objects.
+/// Cached order of objects by creation and name. Since neither changes, the order is reused as long as the objects are the same.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CreationOrder {
     uids: Vec<Uid>,
@@ -92,7 +91,7 @@ pub(super) struct CreationOrder {
 }
 
 impl CreationOrder {
-    /// The objects, sorted.
+    /// Returns the objects, sorted.
     pub fn sort(&mut self, objects: &[Rc<Object>]) -> Vec<Rc<Object>> {
         if !self
             .uids
@@ -112,7 +111,7 @@ impl CreationOrder {
     }
 }
 
-/// Above so many, Pods are cells, and what a leaving one says is not seen.
+/// Number of Pods above which they are cells, which do not show the countdown of terminating Pods.
 pub(super) const SEEN: usize = 200;
 
 pub(super) fn text(value: Option<&serde_json::Value>) -> String {

@@ -13,35 +13,35 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Pods looked through for Services without endpoints, to say which Pod is nearest: each Service looks through all.
+/// Maximum number of Pods compared with Services without endpoints, to find the nearest one: each such Service is compared with all.
 const MAX_COMPARED_PODS: usize = 10_000;
 
-/// To list more takes as long as to read many Services.
+/// Number of Pods whose listing takes as long as reading many Services.
 const MANY_PODS: usize = 1_000;
 
-/// The Services as they were read last.
+/// Services as last read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServiceCache(BTreeMap<Uid, ReadService>);
 
-/// What was read of a Service, and of which versions of it and its EndpointSlices.
+/// Service as read, with the versions of it and its EndpointSlices.
 #[derive(Clone, Debug)]
 struct ReadService {
     version: u64,
     slices: Vec<u64>,
     service: Rc<Service>,
-    /// The Pods that its endpoints lead to, where they are few: very many are not checked one by one.
+    /// Target Pods of its endpoints, if these are few: very many are not checked one by one.
     targets: Vec<(usize, Uid)>,
 }
 
-/// Services that are being read, some at a time.
+/// Services being read in parts.
 #[derive(Default)]
 pub(super) struct ServiceReading {
     objects: Vec<Rc<Object>>,
-    /// Their EndpointSlices, by namespace and name of the Service.
+    /// EndpointSlices, by namespace and name of their Service.
     slices: BTreeMap<(Str, Str), Vec<Rc<Object>>>,
-    /// The first of `objects` that is not read yet.
+    /// Index of the first of `objects` that is not read yet.
     next: usize,
-    /// All Pods, once one is looked for, and how many were looked through.
+    /// All Pods, listed when first needed, and the number compared so far.
     pods: OnceCell<Vec<Rc<Object>>>,
     compared: usize,
     services: Vec<Rc<Service>>,
@@ -66,8 +66,8 @@ impl ServiceReading {
         }
     }
 
-    /// Reads so many more, fewer where many Pods were listed for it. One is read anew when it or one of its slices was written. True when all are
-    /// read.
+    /// Reads up to `most` more Services, fewer if many Pods had to be listed. A Service is read again if it or one of its slices was
+    /// written. Returns true when all are read.
     pub fn read(
         &mut self,
         known: &mut ServiceCache,
@@ -90,9 +90,9 @@ impl ServiceReading {
         self.next == self.objects.len()
     }
 
-    /// All that were read, by name.
+    /// Returns all Services read, by name.
     pub fn finish(mut self, known: &mut ServiceCache) -> Vec<Rc<Service>> {
-        // What is gone is forgotten once it is as much as there is.
+        // Deleted Services are dropped once they outnumber the existing ones.
         if known.0.len() > 2 * self.objects.len() {
             let there: BTreeSet<Uid> =
                 k8s_model::sort::tree(self.objects.iter().map(|object| object.meta.uid));
@@ -107,7 +107,7 @@ impl ServiceReading {
         let Some(body) = object.get::<k8s_model::network::Service>() else {
             return;
         };
-        // The API server's own Service selects nothing and serves no Pod.
+        // The API server's own Service has no selector and no Pods.
         if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
             return;
         }
@@ -169,7 +169,7 @@ impl ReadService {
                 .flat_map(|slice| &slice.endpoints)
         };
         let few = all().count() <= SEEN;
-        // What a person wrote may lead to something else, or say only what a Pod is called.
+        // A slice written by a person may have other targets, or only the names of Pods.
         let leads = |one: &TargetRef| few && one.kind == "Pod" && one.uid != Uid::default();
         let mut listed: Vec<(Endpoint, Option<Uid>)> = all()
             .filter_map(|endpoint| {
@@ -257,9 +257,9 @@ impl ReadService {
     }
 }
 
-/// Says of each Service with ready endpoints that nothing listens on a port of it, if so: the first thing to know of it.
+/// Sets a hint on each Service with ready endpoints if nothing listens on one of its ports: the most important fact about it.
 pub fn hint_unanswered(services: &mut [Rc<Service>], sim: &Sim) {
-    // Very many are not asked one by one.
+    // Very many Services are not checked one by one.
     for service in services
         .iter_mut()
         .take(SEEN)
@@ -276,7 +276,7 @@ pub fn hint_unanswered(services: &mut [Rc<Service>], sim: &Sim) {
     }
 }
 
-/// The addresses that a load balancer has given, or that none has yet.
+/// Returns the addresses assigned by a load balancer, or [`PENDING`](crate::model::PENDING) if there are none yet.
 pub(super) fn balancer(status: &serde_json::Value) -> String {
     let ingress = status["loadBalancer"]["ingress"]
         .as_array()
@@ -292,7 +292,7 @@ pub(super) fn balancer(status: &serde_json::Value) -> String {
     }
 }
 
-/// Why a Service reaches nothing: the label in which the nearest Pod differs.
+/// Reason why a Service has no endpoints: the label in which the nearest Pod differs.
 pub(super) fn no_endpoints(
     object: &Object,
     body: &k8s_model::network::Service,
@@ -321,10 +321,10 @@ pub(super) fn no_endpoints(
     }
 }
 
-/// A label: key and value.
+/// Key and value of a label.
 pub(super) type LabelPair<'a> = (&'a Str, &'a Str);
 
-/// The first Pod with the most matching labels, and the first label that differs, if any.
+/// Returns the first Pod with the most matching labels, and the first label that differs, if any.
 pub fn nearest<'a, 'b>(
     wanted: &'b BTreeMap<Str, Str>,
     pods: impl Iterator<Item = &'a Rc<Object>>,

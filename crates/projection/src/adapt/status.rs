@@ -1,10 +1,10 @@
-//! The state of a Pod.
+//! State of a Pod.
 
 use crate::model::PodState;
 use i18n::Message;
 use k8s_model::Object;
 
-/// The class of a Pod, and the word that `kubectl get pods` prints (Ready or Not ready for Running).
+/// Returns the class of a Pod, and the STATUS of `kubectl get pods` (Ready or Not ready for Running).
 pub fn status(object: &Object) -> (PodState, Message) {
     let Some(pod) = object.pod() else {
         return (PodState::Pending, Message::default());

@@ -1,4 +1,4 @@
-//! The budget of the rollout that is watched.
+//! Budget of the followed rollout.
 
 use super::pods::Pods;
 use super::scope::SEEN;
@@ -10,8 +10,8 @@ use k8s_model::workload::{Deployment, IntOrPercent, ReplicaSet};
 use k8s_model::{Kind, Object, Uid};
 use std::rc::Rc;
 
-/// The rollout budget of a Deployment: the selected one or the owner of what is selected; none if another workload is selected. If no
-/// workload is selected, the first that is being updated, else the first.
+/// Returns the rollout budget of a Deployment: the selected one, or the owner of the selected object; `None` if another workload is
+/// selected. Without a selected workload, of the first that is being updated, else the first.
 pub fn budget(
     list: Lister,
     pods: &Pods,
@@ -26,7 +26,7 @@ pub fn budget(
                 .is_some_and(|body| body.spec.strategy.kind != "Recreate")
     });
     let sets = list(Kind::ReplicaSet);
-    // Of a Pod its ReplicaSet's owner, of a ReplicaSet its owner, of any other workload itself.
+    // Maps a Pod's owner and a ReplicaSet to the Deployment; any other workload to itself.
     let owner = |uid: Uid| {
         sets.iter()
             .find(|set| set.meta.uid == uid)
@@ -42,7 +42,7 @@ pub fn budget(
                 .map_or(object.meta.uid, |owner| owner.uid),
         )
     });
-    // Without a choice, one that is on its way tells more than one that is done.
+    // Without a selection, a rollout in progress is more informative than a completed one.
     let moving = |object: &&Rc<Object>| {
         object.get::<Deployment>().is_some_and(|d| {
             d.status.updated_replicas != d.spec.replicas || d.status.replicas != d.spec.replicas
@@ -50,7 +50,7 @@ pub fn budget(
     };
     let first = |a: &&Rc<Object>, b: &&Rc<Object>| by_creation(a, b);
     let object = match chosen {
-        // One that has no budget is told nothing of another's.
+        // A selected workload without a budget does not show another one's.
         Some(uid) => rolling.iter().find(|object| object.meta.uid == uid)?,
         None => rolling
             .iter()
@@ -125,7 +125,7 @@ pub fn budget(
                 pod.map(|pod| format!("…{}", &pod.id.name[pod.id.name.len().saturating_sub(9)..]));
         }
         if own.len() > SEEN {
-            // Of so many a single one whose image was changed by hand is not told apart.
+            // Among so many Pods a single one whose image was changed by hand is not distinguished.
             let image = own.first().map(|pod| pod.image.clone()).unwrap_or_default();
             let counts = own.counts();
             let of = |wanted: PodState| {
@@ -134,7 +134,7 @@ pub fn budget(
                     .find(|(state, _)| *state == wanted)
                     .map_or(0, |(_, n)| *n)
             };
-            // Of those that failed some have ended: no controller counts them.
+            // Failing Pods that have ended are not counted by any controller.
             let ended = own
                 .ended()
                 .saturating_sub(of(PodState::Succeeded))

@@ -1,4 +1,4 @@
-//! What is read of objects.
+//! Reading of objects.
 
 use super::pods::Pods;
 use super::scope::Scope;
@@ -165,7 +165,7 @@ fn the_budget_counts_no_pod_that_has_ended() {
     let before = told(&objects);
     objects.push(evicted(100));
     assert_eq!(told(&objects), before);
-    // Where they are many they are counted by state.
+    // If there are many they are counted by state.
     objects.extend((101..400).map(evicted));
     assert_eq!(told(&objects), before);
 }
@@ -216,7 +216,7 @@ fn the_budget_is_that_of_the_selected_workload_or_of_none() {
     };
     let end = objects.len();
     assert_eq!([end - 4, end - 3, end - 2].map(of), [None, None, None]);
-    // What is no workload leaves the strip as it was.
+    // An object that is not a workload leaves the strip as it was.
     assert_eq!(
         [0, 1, 4, end - 1].map(of),
         [(); 4].map(|()| Some("nginx".into()))
@@ -290,7 +290,7 @@ fn only_what_leads_to_a_pod_by_its_uid_can_lead_to_none() {
         hint(vec![named.clone(), node.clone(), dead.clone()], false),
         "1 endpoint has no Pod behind it"
     );
-    // While the Pods are being read, nobody knows.
+    // While the Pods are being read, nothing is known.
     assert_eq!(hint(vec![named, node, dead], true), "");
 }
 
@@ -375,7 +375,7 @@ fn what_templates_and_lone_pods_name_is_used_and_the_rest_is_only_stored() {
             "other".to_string(),
         ]
     );
-    // What is asked for by name comes alone, without those that use it.
+    // An object searched by name is shown alone, without its users.
     assert_eq!(
         told("settings-1"),
         ["ConfigMap settings-1 env, older revision false "]
@@ -406,7 +406,7 @@ fn deletion_wins_over_every_other_state() {
             .as_deref(),
         Some("up to 27.6 s left")
     );
-    // Once its containers have ended nothing waits for the rest of the time.
+    // Once its containers have ended, the rest of the grace period does not matter.
     let ended = json!({ "phase": "Running", "containerStatuses": [{ "name": "c", "state": { "terminated": { "exitCode": 0 } } }] });
     let mut leaving = (*pod("web-0", 1, json!([]), ended)).clone();
     leaving.meta.deletion_timestamp = Some(k8s_model::Timestamp::new(100));
@@ -572,7 +572,7 @@ fn a_service_is_read_again_when_it_or_its_slice_was_written() {
         one(&service(0, "3", "10.96.0.9"), &slice("2", &[]), false).address,
         "10.96.0.9"
     );
-    // One comes between two others, one goes, one has the name of another that was deleted.
+    // One is inserted between two others, one is removed, one has the name of a deleted one.
     let mut cache = ServiceCache::default();
     let mut all = |which: &[usize]| {
         let all: Vec<Rc<Object>> = which
@@ -641,12 +641,12 @@ fn a_budget_is_about_the_workload_whose_pods_it_selects() {
         .into_iter()
         .map(|policy| policy.target)
         .collect();
-    // Of two workloads the first by the name of its Pod.
+    // Of two workloads the one whose Pod has the first name.
     assert_eq!(
         targets,
         [uid(1), uid(13), uid(13), String::new(), String::new()]
     );
-    // Pods without an owner are told apart by their namespaces and names.
+    // Pods without an owner are distinguished by their namespaces and names.
     let bare = |name: &str, n: u128, namespace: &str| {
         let mut value = labelled(name, n, json!([]), json!({ "app": "bare" })).to_value();
         value["metadata"]["namespace"] = json!(namespace);

@@ -8,10 +8,10 @@ use i18n::{Message, msg};
 use k8s_model::workload::Deployment;
 use k8s_model::{Body, Kind, Object};
 
-/// Labels that name the application a workload is of, the first that it has.
+/// Labels that name a workload's application, in order of precedence.
 const APP_LABELS: [&str; 3] = ["app.kubernetes.io/name", "app", "k8s-app"];
 
-/// The number of the revision that a ReplicaSet or a ControllerRevision holds; 0 if it has none.
+/// Returns the revision number of a ReplicaSet or a ControllerRevision; 0 if it has none.
 pub fn revision(object: &Object) -> i64 {
     if let Body::ControllerRevision(body) = &object.body {
         return body.revision;
@@ -23,8 +23,8 @@ pub fn revision(object: &Object) -> i64 {
         .unwrap_or(0)
 }
 
-/// How many Pods beyond the desired number can exist in an update, terminating ones included: whenever new Pods become ready,
-/// as many old ones as both limits allow are deleted, and terminate while the next are created. 0 for Recreate.
+/// Maximum number of Pods beyond the desired number in an update, including terminating ones: whenever new Pods become ready, as many old
+/// ones as both limits allow are deleted, and terminate while the next are created. 0 for Recreate.
 pub(super) fn surplus(body: &Deployment) -> i64 {
     let (surge, unavailable) = body.limits();
     2 * surge + unavailable
@@ -138,7 +138,7 @@ pub(super) fn controller(object: &Object) -> ControllerCard {
     out
 }
 
-/// The kinds that are read as JSON: DaemonSets, Jobs, CronJobs.
+/// Reads the kinds that are stored as JSON: DaemonSets, Jobs, CronJobs.
 pub(super) fn plain(object: &Object, out: &mut ControllerCard) {
     let value = object.to_value();
     let number = |path: &str| value.pointer(path).and_then(serde_json::Value::as_i64);
@@ -195,7 +195,7 @@ pub(super) fn plain(object: &Object, out: &mut ControllerCard) {
                     if failed > 0 { Tone::Off } else { Tone::Plain },
                 ),
             ];
-            // Failures that no new Pod has come after yet: each gets one, unless they are too many.
+            // Failures that no new Pod has replaced yet: each gets one, unless there are too many.
             let wanted = match number("/spec/completions") {
                 Some(all) => (all - done as i64).min(number("/spec/parallelism").unwrap_or(1)),
                 None if done > 0 => 0,

@@ -1,11 +1,11 @@
-//! Which object a shape stands for.
+//! Identity of the object that a shape represents.
 
-/// Which object a shape stands for.
+/// Identity of the object that a shape represents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Id {
-    /// `Pod`, `ReplicaSet`, …
+    /// Kind: `Pod`, `ReplicaSet`, …
     pub kind: String,
-    /// Empty for objects of the cluster.
+    /// Namespace; empty for cluster-scoped objects.
     pub namespace: String,
     /// `metadata.name`
     pub name: String,
@@ -14,7 +14,7 @@ pub struct Id {
 }
 
 impl Id {
-    /// Stands for an object that is referred to and does not exist.
+    /// Creates the identity of a referenced object that does not exist.
     pub fn missing(kind: &str, namespace: &str, name: &str) -> Id {
         Id {
             kind: kind.into(),
@@ -24,7 +24,7 @@ impl Id {
         }
     }
 
-    /// Whether a shape stands for the object with this uid: the uid of one of several shapes of an object ends with it.
+    /// Returns true if the shape represents the object with this uid: if an object has several shapes, their uids end with its own.
     pub fn is_of(&self, uid: &str) -> bool {
         let before = self.uid.strip_suffix(uid);
         before.is_some_and(|before| {
@@ -33,7 +33,7 @@ impl Id {
         })
     }
 
-    /// An identity whose uid is its kind and name: for tests and for shapes that are not objects.
+    /// Creates an identity whose uid is its kind and name: for tests and for shapes that are not objects.
     pub fn named(kind: &str, name: &str) -> Self {
         Id {
             kind: kind.into(),
@@ -44,17 +44,17 @@ impl Id {
     }
 }
 
-/// Compares names with their numbers as numbers: `node-2` before `node-10`.
+/// Compares names with numbers by value: `node-2` before `node-10`.
 pub fn natural(a: &str, b: &str) -> std::cmp::Ordering {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let Some(mut at) = a.iter().zip(b).position(|(x, y)| x != y) else {
         return a.len().cmp(&b.len());
     };
-    // A number begins before the first digit that differs.
+    // The number may begin before the first digit that differs.
     while at > 0 && a[at - 1].is_ascii_digit() {
         at -= 1;
     }
-    // Their digits, without leading zeros.
+    // Digits of the number, without leading zeros.
     fn number(text: &[u8]) -> Option<&[u8]> {
         let digits = &text[..text.iter().take_while(|byte| byte.is_ascii_digit()).count()];
         let zeros = digits.iter().take_while(|byte| **byte == b'0').count();

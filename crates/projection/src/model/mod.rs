@@ -1,4 +1,4 @@
-//! What the diagrams need to know, free of the engine's types.
+//! View models of the diagrams, independent of the engine's types.
 
 mod id;
 mod node;
@@ -20,44 +20,44 @@ use std::rc::Rc;
 pub use storage::{Claim, Class, Removed, Used, Volume};
 pub use workload::{ControllerCard, Counter, Group, Metric, Policy, Root, Tone, counters};
 
-/// So many Pods are looked through for one.
+/// Number of Pods up to which a search visits each.
 pub(super) const FEW: usize = 200;
 
-/// Everything the diagrams draw.
+/// Contents of all diagrams.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
-    /// What a rollout may do, where its Deployment's card is to tell.
+    /// Budget of the rollout, if its Deployment's card has to show it.
     pub budget: Option<Rc<crate::budget::Budget>>,
     /// Trees, sorted.
     pub roots: Vec<Root>,
-    /// By name.
+    /// Services by name.
     pub services: Vec<Rc<Service>>,
-    /// By kind and name.
+    /// Policies by kind and name.
     pub policies: Vec<Policy>,
-    /// By namespace and name, ordinals as numbers.
+    /// Claims by namespace and name, ordinals as numbers.
     pub claims: Vec<Claim>,
-    /// By name.
+    /// Volumes by name.
     pub volumes: Vec<Volume>,
-    /// By name.
+    /// Classes by name.
     pub classes: Vec<Class>,
-    /// By name, numbers as numbers.
+    /// Nodes by name, numbers by value.
     pub nodes: Rc<Vec<Rc<Node>>>,
-    /// All Pods of the trees by their node, where that is known without a look at each.
+    /// Pods of all trees by node, if known without visiting each.
     pub on: Rc<BTreeMap<String, PodBlock>>,
-    /// The Pod that is chosen, so that nobody has to look for it among many.
+    /// Selected Pod, so that it need not be searched for.
     pub chosen: Option<Rc<Pod>>,
-    /// How many objects the filter hides.
+    /// Number of objects hidden by the filter.
     pub hidden: usize,
-    /// What Pods name: by kind, namespace and name.
+    /// Objects referenced by Pods: by kind, namespace and name.
     pub uses: Vec<Used>,
     /// Stored objects that no diagram animates and nobody uses: kind and name.
     pub inert: Vec<Id>,
-    /// The last Pod of a StatefulSet that was deleted, as long as that is news.
+    /// Last deleted Pod of a StatefulSet, as long as that is news.
     pub removed: Option<Removed>,
 }
 
 impl Model {
-    /// All Pods, in the order of the trees.
+    /// Iterates over all Pods, in the order of the trees.
     pub fn pods(&self) -> impl Iterator<Item = &Pod> {
         self.roots
             .iter()
@@ -66,7 +66,7 @@ impl Model {
             .map(|pod| &**pod)
     }
 
-    /// The Pod with this uid.
+    /// Returns the Pod with this uid.
     pub fn pod(&self, uid: Option<&str>) -> Option<&Pod> {
         match &self.chosen {
             Some(chosen) if Some(chosen.id.uid.as_str()) == uid => Some(chosen),
@@ -77,7 +77,7 @@ impl Model {
         }
     }
 
-    /// Where the Pod with this uid stands among those of a group.
+    /// Returns the position of the Pod with this uid in a group.
     pub fn place(&self, group: &Group, uid: Option<&str>) -> Option<usize> {
         match &self.chosen {
             Some(chosen) if Some(chosen.id.uid.as_str()) == uid => {
@@ -91,12 +91,12 @@ impl Model {
         }
     }
 
-    /// How many Pods there are.
+    /// Number of Pods.
     pub fn population(&self) -> usize {
         self.roots.iter().map(Root::pods).sum()
     }
 
-    /// The Pods of a chosen owner, by uid.
+    /// Returns the uids of the Pods of a selected owner.
     pub fn kin(&self, chosen: Option<&str>) -> Vec<&str> {
         let is = |of: &Option<Rc<ControllerCard>>| {
             of.as_ref()
@@ -111,7 +111,7 @@ impl Model {
             .flat_map(|group| group.pods.iter())
             .map(|pod| pod.id.uid.as_str())
             .collect();
-        // What nearly all have tells none of them apart.
+        // If nearly all Pods belong to it, highlighting them is of no use.
         if kin.len() * 2 > self.population() {
             Vec::new()
         } else {
@@ -119,12 +119,12 @@ impl Model {
         }
     }
 
-    /// The claim of this name: they stand in the order of namespaces and names.
+    /// Returns the claim of this name: claims are sorted by namespace and name.
     pub fn claim(&self, namespace: &str, name: &str) -> Option<&Claim> {
         self.claims.get(self.claim_place(namespace, name)?)
     }
 
-    /// Where it stands among them.
+    /// Returns the index of the claim of this name.
     pub fn claim_place(&self, namespace: &str, name: &str) -> Option<usize> {
         let order = |claim: &Claim| {
             claim
@@ -137,7 +137,7 @@ impl Model {
         self.claims.binary_search_by(order).ok()
     }
 
-    /// The volume of this name: they stand in the order of names.
+    /// Returns the volume of this name: volumes are sorted by name.
     pub fn volume(&self, name: &str) -> Option<&Volume> {
         let at = self
             .volumes
@@ -146,12 +146,12 @@ impl Model {
         self.volumes.get(at)
     }
 
-    /// Whether a Pod mounts a claim.
+    /// Returns true if a Pod mounts a claim.
     pub fn mounts(&self) -> bool {
         self.roots.iter().any(Root::mounts)
     }
 
-    /// Whether the ownership diagram has anything to show.
+    /// Returns true if the ownership diagram has nothing to show.
     pub fn is_empty(&self) -> bool {
         self.roots.is_empty()
             && self.services.is_empty()

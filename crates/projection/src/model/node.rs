@@ -1,25 +1,25 @@
-//! Nodes.
+//! View model of a Node.
 
 use super::id::Id;
 use i18n::Message;
 
-/// A Node.
+/// View model of a Node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
-    /// Which.
+    /// Identity.
     pub id: Id,
-    /// Its Ready condition is True.
+    /// True if its Ready condition is True.
     pub ready: bool,
     /// `spec.unschedulable`
     pub cordoned: bool,
-    /// Why it is not ready, or a taint.
+    /// Reason why it is not ready, or a taint.
     pub note: Message,
-    /// When the first of its Pods is evicted, while it is not ready.
+    /// Time until the first of its Pods is evicted, while it is not ready.
     pub countdown: Option<Message>,
-    /// Allocatable CPU in thousandths.
+    /// Allocatable CPU in thousandths of a core.
     pub cpu: u64,
     /// Allocatable memory in bytes.
     pub memory: u64,
-    /// Allocatable Pods.
+    /// Allocatable number of Pods.
     pub pods: u64,
 }

@@ -1,4 +1,4 @@
-//! A Pod.
+//! View model of a Pod.
 
 use super::id::{Id, natural};
 use i18n::{Message, msg};
@@ -6,28 +6,28 @@ use k8s_model::Str;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// The seven classes of Pod states that a shape stands for. The word beside it is more specific.
+/// The seven classes of Pod states with a shape of their own. The word beside a shape is more specific.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PodState {
-    /// No node yet.
+    /// Not bound to a node yet.
     #[default]
     Pending,
-    /// Bound, a container waits.
+    /// Bound; a container is waiting.
     Creating,
-    /// Running, not ready.
+    /// Running and not ready.
     NotReady,
     /// Ready.
     Ready,
-    /// Has a deletionTimestamp.
+    /// The deletionTimestamp is set.
     Terminating,
-    /// Failed, or waiting for an error.
+    /// Failed, or waiting because of an error.
     Failed,
-    /// Ended with success.
+    /// Ended successfully.
     Succeeded,
 }
 
 impl PodState {
-    /// All of them, in the order of the legend.
+    /// All states, in the order of the legend.
     pub const ALL: [PodState; 7] = [
         PodState::Pending,
         PodState::Creating,
@@ -38,7 +38,7 @@ impl PodState {
         PodState::Succeeded,
     ];
 
-    /// The class in the style sheet, also `data-state`.
+    /// Class in the style sheet, also the value of `data-state`.
     pub fn class(self) -> &'static str {
         match self {
             PodState::Pending => "pending",
@@ -51,7 +51,7 @@ impl PodState {
         }
     }
 
-    /// The glyph in the sprite.
+    /// Glyph in the sprite.
     pub fn glyph(self) -> &'static str {
         match self {
             PodState::Pending => "pod-pending",
@@ -64,7 +64,7 @@ impl PodState {
         }
     }
 
-    /// The word of the legend and of counts.
+    /// Word of the legend and of counts.
     pub fn word(self) -> Message {
         match self {
             PodState::Pending => Message::state("Pending"),
@@ -72,56 +72,56 @@ impl PodState {
             PodState::NotReady => msg::state_not_ready(),
             PodState::Ready => Message::state("Ready"),
             PodState::Terminating => Message::state("Terminating"),
-            // Most of them are Pending or Running: Failed is a phase.
+            // Most of these Pods are Pending or Running: Failed is a phase.
             PodState::Failed => msg::state_failing(),
             PodState::Succeeded => Message::state("Succeeded"),
         }
     }
 }
 
-/// A Pod.
+/// View model of a Pod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pod {
-    /// Which.
+    /// Identity.
     pub id: Id,
-    /// Its class.
+    /// State class.
     pub state: PodState,
-    /// What `kubectl get pods` prints under STATUS, or Ready and Not ready for Running.
+    /// STATUS column of `kubectl get pods`, or Ready and Not ready for Running.
     pub word: Message,
-    /// After the word: the node, the time left.
+    /// Addition to the word: the node, or the remaining time.
     pub note: Message,
-    /// How many leading characters of the name its siblings share: `web-`, `nginx-5d59d67564-`.
+    /// Length of the prefix of the name shared with its siblings: `web-`, `nginx-5d59d67564-`.
     pub prefix: usize,
-    /// How many of them the whole tree shares: `nginx-`.
+    /// Length of the part of that prefix shared by the whole tree: `nginx-`.
     pub family: usize,
-    /// The ordinal of a StatefulSet's Pod.
+    /// Ordinal of a StatefulSet's Pod.
     pub ordinal: Option<u32>,
-    /// Virtual milliseconds of its creation.
+    /// Creation time in virtual milliseconds.
     pub created: u64,
-    /// The node it is bound to.
+    /// Node to which it is bound.
     pub node: String,
-    /// Names of the claims it mounts.
+    /// Names of the claims that it mounts.
     pub claims: Vec<String>,
-    /// Whether its node does not answer.
+    /// True if its node does not respond.
     pub stale: bool,
-    /// Whether its phase is Succeeded or Failed: it asks for nothing any more.
+    /// True if its phase is Succeeded or Failed: its requests no longer count.
     pub ended: bool,
-    /// CPU request in thousandths.
+    /// CPU request in thousandths of a core.
     pub cpu: u64,
     /// Memory request in bytes.
     pub memory: u64,
-    /// The message of its PodScheduled condition while it is False.
+    /// Message of its PodScheduled condition while that is False.
     pub unscheduled: String,
-    /// The image of its first container.
+    /// Image of its first container.
     pub image: Str,
-    /// The uid of its controller; empty if it has none.
+    /// Uid of its controller; empty if it has none.
     pub owner: Rc<str>,
-    /// `app=nginx`.
+    /// Labels, such as `app=nginx`.
     pub labels: Rc<[String]>,
 }
 
 impl Pod {
-    /// The order in which Pods of one owner stand: by ordinal, else creation, then name. Those of another stand apart.
+    /// Compares Pods of one owner: by ordinal, else creation, then name. Pods of different owners are sorted by owner.
     pub fn order(&self, other: &Pod) -> Ordering {
         if !Rc::ptr_eq(&self.owner, &other.owner) && self.owner != other.owner {
             return self.owner.cmp(&other.owner);
@@ -135,8 +135,8 @@ impl Pod {
         }
     }
 
-    /// The name in two parts, the shared one to be dimmed. What the whole tree shares is left out of a long name,
-    /// and the rest is cut at the front.
+    /// Splits the name into two parts, the shared one to be dimmed. In a long name the part shared by the whole tree is left out, and the
+    /// rest is cut at the front.
     pub fn parts(&self, most: usize) -> (String, String) {
         let name = self.id.name.as_str();
         let (lead, tail) = name.split_at_checked(self.prefix).unwrap_or(("", name));

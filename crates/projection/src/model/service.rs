@@ -7,58 +7,58 @@ use i18n::Message;
 /// A Service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
-    /// Which.
+    /// Identity.
     pub id: Id,
-    /// `ClusterIP`, `headless`, …
+    /// Type: `ClusterIP`, `headless`, …
     pub form: String,
-    /// `app=nginx`
+    /// Selector: `app=nginx`.
     pub selector: String,
-    /// What its EndpointSlices list, by Pod.
+    /// Endpoints of its EndpointSlices, by Pod.
     pub endpoints: Vec<Endpoint>,
-    /// How many those are, and which if it is one.
+    /// Number of its EndpointSlices, and the slice if there is one.
     pub slices: usize,
     pub slice: Option<Id>,
-    /// Its virtual address; empty for a headless one.
+    /// Cluster IP; empty for a headless Service.
     pub address: String,
-    /// `80 → 8080`
+    /// Ports: `80 → 8080`.
     pub ports: Vec<String>,
-    /// `30080`, which every node listens at.
+    /// Node ports, such as `30080`.
     pub node_ports: Vec<String>,
-    /// The address of its load balancer, or that it waits for one; empty if it asks for none.
+    /// Address of its load balancer, or [`PENDING`]; empty if it has none.
     pub external: String,
-    /// Why requests do not reach it, if they do not.
+    /// Reason why requests do not reach its Pods; empty if they do.
     pub hint: Message,
 }
 
-/// As kubectl says it of a load balancer that has no address: nobody gives it one without a cloud provider.
+/// Address of a load balancer without one, as kubectl prints it: without a cloud provider it never gets one.
 pub const PENDING: &str = "<pending>";
 
-/// An address behind a Service.
+/// Endpoint of a Service.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Endpoint {
-    /// The Pod's name.
+    /// Name of the Pod.
     pub pod: String,
-    /// Its address.
+    /// Address.
     pub address: String,
-    /// Its name under a headless Service.
+    /// Hostname under a headless Service.
     pub hostname: String,
-    /// Gets traffic.
+    /// True if it receives traffic.
     pub ready: bool,
-    /// On its way out.
+    /// True if it is terminating.
     pub terminating: bool,
-    /// Its containers answer, also while it is on its way out.
+    /// True if its containers respond, also while terminating.
     pub serving: bool,
-    /// The Pod that it leads to is there no more.
+    /// True if its target Pod no longer exists.
     pub gone: bool,
 }
 
 impl Service {
-    /// Whether kube-proxy sends to one that is on its way out: it does where nothing is ready, as long as that still answers.
+    /// Returns true if kube-proxy sends traffic to a terminating endpoint: it does if none is ready, as long as the endpoint is serving.
     pub fn falls_back(&self, to: &Endpoint) -> bool {
         !self.address.is_empty() && to.serving && to.terminating && self.ready() == 0
     }
 
-    /// Endpoints that get traffic.
+    /// Number of endpoints that receive traffic.
     pub fn ready(&self) -> usize {
         self.endpoints
             .iter()
@@ -66,12 +66,12 @@ impl Service {
             .count()
     }
 
-    /// What keeps requests from it though it has ready endpoints.
+    /// Returns the reason why requests do not reach it though it has ready endpoints.
     pub fn trouble(&self) -> Option<&Message> {
         Some(&self.hint).filter(|hint| !hint.is_empty() && self.ready() > 0)
     }
 
-    /// What it lists of a Pod.
+    /// Returns the endpoint of a Pod.
     pub fn endpoint(&self, pod: &str) -> Option<&Endpoint> {
         self.endpoints
             .binary_search_by(|endpoint| natural(&endpoint.pod, pod))
@@ -79,7 +79,7 @@ impl Service {
             .map(|at| &self.endpoints[at])
     }
 
-    /// Whether one of the Pods whose names begin so gets traffic; nothing where it lists none of them.
+    /// Returns true if a Pod whose name has this prefix receives traffic; `None` if there is no endpoint of such a Pod.
     pub fn reaches(&self, of: &str) -> Option<bool> {
         let from = self
             .endpoints
@@ -93,7 +93,7 @@ impl Service {
             .then(|| own.any(|endpoint| endpoint.ready))
     }
 
-    /// Whether its selector holds for what is called so and has these labels.
+    /// Returns true if its selector matches an object with this identity and these labels.
     pub fn asks_for(&self, id: &Id, labels: &[String]) -> bool {
         id.namespace == self.id.namespace
             && self
@@ -102,7 +102,7 @@ impl Service {
                 .all(|label| labels.iter().any(|own| own == label))
     }
 
-    /// The trees whose Pods it selects: by the labels of their template, where there is none by what it lists.
+    /// Returns the trees whose Pods it selects: by the labels of their template, or without one by its endpoints.
     pub fn reached(&self, roots: &[Root]) -> Vec<usize> {
         let near = |id: &Id| id.namespace == self.id.namespace;
         let lists = |root: &Root| {

@@ -1,75 +1,75 @@
-//! Claims, volumes, and what else Pods name.
+//! Claims, volumes, and other objects referenced by Pods.
 
 use super::id::Id;
 use i18n::Message;
 
-/// A ConfigMap, a Secret or a service account that Pods name.
+/// ConfigMap, Secret or service account referenced by Pods.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Used {
-    /// Which; of one that does not exist what it would be called.
+    /// Identity; for a missing object, that which it would have.
     pub id: Id,
-    /// `env, volume`
+    /// Uses: `env, volume`.
     pub what_for: Vec<Message>,
-    /// Whether it is named in vain.
+    /// True if the object does not exist.
     pub missing: bool,
-    /// Workloads, and Pods that have none.
+    /// Workloads that reference it, and Pods without one.
     pub users: Vec<Id>,
 }
 
-/// A Pod that was deleted, and the claims that it mounted.
+/// Pod that was deleted, and the claims that it mounted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Removed {
-    /// Which.
+    /// Identity.
     pub id: Id,
-    /// Names of the claims.
+    /// Names of its claims.
     pub claims: Vec<String>,
-    /// Whether a person did it.
+    /// True if a person deleted it.
     pub by_user: bool,
-    /// Whether another is ready in its place.
+    /// True if its replacement is ready.
     pub back: bool,
 }
 
 /// A PersistentVolumeClaim.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claim {
-    /// Which.
+    /// Identity.
     pub id: Id,
-    /// `Bound`, `Pending`, `Lost`, `Terminating`
+    /// Phase: `Bound`, `Pending`, `Lost`, `Terminating`.
     pub phase: String,
-    /// `1Gi`
+    /// Capacity: `1Gi`.
     pub capacity: String,
-    /// `RWO`
+    /// Access mode: `RWO`.
     pub mode: String,
-    /// The PersistentVolume's name.
+    /// Name of the PersistentVolume.
     pub volume: String,
-    /// The StorageClass's name.
+    /// Name of the StorageClass.
     pub class: String,
-    /// The ordinal at the end of its name, and the StatefulSet it was made for.
+    /// StatefulSet for which it was created, and the ordinal at the end of its name.
     pub member: Option<(String, u32)>,
 }
 
 /// A PersistentVolume.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Volume {
-    /// Which.
+    /// Identity.
     pub id: Id,
-    /// `Bound`, `Available`, `Released`
+    /// Phase: `Bound`, `Available`, `Released`.
     pub phase: String,
-    /// `1Gi`
+    /// Capacity: `1Gi`.
     pub capacity: String,
-    /// The node its affinity names, if any.
+    /// Node named by its affinity, if any.
     pub node: String,
-    /// The StorageClass's name.
+    /// Name of the StorageClass.
     pub class: String,
-    /// What the data badge says; empty without one.
+    /// Contents of the data badge; empty without one.
     pub data: Message,
 }
 
 /// A StorageClass.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Class {
-    /// Which.
+    /// Identity.
     pub id: Id,
-    /// `Delete` or `Retain`
+    /// Reclaim policy: `Delete` or `Retain`.
     pub reclaim: String,
 }

@@ -1,4 +1,4 @@
-//! How Pods are counted and names compared.
+//! Counting of Pods and comparison of names.
 
 use super::id::{Id, natural};
 use super::pod::Pod;

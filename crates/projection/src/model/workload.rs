@@ -5,19 +5,19 @@ use crate::block::PodBlock;
 use i18n::{Message, msg};
 use std::rc::Rc;
 
-/// The colour of a number.
+/// Colour of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// As text.
+    /// Colour of text.
     #[default]
     Plain,
-    /// As wanted.
+    /// Equal to the desired number.
     Ok,
-    /// Short of what is wanted.
+    /// Below the desired number.
     Off,
 }
 
-/// What a counter counts.
+/// Quantity shown by a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Metric {
@@ -31,7 +31,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The word under the number.
+    /// Word under the number.
     pub fn word(self) -> Message {
         match self {
             Metric::Desired => msg::metric_desired(),
@@ -45,20 +45,20 @@ impl Metric {
     }
 }
 
-/// A number over its word.
+/// Number over its word.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counter {
-    /// The number.
+    /// Number.
     pub value: String,
-    /// What it counts.
+    /// Quantity.
     pub metric: Metric,
-    /// Its colour.
+    /// Colour.
     pub tone: Tone,
-    /// What its Pods come to, where the status that it is read from says something else.
+    /// Actual number of Pods, if the status of the counter differs from it.
     pub lags: Message,
 }
 
-/// The counters that every workload has: desired, current, ready.
+/// Counters of every workload: desired, current, ready.
 pub fn counters(desired: u64, current: u64, ready: u64) -> Vec<Counter> {
     let tone = if ready == desired {
         Tone::Ok
@@ -80,67 +80,67 @@ pub fn counters(desired: u64, current: u64, ready: u64) -> Vec<Counter> {
     ]
 }
 
-/// A card of a controller: Deployment, ReplicaSet, StatefulSet, Job, …
+/// Card of a controller: Deployment, ReplicaSet, StatefulSet, Job, …
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ControllerCard {
-    /// Which.
+    /// Identity.
     pub id: Id,
-    /// The line over the name: `ReplicaSet · revision 1`.
+    /// Line over the name: `ReplicaSet · revision 1`.
     pub caption: Message,
-    /// desired, current, ready.
+    /// Counters: desired, current, ready.
     pub counters: Vec<Counter>,
-    /// One fact at the foot.
+    /// Fact at the foot.
     pub footer: Message,
-    /// A pill at the foot's right.
+    /// Pill at the foot's right.
     pub chip: Message,
-    /// Has a deletionTimestamp.
+    /// True if the deletionTimestamp is set.
     pub leaving: bool,
-    /// `spec.replicas`, or what stands for it.
+    /// `spec.replicas`, or its equivalent.
     pub desired: usize,
-    /// How many Pods more there may be in an update, with those that are on their way out.
+    /// Maximum number of additional Pods in an update, including terminating ones.
     pub surplus: usize,
-    /// How many are of its newest template.
+    /// Number of Pods of its newest template.
     pub updated: Option<usize>,
-    /// The application that its own labels name, or those of its template.
+    /// Application, from its own labels or those of its template.
     pub app: String,
-    /// The labels of its template: `app=nginx`.
+    /// Labels of its template, such as `app=nginx`.
     pub labels: Vec<String>,
-    /// Whether it makes claims for its Pods.
+    /// True if it creates claims for its Pods.
     pub claims: bool,
-    /// Of a StatefulSet: its first ordinal, and the Service that names its Pods.
+    /// For a StatefulSet: its first ordinal, and the Service that names its Pods.
     pub members: (u32, String),
 }
 
-/// Pods that one controller owns, with that controller's card if it stands between the root and the Pods.
+/// Pods of one controller, with that controller's card if it stands between the root and the Pods.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
-    /// A ReplicaSet of a Deployment, a Job of a CronJob.
+    /// ReplicaSet of a Deployment, or Job of a CronJob.
     pub controller: Option<Rc<ControllerCard>>,
-    /// Sorted by ordinal, else creation, then name.
+    /// Pods sorted by ordinal, else creation, then name.
     pub pods: PodBlock,
 }
 
-/// A tree of ownership.
+/// Ownership tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Root {
-    /// None for bare Pods.
+    /// Controller; `None` for bare Pods.
     pub controller: Option<Rc<ControllerCard>>,
-    /// By revision, old first.
+    /// Groups by revision, oldest first.
     pub groups: Vec<Group>,
-    /// Old ReplicaSets without Pods, folded into one line.
+    /// Number of old ReplicaSets without Pods, folded into one line.
     pub folded: usize,
-    /// Those that are shown because a person has unfolded them.
+    /// Number of those shown because a person has unfolded them.
     pub unfolded: usize,
 }
 
 impl Root {
-    /// Whether a Pod mounts a claim, or will.
+    /// Returns true if a Pod mounts a claim, or will.
     pub fn mounts(&self) -> bool {
         self.controller.as_ref().is_some_and(|of| of.claims)
             || self.groups.iter().any(|group| group.pods.mounts())
     }
 
-    /// From which of its Pods on a group is of an older revision: from the first, or none.
+    /// Returns the index from which on the Pods of a group are of an older revision: 0, or `usize::MAX` if none are.
     pub fn older(&self, group: &Group) -> usize {
         let newest = self
             .groups
@@ -158,28 +158,28 @@ impl Root {
         }
     }
 
-    /// How many Pods there are to be.
+    /// Desired number of Pods.
     pub fn desired(&self) -> usize {
         self.controller.as_ref().map_or(0, |of| of.desired)
     }
 
-    /// How many Pods there are.
+    /// Existing number of Pods.
     pub fn pods(&self) -> usize {
         self.groups.iter().map(|group| group.pods.len()).sum()
     }
 }
 
-/// What acts on a workload from beside it: an autoscaler, a disruption budget.
+/// Object that acts on a workload: an autoscaler, a disruption budget.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
-    /// Which.
+    /// Identity.
     pub id: Id,
-    /// In its pill: `1 to 5 Pods`, `1 may go`.
+    /// Words in its pill: `1 to 5 Pods`, `1 may go`.
     pub form: Message,
-    /// Beside its card.
+    /// Words beside its card.
     pub words: Message,
-    /// The eviction that it refuses at the moment; empty if none is asked for.
+    /// Eviction that it currently refuses; empty if there is none.
     pub refuses: Message,
-    /// The uid of the workload it is about.
+    /// Uid of its target workload.
     pub target: String,
 }

@@ -1,4 +1,4 @@
-//! Required affinity and anti-affinity between Pods.
+//! Filter for required affinity and anti-affinity between Pods.
 //!
 //! Models `pkg/scheduler/framework/plugins/interpodaffinity/filtering.go`.
 
@@ -11,7 +11,7 @@ use k8s_model::node::Node;
 use k8s_model::pod::Pod;
 use std::rc::Rc;
 
-/// The filter.
+/// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "InterPodAffinity",
     asks: Some(asks),
@@ -20,7 +20,7 @@ pub(super) const FILTER: Filter = Filter {
     requeue_on: POD_GONE | POD_PLACED | NODE_LABELS,
 };
 
-/// Whether the Pods of all nodes in the node's domain include one that the test accepts.
+/// Returns true if a Pod on any node in the node's domain passes the test.
 fn any_in_domain(
     cycle: &Cycle<'_>,
     node: &Object,
@@ -120,7 +120,7 @@ fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<R
     out.push(neighbour(cycle, object));
 }
 
-/// The term and Pod behind the refusal.
+/// Returns the term and Pod behind the refusal.
 fn neighbour(cycle: &Cycle<'_>, node: &Rc<Object>) -> Refuses {
     let (affinity, namespace) = (&cycle.pod.spec.affinity, &cycle.object.meta.namespace);
     let homes = || {

@@ -1,4 +1,4 @@
-//! Filters: may this Pod run on this node? One file each, with the messages of its refusals.
+//! Filters, which decide whether a Pod may run on a node. One file each, with the messages of its refusals.
 
 mod inter_pod_affinity;
 mod node_affinity;
@@ -27,14 +27,14 @@ pub(super) const ALL: &[&Filter] = &[
     &inter_pod_affinity::FILTER,
 ];
 
-/// The volume binder as a set of one filter: it also refuses before and after the filters run.
+/// Returns the volume binder as a set of one filter: it also refuses before and after the filters run.
 pub(super) fn volume_binding() -> u16 {
     ALL.iter()
         .position(|filter| filter.name == volume_binding::FILTER.name)
         .map_or(0, |at| 1 << at)
 }
 
-/// The filters that apply to the Pod.
+/// Returns the filters that apply to the Pod.
 pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<(usize, &'static Filter)> {
     let mut asked = Vec::with_capacity(ALL.len());
     asked.extend(
@@ -46,14 +46,14 @@ pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<(usize, &'static Filter)> {
     asked
 }
 
-/// Whether a filter applies that not every Pod has to pass: such filters depend on more than the template and the node's totals.
+/// Returns true if a filter applies that most Pods skip: such filters depend on more than the template and the node's totals.
 pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
     ALL.iter()
         .filter_map(|filter| filter.asks)
         .any(|asks| asks(cycle))
 }
 
-/// The filters whose refusals these changes may resolve, as a set.
+/// Returns the filters whose refusals these changes may resolve, as a set.
 pub(super) fn helped_by(changes: ClusterChanges) -> u16 {
     if changes == ANY {
         return u16::MAX;
@@ -64,7 +64,7 @@ pub(super) fn helped_by(changes: ClusterChanges) -> u16 {
         .fold(0, |set, (at, _)| set | 1 << at)
 }
 
-/// The first part of a FailedScheduling message: the reasons of the nodes, counted.
+/// Formats the first part of a FailedScheduling message: the reasons of the nodes, counted.
 pub fn reasons(nodes: usize, refusals: &[Refusal]) -> String {
     if nodes == 0 {
         return "no nodes available to schedule pods".into();

@@ -1,4 +1,4 @@
-//! `nodeSelector` and required node affinity.
+//! Filter for `nodeSelector` and required node affinity.
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeaffinity`.
 
@@ -11,7 +11,7 @@ use k8s_model::node::Node;
 use k8s_model::pod::NodeSelectorTerm;
 use std::rc::Rc;
 
-/// The filter.
+/// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "NodeAffinity",
     asks: None,
@@ -20,13 +20,13 @@ pub(super) const FILTER: Filter = Filter {
     requeue_on: NODE_LABELS,
 };
 
-/// The part of the filter that upstream evaluates before all others.
+/// Part of the filter that upstream evaluates before all others.
 pub(super) const PINNED: Filter = Filter {
     filter: pinned,
     ..FILTER
 };
 
-/// Whether the affinity names nodes of which this is none, in every term.
+/// Returns a refusal if the affinity names other nodes in every term.
 ///
 /// Upstream then never evaluates other nodes; a DaemonSet's Pods are pinned this way.
 fn pinned(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {

@@ -1,4 +1,4 @@
-//! A Pod with `nodeName` fits no other node.
+//! Filter for `nodeName`: the Pod fits no other node.
 //!
 //! Models `pkg/scheduler/framework/plugins/nodename`.
 
@@ -9,7 +9,7 @@ use k8s_model::Object;
 use k8s_model::node::Node;
 use std::rc::Rc;
 
-/// The filter.
+/// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "NodeName",
     asks: Some(asks),

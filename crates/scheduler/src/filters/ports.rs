@@ -1,4 +1,4 @@
-//! A host port can be used once per node.
+//! Filter for host ports, which can be used once per node.
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeports`.
 
@@ -10,7 +10,7 @@ use k8s_model::node::Node;
 use k8s_model::pod::{ContainerPort, Pod};
 use std::rc::Rc;
 
-/// The filter.
+/// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "NodePorts",
     asks: Some(asks),
@@ -33,7 +33,7 @@ fn host_ports(pod: &Pod) -> impl Iterator<Item = &ContainerPort> {
         .filter(|p| p.host_port > 0)
 }
 
-/// Whether two host addresses overlap; an empty one means all.
+/// Returns true if two host addresses overlap; an empty one means all.
 fn overlap(a: &str, b: &str) -> bool {
     let all = |ip: &str| ip.is_empty() || ip == "0.0.0.0";
     a == b || all(a) || all(b)

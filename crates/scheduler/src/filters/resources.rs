@@ -1,4 +1,4 @@
-//! The requests of all Pods on a node stay within its allocatable resources.
+//! Filter for resources: the requests of all Pods on a node stay within its allocatable resources.
 //!
 //! Models `pkg/scheduler/framework/plugins/noderesources/fit.go`.
 
@@ -12,7 +12,7 @@ use k8s_model::{Object, Str};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// The filter.
+/// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "NodeResourcesFit",
     asks: None,

@@ -1,4 +1,4 @@
-//! A taint keeps away Pods that do not tolerate it.
+//! Filter for taints that a Pod does not tolerate.
 //!
 //! Models `pkg/scheduler/framework/plugins/tainttoleration`.
 
@@ -10,7 +10,7 @@ use k8s_model::Object;
 use k8s_model::node::{Node, Taint};
 use std::rc::Rc;
 
-/// The filter.
+/// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "TaintToleration",
     asks: None,
@@ -24,7 +24,7 @@ fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Re
     Refusal::final_("node(s) had untolerated taint(s)")
 }
 
-/// The first taint that keeps the Pod away. A cordoned node's own is left to the filter for those; when the node is
+/// Returns the first taint that is not tolerated. That of a cordoned node is left to the unschedulable filter; when the node is
 /// uncordoned, the taint stays for a moment.
 fn untolerated<'n>(cycle: &Cycle<'_>, node: &'n Node) -> Option<&'n Taint> {
     let cordon = |t: &Taint| node.spec.unschedulable && t.key == "node.kubernetes.io/unschedulable";

@@ -1,4 +1,4 @@
-//! A hard spread constraint keeps a Pod out of a domain that would exceed `maxSkew`.
+//! Filter for hard spread constraints: keeps a Pod out of a domain that would exceed `maxSkew`.
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/filtering.go`.
 
@@ -11,7 +11,7 @@ use k8s_model::Object;
 use k8s_model::node::Node;
 use std::rc::Rc;
 
-/// The filter.
+/// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "PodTopologySpread",
     asks: Some(asks),

@@ -1,4 +1,4 @@
-//! A cordoned node accepts no new Pods except those that tolerate it.
+//! Filter for cordoned nodes, which accept only new Pods that tolerate it.
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeunschedulable`.
 
@@ -10,7 +10,7 @@ use k8s_model::Object;
 use k8s_model::node::{Node, Taint};
 use std::rc::Rc;
 
-/// The filter.
+/// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "NodeUnschedulable",
     asks: None,

@@ -1,4 +1,4 @@
-//! Volumes that only some nodes can reach.
+//! Filter for volumes that only some nodes can reach.
 //!
 //! Models `pkg/scheduler/framework/plugins/volumebinding` and, for claims of one Pod, `volumerestrictions`.
 
@@ -10,7 +10,7 @@ use k8s_model::Object;
 use k8s_model::node::Node;
 use std::rc::Rc;
 
-/// The filter.
+/// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "VolumeBinding",
     asks: Some(asks),

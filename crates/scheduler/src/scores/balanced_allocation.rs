@@ -1,18 +1,18 @@
-//! Prefers nodes whose CPU and memory would be used evenly.
+//! Score that prefers nodes whose CPU and memory would be used evenly.
 //!
 //! Models `pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go`.
 
 use crate::framework::{Cycle, Score, Scoring};
 use crate::node_info::NodeInfo;
 
-/// The score.
+/// Score registration.
 pub(super) const SCORE: Score = Score {
     name: "NodeResourcesBalancedAllocation",
     weight: 1,
     score: Scoring::Node(score),
 };
 
-/// 100 less the spread of the used shares, in percent; a Pod without requests changes no balance.
+/// Returns 100 less the spread of the used shares, in percent; 0 for a Pod without requests, which changes no balance.
 fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
     let wanted = cycle.pod.spec.requests;
     if wanted.cpu == 0 && wanted.memory == 0 {

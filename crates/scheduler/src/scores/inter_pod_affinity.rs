@@ -1,5 +1,5 @@
-//! Prefers nodes near or away from other Pods: by the Pod's preferences, by those of the others, and near Pods that
-//! require Pods like this one.
+//! Score that prefers nodes near or away from other Pods: by the Pod's preferences, by those of other Pods, and near Pods that require
+//! Pods like this one.
 //!
 //! Models `pkg/scheduler/framework/plugins/interpodaffinity/scoring.go`.
 
@@ -12,17 +12,17 @@ use k8s_model::{Object, Str};
 /// Upstream's weight of this score.
 const WEIGHT: i64 = 2;
 
-/// The score.
+/// Score registration.
 pub(super) const SCORE: Score = Score {
     name: "InterPodAffinity",
     weight: WEIGHT,
     score: Scoring::Among { asks, score },
 };
 
-/// A Pod's node, a topology key, and the weight of sharing that domain.
+/// Weighted term: a Pod's node, a topology key, and the weight of sharing that domain.
 type Worth<'c> = (&'c Object, &'c str, i64);
 
-/// Whether the Pod has preferences of its own.
+/// Returns true if the Pod has preferences of its own.
 fn prefers(cycle: &Cycle<'_>) -> bool {
     let own = &cycle.pod.spec.affinity;
     !own.pod_affinity
@@ -38,7 +38,7 @@ fn asks(cycle: &Cycle<'_>) -> bool {
     cycle.nodes.choosy > 0 || prefers(cycle)
 }
 
-/// 100 for the most preferred node, 0 for the least preferred.
+/// Returns 100 for the most preferred node, 0 for the least preferred.
 fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let own = &cycle.pod.spec.affinity;
     let near = &own

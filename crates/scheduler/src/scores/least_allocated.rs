@@ -1,18 +1,18 @@
-//! Prefers nodes with more free resources.
+//! Score that prefers nodes with more free resources.
 //!
 //! Models `pkg/scheduler/framework/plugins/noderesources/least_allocated.go`.
 
 use crate::framework::{Cycle, Score, Scoring};
 use crate::node_info::{NodeInfo, counted};
 
-/// The score.
+/// Score registration.
 pub(super) const SCORE: Score = Score {
     name: "NodeResourcesLeastAllocated",
     weight: 1,
     score: Scoring::Node(score),
 };
 
-/// The free shares of CPU and memory in percent, averaged.
+/// Returns the free shares of CPU and memory in percent, averaged.
 fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
     let (has, used) = (info.allocatable, info.counted.plus(counted(cycle.pod)));
     let left = |has: i64, used: i64| {

@@ -1,4 +1,4 @@
-//! Scores: which of the nodes that fit is best? One file each, 0 to 100, with upstream's weights.
+//! Scores, which rank the feasible nodes. One file each, 0 to 100, with upstream's weights.
 
 mod balanced_allocation;
 mod inter_pod_affinity;
@@ -21,7 +21,7 @@ pub(super) const ALL: &[&Score] = &[
     &inter_pod_affinity::SCORE,
 ];
 
-/// The weighted sum of the scores that depend on the Pod and the node alone.
+/// Returns the weighted sum of the scores that depend on the Pod and the node alone.
 pub(super) fn alone(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
     let of = |score: &&Score| {
         if let Scoring::Node(value) = score.score {
@@ -33,13 +33,13 @@ pub(super) fn alone(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
     ALL.iter().map(of).sum()
 }
 
-/// Whether one of the scores that compare nodes with each other tells nodes apart for this Pod.
+/// Returns true if one of the scores that compare nodes with each other can differ between nodes for this Pod.
 pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
     ALL.iter()
         .any(|score| matches!(score.score, Scoring::Among { asks, .. } if asks(cycle)))
 }
 
-/// The weighted sum of all scores for each feasible node.
+/// Returns the weighted sum of all scores for each feasible node.
 pub(super) fn total(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let mut sums: Vec<i64> = feasible
         .iter()

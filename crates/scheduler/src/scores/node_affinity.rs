@@ -1,4 +1,4 @@
-//! Prefers nodes that match a Pod's preferred node affinity.
+//! Score that prefers nodes matching a Pod's preferred node affinity.
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go`, its scoring.
 
@@ -10,7 +10,7 @@ use k8s_model::{Object, Str};
 /// Upstream's weight of this score.
 const WEIGHT: i64 = 2;
 
-/// The score.
+/// Score registration.
 pub(super) const SCORE: Score = Score {
     name: "NodeAffinity",
     weight: WEIGHT,
@@ -27,7 +27,7 @@ fn asks(cycle: &Cycle<'_>) -> bool {
         .is_empty()
 }
 
-/// 100 for the node whose preferred terms weigh most.
+/// Returns 100 for the node with the highest weight of matching preferred terms.
 fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let preferred = &cycle
         .pod

@@ -1,4 +1,4 @@
-//! Prefers nodes without `PreferNoSchedule` taints.
+//! Score that prefers nodes without `PreferNoSchedule` taints.
 //!
 //! Models `pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go`, its scoring.
 
@@ -11,7 +11,7 @@ use k8s_model::node::Node;
 /// Upstream's weight of this score.
 const WEIGHT: i64 = 3;
 
-/// The score.
+/// Score registration.
 pub(super) const SCORE: Score = Score {
     name: "TaintToleration",
     weight: WEIGHT,
@@ -22,7 +22,7 @@ fn asks(cycle: &Cycle<'_>) -> bool {
     cycle.nodes.repelling > 0
 }
 
-/// 100 for a node without such taints, less for others, 0 for the worst.
+/// Returns 100 for a node without such taints, less for others, 0 for the worst.
 fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let count = |info: &NodeInfo| {
         let taints = info

@@ -1,4 +1,4 @@
-//! Spreads Pods over domains by their soft constraints, or else those of one controller over nodes and zones.
+//! Score that spreads Pods over domains by their soft constraints, or else the Pods of one controller over nodes and zones.
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/scoring.go` with its system defaults.
 
@@ -10,19 +10,19 @@ use k8s_model::{Kind, Object, Str, Uid};
 
 /// Upstream's weight of this score.
 pub(crate) const WEIGHT: i64 = 2;
-/// The score.
+/// Score registration.
 pub(super) const SCORE: Score = Score {
     name: "PodTopologySpread",
     weight: WEIGHT,
     score: Scoring::Spread(scores),
 };
 
-/// The system defaults for `kubernetes.io/hostname` and for the zone.
+/// Skews of the system defaults for `kubernetes.io/hostname` and for the zone.
 const NODE_SKEW: f64 = 3.0;
 const ZONE_SKEW: f64 = 5.0;
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
-/// 100 for the node with the fewest Pods, down to 0.
+/// Returns 100 for the node with the fewest Pods, down to 0.
 fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let costs = if cycle.pod.spec.topology_spread_constraints.is_empty() {
         let Some(owner) = owner(cycle) else {
@@ -40,7 +40,7 @@ fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
         .collect()
 }
 
-/// The lowest and the highest cost.
+/// Lowest and highest cost.
 #[derive(Default)]
 pub(crate) struct CostRange(Option<(i64, i64)>);
 
@@ -51,7 +51,7 @@ impl CostRange {
         self.0 = Some((min.min(cost), max.max(cost)));
     }
 
-    /// The score of a cost.
+    /// Returns the score of a cost.
     pub fn score(&self, cost: i64) -> i64 {
         let (min, max) = self.0.unwrap_or_default();
         if max == 0 {
@@ -62,7 +62,7 @@ impl CostRange {
     }
 }
 
-/// The controller whose Pods are spread by default.
+/// Returns the controller whose Pods are spread by default.
 pub(crate) fn owner(cycle: &Cycle<'_>) -> Option<Uid> {
     // Defaults use the selectors of these kinds only.
     let kinds = [
@@ -78,12 +78,12 @@ pub(crate) fn owner(cycle: &Cycle<'_>) -> Option<Uid> {
         .map(|owner| owner.uid)
 }
 
-/// The Pods of a controller on a node.
+/// Returns the number of a controller's Pods on a node.
 pub(crate) fn alike(info: &NodeInfo, owner: Uid) -> i64 {
     info.by_controller.get(&owner).copied().unwrap_or(0)
 }
 
-/// Cost of a node by default: from the controller's Pods on it and in its zone.
+/// Default cost of a node: from the controller's Pods on it and in its zone.
 ///
 /// With counts 2, 0, 1 on three nodes and weight `ln(5) = 1.61`: costs 5, 2, 4; scores `100 * (5 + 2 - cost) / 5` = 40, 100, 60.
 pub(crate) struct Defaults {
@@ -92,7 +92,7 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// For a number of nodes and zones.
+    /// Creates the weights for a number of nodes and zones.
     pub fn new(nodes: usize, zones: usize) -> Defaults {
         Defaults {
             node_weight: weight(nodes),
@@ -100,7 +100,7 @@ impl Defaults {
         }
     }
 
-    /// The cost of a node with `count` Pods, and `in_zone` Pods in its zone if it has one.
+    /// Returns the cost of a node with `count` Pods, and `in_zone` Pods in its zone if it has one.
     pub fn cost(&self, count: i64, in_zone: Option<i64>) -> i64 {
         let mut cost = count as f64 * self.node_weight + (NODE_SKEW - 1.0);
         if let Some(n) = in_zone {
@@ -110,12 +110,12 @@ impl Defaults {
     }
 }
 
-/// Weight of a topology key: fewer domains weigh less.
+/// Returns the weight of a topology key: fewer domains weigh less.
 fn weight(domains: usize) -> f64 {
     ((domains + 2) as f64).ln()
 }
 
-/// Default cost of each node.
+/// Returns the default cost of each node.
 fn by_default(cycle: &Cycle<'_>, owner: Uid, feasible: &[(&Str, &NodeInfo)]) -> Vec<Option<i64>> {
     let count = |info: &NodeInfo| alike(info, owner);
     let mut zones: Vec<(&Str, i64)> = Vec::new();
@@ -151,7 +151,7 @@ fn by_default(cycle: &Cycle<'_>, owner: Uid, feasible: &[(&Str, &NodeInfo)]) -> 
         .collect()
 }
 
-/// Cost of the Pod's own soft constraints; `None` for a node that lacks one of their keys.
+/// Returns the cost of the Pod's own soft constraints; `None` for a node that lacks one of their keys.
 fn by_constraints(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<Option<i64>> {
     let soft: Vec<_> = cycle
         .pod

@@ -1,4 +1,4 @@
-//! What is shown of a lesson.
+//! Contents of the lesson card.
 
 use super::{Phase, Player, Result};
 use crate::run::Run;
@@ -8,81 +8,81 @@ use k8s_model::sort;
 use lesson::format::{Answers, LessonTask, Predict, Text, Tongue};
 use serde_json::{Value, json};
 
-/// What is shown of a lesson.
+/// Contents of the lesson card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LessonCard {
-    /// The title of the lesson.
+    /// Title of the lesson.
     pub title: String,
-    /// The step, from 1, and how many there are.
+    /// Step, from 1, and number of steps.
     pub step: (usize, usize),
-    /// The phase.
+    /// Phase.
     pub phase: Phase,
-    /// The caption.
+    /// Caption.
     pub say: String,
-    /// The question of the step.
+    /// Question of the step.
     pub question: Option<QuestionCard>,
-    /// The task of the step, once what comes before it was played.
+    /// Task of the step, once the actions before it were played.
     pub task: Option<TaskCard>,
-    /// What came of each step.
+    /// Result of each step.
     pub results: Vec<Result>,
-    /// Once it is over: questions answered rightly and tasks done, and how many of both there are.
+    /// Score once the lesson is over: questions answered correctly and tasks solved, and the number of both.
     pub score: Option<(usize, usize)>,
-    /// Whether the clock stands while something is to be played.
+    /// True if the clock is paused while actions are to be played.
     pub paused: bool,
-    /// What a presenter reads.
+    /// Notes for a presenter.
     pub notes: PresenterNotes,
 }
 
-/// What a presenter reads in a window of their own.
+/// Notes for a presenter's own window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PresenterNotes {
-    /// The caption of the step, and what it has for the presenter alone.
+    /// Caption of the step, and its notes for the presenter.
     pub here: Vec<String>,
-    /// Lines that do its task.
+    /// Lines that solve its task.
     pub solution: Vec<String>,
-    /// The caption of the step after it.
+    /// Caption of the next step.
     pub next: String,
 }
 
-/// What is shown of a question.
+/// Contents of a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionCard {
-    /// The question.
+    /// Question.
     pub ask: String,
-    /// The answers to choose from; none where a number is asked for.
+    /// Choices; empty if the answer is a number.
     pub choices: Vec<String>,
-    /// The answer that was given.
+    /// Answer given.
     pub given: Option<i64>,
-    /// The right answer, once the step was played.
+    /// Correct answer, once the step was played.
     pub right: Option<i64>,
-    /// What is said about it.
+    /// Explanation.
     pub because: String,
-    /// Whether there is an instant to look at.
+    /// True if there is an instant to show.
     pub moment: bool,
 }
 
-/// What is shown of a task.
+/// Contents of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskCard {
-    /// What is to be reached.
+    /// Goal.
     pub goal: String,
-    /// The hints so far.
+    /// Hints shown so far.
     pub hints: Vec<String>,
-    /// Where the object of the task stands: the last hint.
+    /// State of the task's object: the last hint.
     pub why: Message,
-    /// Whether there are more hints.
+    /// True if there are more hints.
     pub more_hints: bool,
 }
 
 impl Player {
-    /// What is shown, in a language.
+    /// Builds the card in a language.
     pub fn card(&self, run: &Run, playing: bool, tongue: Tongue) -> LessonCard {
         let step = self.step();
         LessonCard {
             title: self.file.lesson().title.plain(tongue),
             step: (self.at + 1, self.file.lesson().steps.len()),
             phase: self.state.phase,
-            // What a question asks for is not said before it was seen.
+            // The caption must not reveal the answer before the step was played.
             say: if step.predict.is_none() || self.state.played {
                 self.say(&step.say, tongue)
             } else {
@@ -104,7 +104,7 @@ impl Player {
         }
     }
 
-    /// A text of the end of the step; nothing before its values are known.
+    /// Evaluates a text at the end of the step; empty before its values are known.
     fn say(&self, text: &Text, tongue: Tongue) -> String {
         match &self.state.ended {
             Some(end) => text.say(tongue, &end.history, &end.sim),
@@ -113,7 +113,7 @@ impl Player {
         }
     }
 
-    /// A text of the beginning of the step.
+    /// Evaluates a text at the beginning of the step.
     fn ask(&self, text: &Text, tongue: Tongue) -> String {
         self.state
             .began
@@ -122,7 +122,7 @@ impl Player {
             .unwrap_or_default()
     }
 
-    /// How far it was taken, for other scripts and for a file.
+    /// Progress as JSON, for other scripts and for a file.
     pub fn told(&self, tongue: Tongue) -> Value {
         let (at, phase, results) = self.progress();
         let (right, asked) = self.score();
@@ -140,13 +140,13 @@ impl Player {
         })
     }
 
-    /// Whether its last step is done.
+    /// Returns true if the last step is done.
     pub fn is_over(&self) -> bool {
         let (at, phase, results) = self.progress();
         phase == Phase::Done && at + 1 == results.len()
     }
 
-    /// A file of how far this lesson was taken, and of what is kept of others (`over`, or the step).
+    /// Builds a file of the progress in this lesson, and of the stored progress in others (`over`, or the step).
     pub fn progress_file<'a>(
         &self,
         kept: impl Iterator<Item = (&'a str, String)>,

@@ -1,15 +1,15 @@
-//! A lesson of one's own as a learner takes it, and a lesson that goes on where a learning platform says that it was left.
+//! A lesson of one's own as a learner takes it, and resuming a lesson where a learning platform says that it was left.
 
 use super::{LessonFile, LessonMsg, Phase, Player, ResumePoint};
 use crate::replace::Replacement;
 use crate::state::State;
 
-/// Messages that lead from one step to the next at most: its question, its task, what is played, and the step itself.
+/// Maximum number of messages from one step to the next: its question, its task, its playback, and the step itself.
 const MOST_MESSAGES: usize = 4;
 
 impl State {
-    /// Takes the lesson that stands in the editor as a learner does: its source, which has the solutions and answers, gives way to the
-    /// manifests of its steps.
+    /// Starts the lesson in the editor as for a learner: its source, which has the solutions and answers, is replaced by the manifests of
+    /// its steps.
     pub fn learn(&mut self) {
         let Some(player) = self.player.as_ref().filter(|player| player.is_own()) else {
             return;
@@ -21,8 +21,8 @@ impl State {
         self.begin_again(Replacement::Lesson(file), false);
     }
 
-    /// Plays the lesson to the step at which it was left, as fast as possible; tasks are done by their solutions. Another lesson stays as it
-    /// is.
+    /// Plays the lesson to the step at which it was left, as fast as possible; tasks are solved by their solutions. Does nothing for
+    /// another lesson.
     pub fn resume(&mut self, mut point: ResumePoint) {
         if let Some(player) = self
             .player
@@ -36,14 +36,14 @@ impl State {
         self.resume_lesson();
     }
 
-    /// Whether the lesson is played to the step at which it was left: its progress is not that of the learner until then.
+    /// Returns true while the lesson is played to the step at which it was left: until then its progress is not the learner's.
     pub fn is_resuming(&self) -> bool {
         self.player
             .as_ref()
             .is_some_and(|player| player.resume.is_some())
     }
 
-    /// Leads on to the step at which the lesson was left, if it is not reached.
+    /// Advances towards the step at which the lesson was left, until it is reached.
     pub(crate) fn resume_lesson(&mut self) {
         for _ in 0..MOST_MESSAGES {
             let Some(player) = &self.player else { return };
@@ -85,7 +85,7 @@ impl State {
 }
 
 impl Player {
-    /// Text of the lesson, where it is one's own and a learner takes it.
+    /// Text of a lesson of one's own that a learner takes.
     pub fn source(&self) -> Option<&str> {
         self.file.source.as_deref()
     }

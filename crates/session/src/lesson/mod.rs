@@ -1,4 +1,4 @@
-//! The lesson that is played: which step, what was predicted, whether its task is done.
+//! The lesson in progress: its step, the answers, and the state of its tasks.
 
 mod card;
 mod learner;
@@ -18,12 +18,12 @@ use lesson::format::{Answers, Lesson, LessonStep};
 use lesson::script::{LessonCursor, Play};
 use std::rc::Rc;
 
-/// Tasks of the copy that finds the answer, in each slice of the clock.
+/// Budget of the copy that computes the answer, in tasks per slice of the clock.
 const COPY_BUDGET_TASKS: usize = 64;
-/// The same once the step itself was played.
+/// Budget of the copy per slice once the step itself was played, in tasks.
 const COPY_LAST_TASKS: usize = 400;
 
-/// A lesson and where it is from.
+/// Lesson and its source.
 #[derive(Clone, Debug)]
 pub struct LessonFile {
     read: Rc<(Rc<str>, Lesson)>,
@@ -32,7 +32,7 @@ pub struct LessonFile {
 }
 
 impl LessonFile {
-    /// A lesson by its name; one that is written in the editor has none.
+    /// Creates a lesson with a name; a lesson written in the editor has an empty one.
     pub fn new(name: &str, lesson: Lesson) -> LessonFile {
         LessonFile {
             read: Rc::new((name.into(), lesson)),
@@ -40,49 +40,49 @@ impl LessonFile {
         }
     }
 
-    /// Its name.
+    /// Name of the lesson.
     pub fn name(&self) -> &str {
         &self.read.0
     }
 
-    /// The lesson.
+    /// Lesson.
     pub fn lesson(&self) -> &Lesson {
         &self.read.1
     }
 }
 
-/// The same file, read once.
+/// Equal if they are the same parsed file.
 impl PartialEq for LessonFile {
     fn eq(&self, other: &LessonFile) -> bool {
         Rc::ptr_eq(&self.read, &other.read)
     }
 }
 
-/// What happens to a lesson.
+/// Message to a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LessonMsg {
-    /// On to the next step, once this one is not played any more.
+    /// Advances to the next step, once this one is not playing any more.
     Next,
-    /// What is still played is played to its end at once.
+    /// Finishes playing at once.
     Hurry,
-    /// To the step before, as it began.
+    /// Returns to the previous step, as it began.
     Back,
-    /// The step begins again.
+    /// Restarts the step.
     Again,
-    /// The question is answered: the place of a choice, or a number.
+    /// Answers the question: the index of a choice, or a number.
     Answer(i64),
-    /// One more hint.
+    /// Shows one more hint.
     Hint,
-    /// The solution is played.
+    /// Plays the solution.
     Show,
-    /// To the instant at which the value asked for became what it is.
+    /// Shows the instant at which the value asked for reached its final value.
     Moment,
-    /// The lesson is left; the cluster stays as it is.
+    /// Leaves the lesson; the cluster stays as it is.
     Close,
 }
 
 impl LessonMsg {
-    /// What another script asks for: `next`, `hurry`, `back`, `again`, `hint`, `show`, `close`, or an answer.
+    /// Parses a message of another script: `next`, `hurry`, `back`, `again`, `hint`, `show`, `close`, or an answer.
     pub fn from_word(word: &str) -> LessonMsg {
         match word {
             "hurry" => LessonMsg::Hurry,
@@ -96,23 +96,23 @@ impl LessonMsg {
     }
 }
 
-/// Where a step is.
+/// Phase of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Its question is not answered.
+    /// The question is not answered.
     Asking,
-    /// Its actions are played.
+    /// The actions are being played.
     Playing,
-    /// Its task is to be done.
+    /// The task is to be solved.
     Task,
-    /// The check of its task can never hold again.
+    /// The check of the task can never hold again.
     Lost,
-    /// It is over.
+    /// The step is over.
     Done,
 }
 
 impl Phase {
-    /// Its name in the document.
+    /// Name in the document.
     pub fn word(self) -> &'static str {
         match self {
             Phase::Asking => "asking",
@@ -124,26 +124,26 @@ impl Phase {
     }
 }
 
-/// What came of a step.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Result {
-    /// Nothing yet.
+    /// None yet.
     #[default]
     Open,
-    /// Its question was answered rightly.
+    /// The question was answered correctly.
     Right,
-    /// Its question was answered wrongly.
+    /// The question was answered wrongly.
     Wrong,
-    /// Its task was done.
+    /// The task was solved.
     Solved,
-    /// The solution of its task was shown.
+    /// The solution of the task was shown.
     Shown,
-    /// It was read.
+    /// The step was read.
     Read,
 }
 
 impl Result {
-    /// The result of a name; open, if there is none.
+    /// Parses the name of a result; `Open` if there is none of that name.
     fn from_word(word: &str) -> Result {
         let all = [
             Result::Right,
@@ -157,7 +157,7 @@ impl Result {
             .unwrap_or_default()
     }
 
-    /// Its name for other scripts.
+    /// Name for other scripts.
     pub fn word(self) -> &'static str {
         match self {
             Result::Open => "open",
@@ -170,16 +170,16 @@ impl Result {
     }
 }
 
-/// The actions that are played.
+/// Actions being played.
 #[derive(Clone)]
 struct Script {
     actions: Rc<[scenario::ScenarioStep]>,
     cursor: LessonCursor,
-    /// As fast as it can.
+    /// True if they are played as fast as possible.
     hurries: bool,
 }
 
-/// The cluster at the instant that a text is about: whatever happens later, the text stays.
+/// Copy of the cluster at the instant of a text: later changes do not affect the text.
 #[derive(Clone)]
 struct Instant {
     sim: Sim,
@@ -194,15 +194,15 @@ struct StepState {
     given: Option<i64>,
     right: Option<i64>,
     hints: usize,
-    /// The object to look at has been selected.
+    /// True if the object to look at has been selected.
     looked: bool,
-    /// Its beginning: the instant of its question.
+    /// InitialCluster of the step: the instant of its question.
     began: Option<Instant>,
-    /// Its end: the instant of its caption, its explanation and its task. Before it was played, that of the copy.
+    /// End of the step: the instant of its caption, its explanation and its task. Until it was played, that of the copy.
     ended: Option<Instant>,
-    /// It has been played.
+    /// True once the step has been played.
     played: bool,
-    /// The copy that is played ahead, for the answer and the values of the caption.
+    /// Copy that is played ahead, for the answer and the values of the caption.
     copy: Option<Play>,
 }
 
@@ -228,7 +228,7 @@ impl StepState {
     }
 }
 
-/// The page at an instant of a lesson: the run, and the text of the editor with what was applied of it.
+/// Page at an instant of a lesson: the run, the text of the editor, and the text applied last.
 #[derive(Clone)]
 struct PageSnapshot {
     run: Run,
@@ -236,33 +236,33 @@ struct PageSnapshot {
     applied: Rc<str>,
 }
 
-/// A step that was reached.
+/// Step that was reached.
 struct VisitedStep {
     began: PageSnapshot,
-    /// The page and the step as they were left.
+    /// Page and step as they were left.
     left: Option<(PageSnapshot, StepState, ObservedHistory)>,
 }
 
-/// What came of each step.
+/// Results of the steps.
 struct Marks {
     results: Vec<Result>,
-    /// Whether its question was answered rightly.
+    /// True for each step whose question was answered correctly.
     answered: Vec<bool>,
 }
 
 /// A lesson in progress.
 pub struct Player {
     file: LessonFile,
-    /// It is the text of the editor, which stays there.
+    /// True if the lesson is the text of the editor, which stays there.
     own: bool,
     at: usize,
     state: StepState,
     marks: Marks,
     history: ObservedHistory,
-    /// The steps that were reached, also those after a step that was returned to.
+    /// Steps reached, including those after a step returned to.
     visited: Vec<VisitedStep>,
     branch: u32,
-    /// Where the lesson was left, until its step is reached.
+    /// Point at which the lesson was left, until its step is reached.
     resume: Option<ResumePoint>,
 }
 
@@ -296,17 +296,17 @@ impl Player {
         &self.file
     }
 
-    /// Whether it is the text of the editor.
+    /// Returns true if the lesson is the text of the editor.
     pub fn is_own(&self) -> bool {
         self.own
     }
 
-    /// The step, from 0, its phase, and what came of all steps.
+    /// Step from 0, its phase, and the results of all steps.
     pub fn progress(&self) -> (usize, Phase, &[Result]) {
         (self.at, self.state.phase, &self.marks.results)
     }
 
-    /// When the next action is due.
+    /// Time at which the next action is due.
     fn due(&self, run: &Run) -> Option<Time> {
         let script = &self.state.script;
         script
@@ -324,7 +324,7 @@ impl Player {
         };
     }
 
-    /// Plays the step, and a copy of it ahead of the clock where its texts need values of its end.
+    /// Starts playing the step, and a copy of it ahead of the clock if its texts need values of its end.
     fn begin(&mut self, run: &Run) {
         let step = self.step();
         let (actions, ahead) = (
@@ -337,7 +337,7 @@ impl Player {
         self.look_ahead(COPY_LAST_TASKS);
     }
 
-    /// Plays the copy on with a budget of tasks.
+    /// Advances the copy with a budget of tasks.
     fn look_ahead(&mut self, budget: usize) {
         let Some(mut copy) = self.state.copy.take() else {
             return;
@@ -357,12 +357,13 @@ impl Player {
         }
     }
 
-    /// Whether the question of the step is open at the newest instant: the clock stands, so that the picture does not answer it.
+    /// Returns true if the step's question is open at the newest instant: the clock is paused, so that the picture does not reveal the
+    /// answer.
     pub fn holds_clock(&self, run: &Run) -> bool {
         self.state.phase == Phase::Asking && !run.in_past()
     }
 
-    /// When the value that was asked for became what it is.
+    /// Time at which the value asked for reached its final value.
     fn moment(&self) -> Option<Time> {
         let predict = self.step().predict.as_ref()?;
         let expr = match &predict.answer {
@@ -374,12 +375,12 @@ impl Player {
         self.state.ended.as_ref()?.history.since(expr)
     }
 
-    /// Whether the history is another one than was read.
+    /// Returns true if the history is not the one that was read.
     fn is_elsewhere(&self, run: &Run) -> bool {
         self.branch != run.branches().0 || self.history.is_ahead_of(run.sim())
     }
 
-    /// Reads what has happened; true when the step has come further.
+    /// Reads the history; returns true if the step has progressed.
     fn read(&mut self, run: &Run) -> bool {
         if run.in_past() {
             return false;
@@ -397,7 +398,7 @@ impl Player {
         } else {
             COPY_BUDGET_TASKS
         });
-        // The answer belongs to the step: it is over when both are.
+        // The answer belongs to the step: it is over when both are known.
         let over = played && self.state.copy.is_none();
         if over && !std::mem::replace(&mut self.state.played, true) {
             self.state.ended = Some(Instant {
@@ -405,7 +406,7 @@ impl Player {
                 history: self.history.clone(),
             });
         }
-        // A step that is over, or has not begun, is not asked about its task at each slice of the clock.
+        // The task of a step that is over, or has not begun, is not checked at each slice of the clock.
         let asks = matches!(before, Phase::Task | Phase::Lost) || over;
         let check = self
             .step()
@@ -436,7 +437,7 @@ impl Player {
         before != self.state.phase
     }
 
-    /// How many questions were answered rightly and tasks done, and how many of both there are.
+    /// Number of questions answered correctly and tasks solved, and of both in total.
     pub fn score(&self) -> (usize, usize) {
         let right = self.marks.answered.iter().filter(|right| **right).count();
         let solved = self
@@ -454,7 +455,7 @@ impl Player {
         (right + solved, asked.sum())
     }
 
-    /// Notes what came of the step.
+    /// Stores the result of the step.
     fn note(&mut self) {
         self.marks.answered[self.at] =
             self.state.given.is_some() && self.state.given == self.state.right;

@@ -1,4 +1,5 @@
-//! A lesson on the page: its actions are commands of the run, its manifests stand in the editor, and what it points to is selected.
+//! Playing a lesson on the page: its actions are commands of the run, its manifests are put into the editor, and the object it points to is
+//! selected.
 
 use super::{
     Instant, LessonFile, LessonMsg, PageSnapshot, Phase, Player, Result, StepState, VisitedStep,
@@ -9,19 +10,19 @@ use crate::effect::Effect;
 use crate::selection::SelectionMsg;
 use crate::state::State;
 use crate::timeline::{RunUntil, TimelineMsg};
-use actions::{Command, OutputLine};
+use actions::{Action, OutputLine};
 use i18n::msg;
 use k8s_model::{ObjectRef, Time};
 use lesson::{ObservedHistory, merge};
 
 impl State {
-    /// Begins a lesson at its first step, in the cluster that was made for it.
+    /// Begins a lesson at its first step, in the cluster created for it.
     pub(crate) fn open_lesson(&mut self, file: LessonFile, own: bool) {
         self.player = Some(Player::new(file, own));
         self.begin_step(0);
     }
 
-    /// Does what a message says.
+    /// Handles a message.
     pub(crate) fn teach(&mut self, msg: LessonMsg) {
         let Some(player) = &mut self.player else {
             return;
@@ -80,19 +81,19 @@ impl State {
         };
         match player.state.phase {
             Phase::Playing => {}
-            // What comes next builds on the task: it is done at once, unless its solution has been played in vain.
+            // The next step builds on the task: it is solved at once, unless its solution was already played in vain.
             Phase::Task if player.marks.results[player.at] != Result::Shown => {
                 self.show_solution();
                 self.teach(LessonMsg::Hurry);
             }
-            // A question that is not answered is played all the same, and its answer told.
+            // An unanswered question is played nevertheless, and its answer shown.
             Phase::Asking => {
                 player.begin(&self.timeline.run);
                 self.clock(TimelineMsg::Play);
             }
             Phase::Done | Phase::Task if player.at + 1 < player.file.lesson().steps.len() => {
                 let next = player.at + 1;
-                // What was done here meanwhile changes what follows.
+                // A step visited before is only restored if nothing was done since.
                 let goes_on = |visited: &VisitedStep| {
                     visited.began.run.record_of().0 == self.timeline.run.record_of().0
                 };
@@ -117,7 +118,7 @@ impl State {
         }
     }
 
-    /// Keeps the step as it is left, for whoever comes back to it.
+    /// Saves the step and the page, for returning to it.
     fn leave_step(&mut self) {
         let page = self.snapshot();
         let Some(player) = &mut self.player else {
@@ -143,7 +144,7 @@ impl State {
         self.perform(vec![Effect::HistoryChanged]);
     }
 
-    /// Returns to a step as it was left, with what was answered and told.
+    /// Returns to a step as it was left, with its answers and texts.
     fn visit(&mut self, at: usize) {
         let left = self
             .player
@@ -225,14 +226,14 @@ impl State {
         self.tick_lesson();
     }
 
-    /// Whether the question of a lesson is open, so that the clock stands.
+    /// Returns true while the question of a lesson is open, so that the clock is paused.
     pub(crate) fn holds_clock(&self) -> bool {
         self.player
             .as_ref()
             .is_some_and(|player| player.holds_clock(&self.timeline.run))
     }
 
-    /// Whether a message would let the clock run on that an open question holds.
+    /// Returns true if a message would run the clock that an open question holds.
     pub(crate) fn is_held(&self, msg: &TimelineMsg) -> bool {
         use TimelineMsg::{Marker, Play, Seconds, Settle, StartAt, Step, Toggle};
         let runs = match msg {
@@ -243,7 +244,7 @@ impl State {
         runs && self.holds_clock()
     }
 
-    /// When the next action of the lesson is due.
+    /// Time at which the next action of the lesson is due.
     pub(crate) fn lesson_due(&self) -> Option<Time> {
         self.player.as_ref()?.due(&self.timeline.run)
     }
@@ -269,23 +270,23 @@ impl State {
             return;
         };
         match command {
-            // The manifest of a lesson stands in the editor, where a person goes on with it.
-            Command::Apply(text) if !own => {
+            // The manifest of a lesson is put into the editor, where a person can edit it.
+            Action::Apply(text) if !own => {
                 let all = merge(&self.editor.applied, &text);
                 self.edit(EditorMsg::Edit(all));
                 self.perform(vec![Effect::Apply]);
             }
-            // It may have to wait for descriptions, as one that a person enters.
-            Command::Kubectl(line)
+            // The line may have to wait for descriptions, like a line entered by a person.
+            Action::Kubectl(line)
                 if kubectl::explain::is_in(&line) && kubectl::only_reads(&line) =>
             {
                 self.type_in(ConsoleMsg::Enter(line.to_string()));
             }
             command => {
                 let entered = match &command {
-                    Command::Kubectl(line) => Some(OutputLine::entered(PROMPT, line)),
-                    Command::Fault(line) => {
-                        Some(OutputLine::entered(PROMPT, &["fault ", line].concat()))
+                    Action::Kubectl(line) => Some(OutputLine::entered(PROMPT, line)),
+                    fault @ Action::Fault(_) => {
+                        Some(OutputLine::entered(PROMPT, &fault.to_string()))
                     }
                     _ => None,
                 };
@@ -297,7 +298,7 @@ impl State {
         }
     }
 
-    /// Lets the lesson see what has happened, and point to what there is to look at.
+    /// Updates the lesson with what has happened, and selects the object that it points to.
     pub(crate) fn tick_lesson(&mut self) {
         let Some(player) = &mut self.player else {
             return;
@@ -330,7 +331,7 @@ impl State {
         }
     }
 
-    /// What a person entered or selected counts as having looked.
+    /// Notes that a person selected an object or entered a line, which counts as having looked.
     pub(crate) fn note_looked(&mut self, key: Option<&ObjectRef>, line: Option<&str>) {
         let Some(player) = &mut self.player else {
             return;
@@ -339,7 +340,7 @@ impl State {
         player.history.entered.extend(line.map(Into::into));
     }
 
-    /// Runs to the next action as fast as it can, where what is played is to be over at once.
+    /// Runs to the next action as fast as possible, if playback is to finish at once.
     pub(crate) fn hurry(&mut self) {
         while let Some(player) = self
             .player
@@ -355,7 +356,7 @@ impl State {
                     self.tick_lesson();
                     let now = self.timeline.run.sim().now();
                     match &mut self.player {
-                        // The answer is still being found.
+                        // The answer is still being computed.
                         Some(player) if player.state.phase == Phase::Playing => {
                             self.timeline.run_until = Some(RunUntil::At(now))
                         }

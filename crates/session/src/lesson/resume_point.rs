@@ -1,13 +1,13 @@
-//! The step at which a learning platform says that a lesson was left.
+//! Step at which a lesson was left, as recorded by a learning platform.
 
 use super::{LessonFile, Result};
 use lesson::format::Tongue;
 use serde_json::Value;
 
-/// The step at which a lesson was left, and what came of those before it.
+/// Step at which a lesson was left, and the results of those before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResumePoint {
-    /// Name of the lesson; empty for one of one's own, which is known by its title.
+    /// Name of the lesson; empty for a lesson of one's own, which is identified by its title.
     lesson: String,
     title: String,
     pub(super) step: usize,
@@ -16,7 +16,7 @@ pub struct ResumePoint {
 }
 
 impl ResumePoint {
-    /// Reads the progress that `Player::told` gives.
+    /// Reads the progress that `Player::told` returns.
     pub fn read(progress: &Value) -> Option<ResumePoint> {
         let words = progress["results"]
             .as_array()?
@@ -39,7 +39,7 @@ impl ResumePoint {
         })
     }
 
-    /// Whether it is a step of this lesson.
+    /// Returns true if the lesson is the one that was left.
     pub(super) fn is_of(&self, file: &LessonFile) -> bool {
         let is_title = |tongue| file.lesson().title.plain(tongue) == self.title;
         self.lesson == file.name()

@@ -130,7 +130,7 @@ fn a_lesson_is_played_to_its_end_the_same_way_however_the_clock_is_sliced() {
     assert_eq!(played(4), played(5_000));
 }
 
-/// A lesson of the library at its end, played by showing what its tasks ask for.
+/// Creates a lesson of the library at its end, with its tasks solved by their solutions.
 fn finished() -> State {
     let mut state = opened();
     for _ in 0..4 {
@@ -166,7 +166,7 @@ fn a_lesson_ends_with_what_was_right_and_leads_to_the_next_without_a_question() 
         lesson::library::after(lesson::library::ALL.last().unwrap().name),
         None
     );
-    // What was done in the lesson is no work that is lost.
+    // Actions within the lesson are no work that would be lost.
     state.update(ConsoleMsg::Enter(
         "kubectl scale deployment web --replicas=5".into(),
     ));
@@ -188,7 +188,7 @@ fn a_lesson_ends_with_what_was_right_and_leads_to_the_next_without_a_question() 
 fn the_way_back_from_a_new_beginning_is_not_offered_over_a_lesson() {
     let mut state = State::from_link(None);
     run(&mut state, 5, 64);
-    // Nothing was done: nothing is lost.
+    // Without an action nothing is lost.
     state.update(EditorMsg::Edit(LESSON.into()));
     state.update(Msg::Apply);
     assert!(state.player.is_some() && state.replacing.before.is_none());
@@ -278,7 +278,7 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
         (2, Phase::Done, 2)
     );
     let before = state.timeline.run.objects();
-    // A question can be left open: it is played all the same, and answered.
+    // An unanswered question is played nevertheless, and its answer shown.
     state.update(LessonMsg::Next);
     next(&mut state);
     assert_eq!(
@@ -307,7 +307,7 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
         ),
         (2, false, false)
     );
-    // To skip it is to have it done at once.
+    // Skipping a task has it solved at once.
     let mut skipped = State::from_link(None);
     std::mem::swap(&mut skipped, &mut state);
     skipped.update(LessonMsg::Next);
@@ -342,7 +342,7 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
     state.update(LessonMsg::Answer(1));
     run(&mut state, 60, 64);
     assert_eq!(card(&state).results[2], Result::Right);
-    // To start over begins the lesson again.
+    // Starting over restarts the lesson.
     state.update(ReplaceMsg::Ask(Replacement::StartOver));
     state.update(ReplaceMsg::Confirm);
     assert_eq!((card(&state).step.0, state.timeline.run.now()), (1, 0));
@@ -352,7 +352,7 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
     assert!(state.player.is_none());
 }
 
-/// A lesson of two Pods that is asked about amid a change and has a task that undoes it.
+/// Lesson of two Pods with a question amid a change and a task that undoes it.
 const ASKED: &str = "lesson: 1\ntitle: a\nsteps:\n- say: '{{ ready(web) }} Pods run'\n  do: [{kubectl: create deployment web --image=nginx --replicas=2}, {wait: settled}]\n\
     - say: scaled\n  do: [{kubectl: scale deployment web --replicas=4}, {wait: 100ms}]\n\
     - say: '{{ pods(web) }} Pods are left'\n  predict: {ask: '{{ pods(web) }} of {{ replicas(web) }} exist. How many are ready?', number: ready(web), because: '{{ ready(web) }}'}\n  do: [{wait: settled}]\n  \
@@ -405,7 +405,7 @@ fn the_clock_stands_while_a_question_is_open() {
         "{}",
         state.announcer.notice().english()
     );
-    // The past can be looked at, and leads back to the question.
+    // The past can be shown, and leads back to the question.
     state.update(TimelineMsg::Seek(at.0 / 1000 - 50));
     state.update(TimelineMsg::Play);
     run(&mut state, 30, 64);
@@ -483,7 +483,7 @@ fn back_keeps_answers() {
         (2, "scaled")
     );
     assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 4);
-    // Onward again, where nothing was done: the answer and the task are as they were.
+    // Onward without an action: the answer and the task are as they were.
     state.update(LessonMsg::Next);
     assert_eq!(
         (card(&state), state.player.as_ref().unwrap().score()),
@@ -502,7 +502,7 @@ fn back_keeps_answers() {
         ),
         (Result::Solved, score)
     );
-    // Something was done: what follows begins anew.
+    // After an action the next step starts afresh.
     state.update(LessonMsg::Back);
     state.update(ConsoleMsg::Enter(
         "kubectl scale deployment web --replicas=3".into(),
@@ -523,7 +523,7 @@ fn the_past_and_branches_do_not_confuse_it() {
     state.update(LessonMsg::Answer(1));
     run(&mut state, 40, 64);
     let began = state.timeline.run.now() - 30_000;
-    // A look into the past changes nothing.
+    // Looking at the past changes nothing.
     state.update(TimelineMsg::Seek(began));
     assert_eq!(card(&state).phase, Phase::Done);
     state.update(LessonMsg::Next);
@@ -532,7 +532,7 @@ fn the_past_and_branches_do_not_confuse_it() {
         (card(&state).phase, state.timeline.run.in_past()),
         (Phase::Task, false)
     );
-    // What is done in the past becomes the present.
+    // An action in the past becomes the present.
     state.update(TimelineMsg::Seek(state.timeline.run.now() - 500));
     state.update(ConsoleMsg::Enter(
         "kubectl scale deployment web --replicas=4".into(),
@@ -571,7 +571,7 @@ fn a_lesson_in_the_editor_is_played_beside_its_text() {
         (ready(&state.timeline.run), &*state.editor.text),
         (2, LESSON)
     );
-    // A link holds it.
+    // A link has it.
     let again = State::from_link(Some(&state.link()));
     assert_eq!(card(&again).title, "The control loop");
     assert_eq!(state.drift(), Vec::new());
@@ -617,7 +617,7 @@ fn a_question_counts_also_where_a_task_follows_it() {
     state.update(ConsoleMsg::Enter(
         "kubectl delete pod web --wait=false".into(),
     ));
-    // The task is done once the Pod is gone, and stays done when another takes its place.
+    // The task is done once the Pod is gone, and stays done when another Pod replaces it.
     run(&mut state, 60, 5_000);
     assert_eq!((card(&state).phase, score(&state)), (Phase::Done, (2, 2)));
 }
@@ -631,7 +631,7 @@ fn a_lesson_of_ones_own_can_be_undone_and_gives_back_the_lesson_before_it() {
     ));
     state.update(Msg::Apply);
     assert_eq!(card(&state).title, "mine");
-    // Who writes it begins it again and again.
+    // The author restarts the lesson often.
     state.update(EditorMsg::Edit(
         "lesson: 1\ntitle: mine\nsteps:\n- say: b\n".into(),
     ));
@@ -712,7 +712,7 @@ fn progress_is_a_file_with_this_lesson_and_what_is_kept_of_others() {
     );
 }
 
-/// A lesson of one's own as a learner takes it.
+/// Creates a lesson of one's own as a learner takes it.
 fn learned() -> State {
     let mut state = State::from_link(None);
     state.update(EditorMsg::Edit(ASKED.into()));
@@ -737,7 +737,7 @@ fn a_learner_keeps_the_source_out_of_the_editor_and_in_the_link() {
     run(&mut state, 30, 64);
     state.update(LessonMsg::Next);
     assert_eq!(card(&state).step.0, 2);
-    // What was done is lost by it: the page asks first.
+    // Starting over would lose the person's action: the page asks first.
     state.update(ConsoleMsg::Enter(
         "kubectl scale deployment web --replicas=3".into(),
     ));
@@ -806,7 +806,7 @@ fn resume_reaches_the_step_and_restores_its_results() {
         (4, Result::Solved)
     );
     assert_eq!(state.player.as_ref().unwrap().score(), (2, 2));
-    // A step that the lesson does not have is its last.
+    // A step beyond the end of the lesson is its last.
     let mut state = opened();
     resumed(&mut state, kept("control-loop", "", 99, &[], &[]));
     assert_eq!(card(&state).step.0, 4);
@@ -868,7 +868,7 @@ fn a_lesson_that_is_left_on_its_way_is_not_resumed() {
         ),
         ("a", 1, false)
     );
-    // So does the one that was left, begun again on its way.
+    // The lesson that was left, restarted while it is resuming, also begins at its first step.
     let mut state = opened();
     state.resume(kept(
         "control-loop",

@@ -1,10 +1,10 @@
-//! Room for the history: when there is no more, its oldest part is dropped.
+//! Room for the history: its oldest part is dropped when memory is full.
 
 use super::Run;
 
 impl Run {
-    /// Makes room in memory: the branches that are not shown and the older half of the history are dropped, the history in parts
-    /// ([`Run::forget_next`]). False if there is nothing to drop.
+    /// Frees memory: drops the branches that are not shown and starts dropping the older half of the history, in parts
+    /// ([`Run::forget_next`]). Returns false if there is nothing to drop.
     pub fn make_room(&mut self) -> bool {
         let branches = !std::mem::take(&mut self.branches).is_empty();
         let forgets = self.checkpoints.begin_forgetting();
@@ -20,7 +20,7 @@ impl Run {
         branches || forgets
     }
 
-    /// Drops the next part of what makes room. True while there is more.
+    /// Drops the next part. Returns true while there is more.
     pub fn forget_next(&mut self) -> bool {
         let others = std::iter::once(&mut self.live)
             .chain(&mut self.past)
@@ -28,12 +28,12 @@ impl Run {
         let Some(goes_on) = self.checkpoints.forget_next(others) else {
             return false;
         };
-        // Until the last part what was read before may still be shown: it was so.
+        // Until the last part is dropped, data read before is still valid.
         self.epoch += u64::from(!goes_on);
         goes_on
     }
 
-    /// The earliest instant that can be shown, in milliseconds.
+    /// Earliest instant that can be shown, in milliseconds.
     pub fn earliest(&self) -> u64 {
         self.checkpoints.first().sim.now().0 / 1000
     }
@@ -42,19 +42,19 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use actions::Command;
+    use actions::Action;
     use k8s_model::time::SECOND;
     use k8s_model::{Kind, Time};
 
-    /// Twenty minutes of rollouts.
+    /// Creates a run with twenty minutes of rollouts.
     fn rolled() -> Run {
         let mut run = Run::new(1);
-        run.command(Command::Kubectl(
+        run.command(Action::Kubectl(
             "create deployment web --image=nginx --replicas=30".into(),
         ));
         for minute in 1..=20 {
             while !run.advance(Time(minute * 60 * SECOND), 1_000) {}
-            run.command(Command::Kubectl("rollout restart deployment web".into()));
+            run.command(Action::Kubectl("rollout restart deployment web".into()));
         }
         run
     }
@@ -79,7 +79,7 @@ mod tests {
         let before = states(&mut run, 17..=20);
         assert_eq!(run.earliest(), 0);
         assert!(run.make_room());
-        // Between two parts a person goes back and looks.
+        // Between two parts a person looks at the past.
         let mut parts = 0;
         while run.forget_next() {
             parts += 1;
@@ -91,11 +91,11 @@ mod tests {
         let earliest = run.earliest();
         assert!(earliest > 300_000 && earliest < 1_020_000, "{earliest}");
         assert_eq!(states(&mut run, 17..=20), before);
-        // What is older is not there any more: the earliest instant is shown instead.
+        // Dropped instants are gone: the earliest one is shown instead.
         run.seek(Time(0), usize::MAX);
         assert_eq!(run.now(), earliest);
         run.live();
-        // It goes on, and there is room again.
+        // The run goes on, and room can be made again.
         run.advance(Time(2_000 * SECOND), usize::MAX);
         assert!(run.make_room() && run.earliest() > earliest);
     }

@@ -1,17 +1,17 @@
-//! The kubectl commands of a page that still wait: for something to happen, for a line, for an edited text.
+//! kubectl commands of the page that still wait: for a condition, for a line of input, or for an edited text.
 
 use super::Run;
-use actions::Command;
+use actions::Action;
 use kubectl::{BesideAct, Session};
 use std::rc::Rc;
 
 impl Run {
-    /// Whether a command waits for a line to be typed.
+    /// Returns true if a command waits for a line of input.
     pub fn takes_input(&self) -> bool {
         self.past.is_none() && self.recalls.is_none() && self.live.waiting.takes_input()
     }
 
-    /// The text that a command waits to have edited.
+    /// Returns the text that a command waits to have edited.
     pub fn edits(&self) -> Option<&str> {
         self.live
             .waiting
@@ -19,7 +19,7 @@ impl Run {
             .filter(|_| self.past.is_none() && self.recalls.is_none())
     }
 
-    /// Lets the commands that still wait (`-w`, `rollout status`, `drain`) look again; what they have printed since the last call.
+    /// Polls the waiting commands (`-w`, `rollout status`, `drain`), and returns their output since the last call.
     pub fn poll(&mut self) -> Vec<actions::OutputLine> {
         if self.past.is_some() || self.recalls.is_some() {
             return Vec::new();
@@ -28,15 +28,15 @@ impl Run {
         std::mem::take(&mut self.live.waiting.printed)
     }
 
-    /// The same at an instant at which one of them would by itself.
+    /// Polls them at an instant at which one of them would poll by itself.
     pub(super) fn look_again(&mut self) {
         let beside: Vec<u32> = self.live.waiting.beside.ids().collect();
         let polls = beside
             .into_iter()
-            .map(|id| Command::Beside(id, Rc::new(BesideAct::Poll)));
+            .map(|id| Action::Beside(id, Rc::new(BesideAct::Poll)));
         for command in self
             .waits()
-            .then_some(Command::Poll)
+            .then_some(Action::Poll)
             .into_iter()
             .chain(polls)
         {
@@ -45,12 +45,12 @@ impl Run {
         }
     }
 
-    /// Whether a command of the terminal still waits.
+    /// Returns true if a command of the terminal still waits.
     pub fn waits(&self) -> bool {
         !self.live.waiting.terminal.is_empty()
     }
 
-    /// The newest command of the terminal that still waits: the one that [`Run::interrupt`] ends. In the past there is none.
+    /// Returns the newest waiting command of the terminal, which [`Run::interrupt`] ends; none in the past.
     fn interruptible(&self) -> Option<&Session> {
         self.live
             .waiting
@@ -58,14 +58,15 @@ impl Run {
             .filter(|_| !self.follows && self.past.is_none())
     }
 
-    /// The command that [`Run::interrupt`] ends, where it waits for something to happen: not for an edited text, and not for its own rows.
+    /// Returns the command that [`Run::interrupt`] ends, if it waits for a condition: not for an edited text, and not for more output of
+    /// its own.
     pub fn waiting(&self) -> Option<&str> {
         self.interruptible()
             .filter(|session| session.edits().is_none() && !session.goes_on())
             .map(|session| &*session.text)
     }
 
-    /// A number for a command beside that of the terminal.
+    /// Returns a free number for a command beside those of the terminal.
     pub fn free_number(&self) -> u32 {
         self.live
             .waiting
@@ -75,15 +76,15 @@ impl Run {
             .map_or(0, |last| last + 1)
     }
 
-    /// Whether a command goes on by itself, also while the clock stands.
+    /// Returns true if a command continues by itself, also while the clock is paused.
     pub fn goes_on(&self) -> bool {
         self.past.is_none()
             && self.recalls.is_none()
             && (self.applies() || self.live.waiting.goes_on())
     }
 
-    /// Ends the newest command of the terminal that still waits; false if none does.
+    /// Interrupts the newest waiting command of the terminal; returns false if there is none.
     pub fn interrupt(&mut self) -> bool {
-        self.interruptible().is_some() && self.command(Command::Interrupt).changed
+        self.interruptible().is_some() && self.command(Action::Interrupt).changed
     }
 }

@@ -1,3 +1,4 @@
+use actions::Action;
 use explain::control_loop::offers;
 use session::timeline::TimelineMsg;
 use session::{Msg, State, examples};
@@ -20,17 +21,24 @@ fn each_fault_that_a_loop_is_offered_can_be_injected() {
         let all = offers(state.timeline.run.sim(), name);
         for offer in &all {
             let mut state = settled();
-            state.update(Msg::Fault(offer.line["fault ".len()..].into()));
+            let Action::Fault(fault) = &offer.action else {
+                panic!("{offer:?}")
+            };
+            state.update(Msg::Fault(fault.clone()));
             assert!(
                 !state.announcer.failed(),
                 "{name}: {}: {}",
-                offer.line,
+                offer.action,
                 state.announcer.notice()
             );
         }
         let has = |verb: &str| {
-            all.iter()
-                .any(|offer| offer.line.starts_with(&format!("fault {verb} ")))
+            all.iter().any(|offer| {
+                offer
+                    .action
+                    .to_string()
+                    .starts_with(&format!("fault {verb} "))
+            })
         };
         assert!(
             has("restart") && has("lose") && has("relist") && has("slow") == (of.name != "kubelet"),

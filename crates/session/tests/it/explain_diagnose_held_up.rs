@@ -19,7 +19,7 @@ fn of_a_pod_that_leaves_its_deletion_is_told_apart_from_what_else_changes() {
             ));
             state.update(TimelineMsg::Seconds(5));
         }
-        state.update(Msg::Fault("delay pod/p 60s".into()));
+        state.update(Msg::Fault("delay pod/p 60s".parse().unwrap()));
         state.update(ConsoleMsg::Enter(
             if deleted_first {
                 "kubectl label pod p x=y"

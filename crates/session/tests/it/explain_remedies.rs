@@ -19,7 +19,7 @@ fn offered(state: &State, kind: Kind) -> Vec<String> {
         .expect("an object");
     of(state.timeline.run.sim(), object)
         .into_iter()
-        .map(|offer| offer.line)
+        .map(|offer| offer.action.to_string())
         .collect()
 }
 
@@ -37,13 +37,13 @@ fn what_is_said_of_a_lost_event_goes_by_whether_anybody_relists() {
             .expect("a Pod");
         let lose = of(state.timeline.run.sim(), pod)
             .into_iter()
-            .find(|offer| offer.line == "fault lose pod/p");
+            .find(|offer| offer.action.to_string() == "fault lose pod/p");
         lose.expect("it can be lost").title == msg::offer_lose_title()
     };
     assert!(said(&state));
-    state.update(Msg::Fault("relist never".into()));
+    state.update(Msg::Fault("relist never".parse().unwrap()));
     assert!(!said(&state));
-    state.update(Msg::Fault("relist 10s".into()));
+    state.update(Msg::Fault("relist 10s".parse().unwrap()));
     assert!(said(&state));
 }
 
@@ -62,7 +62,9 @@ fn what_is_broken_can_be_mended() {
     };
     let press = |state: &mut State, kind: Kind| {
         for line in on_and_off(state, kind) {
-            state.update(Msg::Fault(line.trim_start_matches("fault ").into()));
+            state.update(Msg::Fault(
+                line.trim_start_matches("fault ").parse().unwrap(),
+            ));
         }
         state.update(TimelineMsg::Seconds(1));
     };
@@ -110,16 +112,16 @@ fn a_crash_and_a_lost_event_are_offered_where_they_can_happen() {
         ]
     };
     assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
-    state.update(Msg::Fault("delay pod/p 10s".into()));
+    state.update(Msg::Fault("delay pod/p 10s".parse().unwrap()));
     assert!(offered(&state, Kind::Pod).ends_with(&late("none")));
-    state.update(Msg::Fault("delay pod/p none".into()));
+    state.update(Msg::Fault("delay pod/p none".parse().unwrap()));
     assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
-    // Any Pod: it may be this one.
-    state.update(Msg::Fault("delay pod 10s".into()));
+    // The fault delays any Pod: possibly this one.
+    state.update(Msg::Fault("delay pod 10s".parse().unwrap()));
     assert!(offered(&state, Kind::Pod).ends_with(&late("none")));
-    state.update(Msg::Fault("delay pod/p none".into()));
+    state.update(Msg::Fault("delay pod/p none".parse().unwrap()));
     assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
-    state.update(Msg::Fault("relist never".into()));
+    state.update(Msg::Fault("relist never".parse().unwrap()));
     assert_eq!(
         offered(&state, Kind::Pod).last().map(String::as_str),
         Some("fault relist 10s")
@@ -154,7 +156,10 @@ fn every_loop_of_the_ring_but_a_kubelet_can_be_slowed_and_is_at_full_speed_again
         for (words, then) in [(slow.clone(), speed.clone()), (speed, slow)] {
             let now = offer(&state).expect("an offer");
             assert_eq!(now.words, words);
-            state.update(Msg::Fault(now.line["fault ".len()..].into()));
+            let actions::Action::Fault(fault) = now.action else {
+                panic!("{}", now.action)
+            };
+            state.update(Msg::Fault(fault));
             assert_eq!(
                 offer(&state).map(|offer| offer.words),
                 Some(then),

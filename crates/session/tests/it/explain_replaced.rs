@@ -26,7 +26,7 @@ fn of(state: &State, key: &ObjectRef) -> Replaced {
     replaced(state.timeline.run.journal(), key)
 }
 
-/// The Pods that took the places of others, and whose, with the actors on either side: each pair is told the same on both.
+/// Pairs of replaced Pods and their replacements, with the actors on either side: both sides must agree.
 fn pairs(state: &State, gone: &[ObjectRef]) -> Vec<[String; 4]> {
     let pair = |old: &ObjectRef| {
         let by = of(state, old)
@@ -59,7 +59,7 @@ fn a_pod_of_a_replica_set_names_the_one_whose_place_it_took() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
     state.update(TimelineMsg::Seconds(20));
     let first = pods(&state);
-    // The first Pods took no place, and what comes by scaling takes none.
+    // The first Pods replaced nothing, and neither do Pods created by scaling.
     enter(
         &mut state,
         "kubectl scale deployment/nginx-deployment --replicas=4",
@@ -84,7 +84,7 @@ fn a_pod_of_a_replica_set_names_the_one_whose_place_it_took() {
         "{told:?}"
     );
     assert_ne!(told[0][1], told[1][1]);
-    // Both at once: each has one of its own.
+    // Both at once: each has its own replacement.
     let second: Vec<ObjectRef> = pods(&state);
     enter(
         &mut state,
@@ -96,7 +96,7 @@ fn a_pod_of_a_replica_set_names_the_one_whose_place_it_took() {
     );
     let told = pairs(&state, &second[..2]);
     assert_ne!(told[0][1], told[1][1], "{told:?}");
-    // One too many is not replaced, whatever comes later.
+    // A surplus Pod is not replaced, whatever is created later.
     let before = pods(&state);
     enter(
         &mut state,

@@ -63,7 +63,7 @@ fn a_comparison_lists_added_removed_and_changed_objects() {
         "{deployment}"
     );
     assert!(!deployment.contains("resourceVersion"), "{deployment}");
-    // What the person changed comes first, and what was made of it last.
+    // The person's change comes first, its consequences last.
     assert!(
         all[0].contains("Deployment nginx-deployment")
             && all.last().is_some_and(|one| one.contains(" Pod ")),

@@ -80,7 +80,7 @@ fn pods_that_terminate_are_counted_until_they_are_gone() {
     let mut tracker = Tracker::default();
     let track = tracker.read(&object, run.journal(), 0, run.now(), 100_000);
     let most = |of: fn(&Point) -> u32| track.points.iter().map(of).max();
-    // The answer of the lesson, and what its limit counts.
+    // The correct answer of the lesson, and the number that the limit counts.
     assert_eq!(
         (most(Point::existing), most(Point::all)),
         (Some(6), Some(5))

@@ -104,7 +104,7 @@ fn a_card_says_the_state_and_why_it_is_so() {
         card.by
             .is_some_and(|(actor, _)| actor.starts_with("kubelet"))
     );
-    // In the past it says what was so then.
+    // In the past the card describes that instant.
     state.update(TimelineMsg::Seek(500));
     let card = state.card(&pod).expect("a card");
     assert!(!card.effect.ends_with("became Ready"), "{:?}", card.effect);

@@ -1,4 +1,4 @@
-//! Where loops stand.
+//! Layout of Loops.
 
 use i18n::Message;
 use k8s_model::Kind;
@@ -239,7 +239,7 @@ fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
             (width, height),
         );
         let pass = scene.items.last().unwrap();
-        // A phone is scrolled; in every other frame all of it is in sight.
+        // A phone scrolls; in every other frame all of it is in sight.
         let least = if width == 390.0 { 56.0 } else { pass.rect.h };
         assert!(
             pass.rect.y + least <= height && scene.width <= width,
@@ -253,7 +253,7 @@ fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
             .count();
         let listed = height < LOWEST && width < 720.0;
         if listed {
-            // Names that can be read stand beside each other, none on another.
+            // Readable names stand beside each other and do not overlap.
             for (i, a) in loops.iter().enumerate() {
                 assert!(
                     a.rect.x >= 16.0 && a.rect.right() <= width - 15.9 && a.rect.h == LIST,
@@ -270,7 +270,7 @@ fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
                 }
             }
         }
-        // An arrow to the bar, or from it, is one that can be seen.
+        // Arrows to and from the bar are long enough to be seen.
         let gap = |one: &std::rc::Rc<views::shape::Item>| {
             (store.y - one.rect.bottom()).max(one.rect.y - store.bottom())
         };

@@ -1,4 +1,4 @@
-//! What the panel of a pass says.
+//! Contents of the panel of a pass.
 
 use explain::why::Row;
 use i18n::msg;
@@ -139,7 +139,7 @@ fn a_kubelet_says_what_it_found_and_executes_what_it_did() {
         1,
     );
     state.update(TimelineMsg::Seconds(5));
-    state.update(Msg::Fault("delay pod/p 10s".into()));
+    state.update(Msg::Fault("delay pod/p 10s".parse().unwrap()));
     state.update(ConsoleMsg::Enter(
         "kubectl delete pod p --wait=false".into(),
     ));
@@ -181,7 +181,7 @@ fn a_kubelet_says_what_it_found_and_executes_what_it_did() {
 fn a_slow_scheduler_has_a_queue_and_a_pass() {
     let mut state = State::new("", 1);
     state.update(TimelineMsg::Seconds(1));
-    state.update(Msg::Fault("slow kube-scheduler 30s".into()));
+    state.update(Msg::Fault("slow kube-scheduler 30s".parse().unwrap()));
     state.update(ConsoleMsg::Enter(
         "kubectl create deployment web --image=nginx --replicas=3".into(),
     ));
@@ -202,7 +202,7 @@ fn a_slow_scheduler_has_a_queue_and_a_pass() {
         held.starts_with("reconciling web-") && held.contains(" ends at 01:0"),
         "{held}"
     );
-    // What the pass before found and did is not told of this one.
+    // The panel does not show results of the previous pass.
     assert_eq!(pass.title, "default-scheduler · running");
     assert_eq!(pass.steps, ahead());
     assert!(
@@ -251,7 +251,7 @@ fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
         skipped(&pass),
         ["condition(pod, Unschedulable)", "continue"]
     );
-    // Where no node is found the round ends there.
+    // If no node is found the round ends there.
     state.update(ConsoleMsg::Enter(
         "kubectl create deployment big --image=nginx".into(),
     ));
@@ -310,7 +310,9 @@ fn later_writes_of_others_are_not_this_write() {
         .meta
         .name
         .to_string();
-    state.update(Msg::Fault(format!("delay replicaset/{set} 60s")));
+    state.update(Msg::Fault(
+        format!("delay replicaset/{set} 60s").parse().unwrap(),
+    ));
     state.update(ConsoleMsg::Enter(format!(
         "kubectl label replicaset {set} x=y"
     )));
@@ -323,10 +325,14 @@ fn later_writes_of_others_are_not_this_write() {
             .held,
         ""
     );
-    // One that is lost never comes.
-    state.update(Msg::Fault("restart kube-controller-manager".into()));
-    state.update(Msg::Fault("relist never".into()));
-    state.update(Msg::Fault(format!("lose replicaset/{set}")));
+    // A lost event never arrives.
+    state.update(Msg::Fault(
+        "restart kube-controller-manager".parse().unwrap(),
+    ));
+    state.update(Msg::Fault("relist never".parse().unwrap()));
+    state.update(Msg::Fault(
+        format!("lose replicaset/{set}").parse().unwrap(),
+    ));
     state.update(ConsoleMsg::Enter(format!(
         "kubectl scale replicaset {set} --replicas=3"
     )));
@@ -371,7 +377,7 @@ fn a_status_only_pass_of_a_replicaset_still_compares() {
         "{:?}",
         pass.steps
     );
-    // What is missing is what it has less what it wants.
+    // The difference is desired minus actual.
     state.update(ConsoleMsg::Enter(
         "kubectl scale deployment nginx-deployment --replicas=3".into(),
     ));

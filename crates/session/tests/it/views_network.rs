@@ -1,4 +1,4 @@
-//! What the layout of Network keeps.
+//! Invariants of the Network layout.
 
 use i18n::Message;
 use k8s_model::{Kind, ObjectRef};
@@ -130,7 +130,7 @@ fn in_a_small_frame_dns_answers_beside_the_service_and_the_connection_passes_it_
             service.rect,
             pod.rect
         );
-        // From who asks to the Pod, through neither of the two.
+        // From the client to the Pod, through neither of the two.
         let go: Vec<_> = scene
             .edges
             .iter()
@@ -288,14 +288,14 @@ fn where_nothing_is_ready_kube_proxy_sends_to_those_that_end_and_still_serve() {
         told(&model, 390.0),
         (true, 2, vec!["terminating: still gets traffic".into(); 2])
     );
-    // One that is ready takes all of it.
+    // A ready endpoint receives all traffic.
     let one = first(&mut model);
     (one.endpoints[0].ready, one.endpoints[0].terminating) = (true, false);
     assert_eq!(
         told(&model, 1200.0),
         (false, 1, vec!["terminating: no new traffic".into()])
     );
-    // Of a name alone there is no kube-proxy: DNS knows those that are ready.
+    // A headless Service has no kube-proxy rules: DNS lists its ready endpoints.
     let mut model = some("headless", "");
     for one in &mut first(&mut model).endpoints {
         (one.ready, one.terminating, one.serving) = (false, true, true);
@@ -307,7 +307,7 @@ fn where_nothing_is_ready_kube_proxy_sends_to_those_that_end_and_still_serve() {
 fn an_endpoint_whose_pod_is_gone_is_not_one_that_ends() {
     for (form, address) in [("headless", ""), ("ClusterIP", "10.96.0.7")] {
         for width in [390.0, 656.0, 1200.0] {
-            // Another Pod may have the name already.
+            // Another Pod may already have the name.
             let mut model = some(form, address);
             first(&mut model).endpoints[0].gone = true;
             let scene = layout(&model, &Traffic::NONE, None, width);
@@ -413,7 +413,7 @@ fn kube_proxy_is_no_hop() {
     }
 }
 
-/// A Service with a port on each of five nodes.
+/// Creates a Service with a port on each of five nodes.
 fn opened(form: &str, external: &str) -> Model {
     let mut model = some(form, "10.96.0.7");
     let node = |n: usize| {
@@ -478,7 +478,7 @@ fn the_outside_comes_in_by_the_port_of_a_node_while_there_is_no_address() {
             );
         }
     }
-    // One that is for the cluster alone has no outside.
+    // A ClusterIP Service has no outside.
     assert!(
         !layout(&some("ClusterIP", "10.96.0.7"), &Traffic::NONE, None, 800.0)
             .items
@@ -578,7 +578,7 @@ fn a_selected_pod_is_the_one_that_is_asked_for() {
     assert_eq!(lines[0], "/ # nslookup web-1.nginx");
 }
 
-/// So many endpoints of an old and of a new revision; of every tenth something else than being ready.
+/// Creates `old` endpoints of an old and `new` of a new revision; every tenth is not ready.
 fn many(old: usize, new: usize) -> Vec<Endpoint> {
     let of = |hash: &str, n: usize| {
         let name = format!(
@@ -629,7 +629,7 @@ fn of_thousands_there_is_one_of_each_revision_and_condition() {
     let names: std::collections::BTreeSet<String> =
         telling(&alike).into_iter().map(|one| one.pod).collect();
     assert_eq!(names.len(), MOST);
-    // The first of a StatefulSet's.
+    // The first Pods of a StatefulSet.
     let sets: Vec<Endpoint> = (0..40)
         .map(|n| endpoint(&format!("db-{n}"), "10.244.1.2", n != 33))
         .collect();
@@ -708,12 +708,12 @@ fn a_revision_without_an_endpoint_is_there_too() {
 fn a_row_keeps_its_pod_while_others_change() {
     let mut all = many(2_000, 500);
     let before = telling(&all);
-    // Others leave: nothing moves.
+    // Other endpoints are removed: nothing moves.
     all.retain(|one| {
         before.iter().any(|kept| kept.pod == one.pod) || one.pod.len() % 2 == 0 || one.terminating
     });
     assert_eq!(telling(&all), before);
-    // One that is shown goes: its row takes another, the rest stay.
+    // When a shown endpoint is removed its row is reused, and the rest stay.
     for gone in 0..MOST {
         let left: Vec<Endpoint> = all
             .iter()
@@ -749,7 +749,7 @@ fn settled(text: &str) -> session::State {
     state
 }
 
-/// The scene of Network in a real cluster.
+/// Draws Network in a simulated cluster.
 fn drawn_of(state: &mut session::State) -> Rc<Scene> {
     use session::selection::SelectionMsg;
     state.update(SelectionMsg::View(views::by_id("network").unwrap()));
@@ -773,7 +773,7 @@ fn a_policy_decides_the_request_that_is_drawn() {
         "{:?}",
         texts(&scene)
     );
-    // The Pod that asks says so itself.
+    // The client Pod reports the failure itself.
     let standing = |state: &session::State| {
         explain::standing::of(
             state.timeline.run.sim(),
@@ -800,7 +800,7 @@ fn a_policy_decides_the_request_that_is_drawn() {
         .uid
         .to_string();
     assert!(!travels(&scene, &format!("to/{web}")));
-    // It looks like what it is all the way, in a word too, not by colour alone.
+    // A failure is marked along the whole path, in a word too, not by colour alone.
     let fails = |scene: &Scene, key: &str| {
         scene
             .edges
@@ -848,7 +848,7 @@ fn a_policy_decides_the_request_that_is_drawn() {
     assert!(travels(&scene, &format!("to/{web}")) && travels(&scene, &format!("ask/{web}")));
     assert!(!fails(&scene, &format!("ask/{web}")) && !fails(&scene, &format!("to/{web}")));
 
-    // Who asks is a Pod like any other.
+    // The client is a Pod like any other.
     assert!(
         scene
             .items
@@ -857,7 +857,7 @@ fn a_policy_decides_the_request_that_is_drawn() {
                 && (&*item.id.kind, &*item.id.name) == ("Pod", "client"))
     );
 
-    // A wrong port stands at the Service, whatever a policy makes of the request, and then fails it by itself.
+    // A wrong port is shown at the Service, whatever a policy decides, and fails the request by itself.
     state.update(ConsoleMsg::Enter(
         "kubectl patch service web -p '{\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":8081}]}}'"
             .into(),
@@ -902,7 +902,7 @@ fn a_policy_decides_the_request_that_is_drawn() {
 #[test]
 fn an_ingress_tells_what_each_path_gets() {
     let mut state = settled(TRAFFIC);
-    // The policy admits neither the controller nor what it sends on; without the policy the way is open.
+    // The policy admits neither the controller nor the requests it forwards; without the policy the path is open.
     for (answer, line) in [
         ("504: denied by policy", Line::Fails),
         ("1 ready endpoint", Line::Travels),
@@ -944,7 +944,7 @@ fn an_ingress_tells_what_each_path_gets() {
         ));
         state.update(TimelineMsg::Seconds(3));
     }
-    // Where no controller serves it, nothing answers.
+    // Without a controller that serves it, nothing answers.
     let mut state = settled(&TRAFFIC.replace("ingressClassName: nginx", "ingressClassName: none"));
     let scene = drawn_of(&mut state);
     let item = scene
@@ -987,7 +987,7 @@ fn the_words_below_a_band_are_of_the_pod_that_its_request_is_drawn_to() {
     }
 }
 
-/// A Gateway with a route: two backends, one that does not exist, and a redirect.
+/// Gateway with a route: two backends, one that does not exist, and a redirect.
 const GATEWAY: &str = "
 {apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: nginx}, spec: {controllerName: gateway.nginx.org/nginx-gateway-controller}}
 ---
@@ -1000,14 +1000,14 @@ const GATEWAY: &str = "
 
 #[test]
 fn a_gateway_tells_what_the_rules_of_its_routes_get() {
-    use actions::Command;
+    use actions::Action;
     let mut state = settled(TRAFFIC);
     state
         .timeline
         .run
-        .command(Command::Kubectl(kubectl::published::GATEWAY_INSTALL.into()));
+        .command(Action::Kubectl(kubectl::published::GATEWAY_INSTALL.into()));
     state.update(TimelineMsg::Seconds(2));
-    state.timeline.run.command(Command::Apply(GATEWAY.into()));
+    state.timeline.run.command(Action::Apply(GATEWAY.into()));
     state.update(TimelineMsg::Seconds(5));
     let scene = drawn_of(&mut state);
     let item = scene

@@ -1,4 +1,4 @@
-//! What the layout of Nodes keeps.
+//! Invariants of the Nodes layout.
 
 use i18n::{Message, msg};
 use projection::model::{Group, Id, Model, Node, Pod, PodState};
@@ -399,7 +399,7 @@ fn pods_that_the_scheduler_has_not_come_to_are_refused_by_nobody() {
             ..Model::default()
         },
     );
-    // On a phone the one that waits for a person stands over the nodes, elsewhere below them.
+    // On a phone the Pod that needs a person's action stands over the nodes, elsewhere below them.
     for (width, over) in [(390.0, true), (800.0, false)] {
         let scene = layout(&model_of(&pods), None, width, &mut LayoutCache::default());
         let at = |uid: &str| {
@@ -423,7 +423,7 @@ fn pods_that_the_scheduler_has_not_come_to_are_refused_by_nobody() {
     assert_eq!(refused, (msg::tray_retried(), 1));
 }
 
-/// A page that shows Nodes, with a manifest that has run for 30 seconds.
+/// Creates a page that shows Nodes, with a manifest that has run for 30 seconds.
 fn shown(text: &str) -> State {
     let mut state = State::new(text, 1);
     state.update(TimelineMsg::Seconds(30));
@@ -479,14 +479,14 @@ fn the_tray_counts_the_nodes_of_each_reason_and_asks_once_per_answer() {
     state.update(TimelineMsg::Seconds(3));
     let (head, rows) = tray_of(&mut state);
     assert_eq!(head, "The Pod fits on no node");
-    // Of a node what refuses first counts: the tainted one has no such label either.
+    // The first filter that refuses a node counts: the tainted one lacks the label as well.
     let expected = [
         ["1 node", "requires disk=none, node has ssd", ""],
         ["1 node", "taint a=b:NoSchedule not tolerated", ""],
         ["1 node", "requires disk=none, node has no such label", ""],
     ];
     assert_eq!(rows, expected);
-    // The same answer is not asked for again; another Pod's is.
+    // The answer is cached per Pod.
     let asked = std::cell::Cell::new(0);
     let (mut refused, pod) = (
         views::nodes::cache::Unschedulable::default(),
@@ -542,7 +542,7 @@ fn a_node_that_is_drained_says_which_budget_refuses() {
             .iter()
             .all(|note| !note.contains("refused"))
     );
-    // Nothing of it once the drain has been given up.
+    // The note disappears once the drain has been given up.
     state.update(ConsoleMsg::Interrupt);
     state.update(TimelineMsg::Seconds(20));
     assert_eq!(
@@ -632,12 +632,12 @@ fn a_pod_on_a_node_tells_its_workload_also_where_its_tile_is_narrow() {
         mixed.map(|name| mark(name, &mixed, 8)),
         ["shop-ba…", "frontend", "pb", "worker"]
     );
-    // Where the beginnings are the same, the initials may differ.
+    // Names with the same beginning may have different initials.
     assert_eq!(
         mark("customer-orders", &["customer-orders", "customerdata"], 7),
         "co"
     );
-    // Of one workload there is nothing to tell apart, and in one line there is room on a wide card.
+    // With one workload no mark is needed, and a wide card has room for the names.
     assert!(
         said(&names[..1], 1320.0)
             .iter()

@@ -1,4 +1,4 @@
-//! What the layout of Ownership keeps.
+//! Invariants of the Ownership layout.
 
 use projection::model::{Claim, ControllerCard, Group, Id, Model, Pod, PodState, Root, Used};
 use views::grouping::{GroupBy, Grouping};
@@ -305,7 +305,7 @@ fn chips_of_many_workloads_are_drawn_some_at_a_time() {
         Rc::make_mut(model.roots[at].controller.as_mut().unwrap()).counters = counters(2, 1, 1);
     }
     assert_eq!((passes(&model, 2), passes(&model, 1)), (1, 0));
-    // Which Service selects it stands on a chip too; what is there no more is forgotten.
+    // A chip shows the Service that selects it as well; removed objects are forgotten.
     model.services.remove(30);
     assert_eq!((passes(&model, 1), passes(&model, 1)), (0, 0));
     model.roots.truncate(20);
@@ -380,7 +380,7 @@ fn a_rollout_moves_no_other_tree_while_it_goes_on() {
             let scene = at(old, new, uses);
             nothing_overlaps(&scene);
             let named = (0..uses).map(|i| format!("ConfigMap/c{i}"));
-            // The newer revision moves up where the older one gets lower: both stay within their room.
+            // The newer revision moves up where the older one shrinks: both stay within their area.
             let others = [
                 "Deployment/shop0",
                 "Pod/set0-0",
@@ -399,7 +399,7 @@ fn a_rollout_moves_no_other_tree_while_it_goes_on() {
     }
 }
 
-/// A Deployment in an update: so many Pods of each revision.
+/// Creates a Deployment in a rolling update with a number of Pods of each revision.
 fn update(desired: usize, surge: usize, old: usize, new: usize) -> Model {
     let mut model = shops(1, desired);
     let of = Rc::make_mut(model.roots[0].controller.as_mut().unwrap());
@@ -419,7 +419,7 @@ fn update(desired: usize, surge: usize, old: usize, new: usize) -> Model {
 
 #[test]
 fn an_update_has_room_for_the_pods_that_there_can_be_at_one_time_and_no_more() {
-    // The stage of a page of 1440 by 900 has so much height at 100 %.
+    // Height of the stage on a page of 1440 by 900 at 100 %.
     let at = |old, new| layout(&update(4, 1, old, new), None, (760.0, 588.0));
     let first = at(4, 1);
     assert!(first.height <= 588.0 - 44.0, "{}", first.height);
@@ -507,7 +507,7 @@ fn a_service_that_reaches_two_trees_stands_over_both() {
 fn two_blocks_of_cells_have_a_stub_each() {
     let mut model = shops(1, 100);
     model.roots[0].groups.push(group("next", 60));
-    // One that nothing lists has none; none of whose Pods is ready has a hollow one.
+    // A block that no EndpointSlice lists has no port; one without a ready Pod has a hollow port.
     let full = |model: &Model| {
         layout(model, None, (800.0, 560.0))
             .ports
@@ -566,7 +566,7 @@ fn of_many_pods_both_revisions_are_in_sight_and_the_older_one_stays_where_it_was
         "{} {new:?}",
         update.width
     );
-    // What was there does not move, and neither does the picture grow.
+    // Existing cards do not move, and the picture does not grow.
     let before = block(&rest, "set0");
     assert_eq!((before.x, before.y, before.w), (old.x, old.y, old.w));
     for uid in ["Deployment/shop0", "ReplicaSet/set0", "Service/shop0"] {
@@ -579,7 +579,7 @@ fn of_many_pods_both_revisions_are_in_sight_and_the_older_one_stays_where_it_was
         root.bottom() < old.y && old.x == root.x && new.right() == root.right() && root.w > 700.0,
         "{root:?} {old:?} {new:?}"
     );
-    // Of three, the newest two stand in the first row.
+    // Of three revisions, the newest two stand in the first row.
     let three = at(&[("set0", 2_000), ("next", 1_000), ("last", 2_000)]);
     nothing_overlaps(&three);
     assert!(
@@ -661,7 +661,7 @@ fn what_a_tree_names_stands_below_its_root_and_what_several_name_below_all() {
                 "Deployment/shop1>ServiceAccount/robot",
             ];
             assert_eq!(lines(&scene), own);
-            // What several name has its lines while one of them is looked at, and says meanwhile how many they are.
+            // A shared object has its lines while one of its users is selected; otherwise the number of its users is shown.
             let looked = layout(&model, Some("Deployment/shop0"), size);
             assert_eq!(
                 lines(&looked),
@@ -724,7 +724,7 @@ fn pods_without_an_owner_have_lines_to_what_they_name_and_what_is_missing_is_das
     }
 }
 
-/// The corners of a path of straight lines with round corners.
+/// Corners of a path of straight lines with rounded corners.
 fn corners(d: &str) -> Vec<(f64, f64)> {
     let spaced: String = d
         .chars()
@@ -964,7 +964,7 @@ fn groups_stand_below_their_headings_and_fold() {
         assert!(
             matches!(&folded.items[0].body, CardBody::Heading { folded: true, text } if text.english() == "Deployment — 4 of 4 ready")
         );
-        // Not at all: even where they are many.
+        // Without grouping the picture is unchanged, even for many workloads.
         let grouping = Grouping {
             by: GroupBy::Nothing,
             ..Grouping::default()
@@ -997,10 +997,10 @@ fn how_a_replicaset_was_scaled_in_an_earlier_rollout_is_not_told_in_the_next() {
         });
         sets.collect::<Vec<_>>()
     };
-    // The same image again is no rollout: it goes on.
+    // Setting the same image again starts no rollout: the current one goes on.
     let seen: Vec<String> = (0..10).flat_map(|_| chips("nginx:1.27", 1)).collect();
     assert!(seen.iter().any(|chip| chip.contains('→')), "{seen:?}");
-    // The one that was scaled up last time is not scaled in this one: no new Pod becomes ready.
+    // The ReplicaSet scaled up last time is not scaled now: no new Pod becomes ready.
     assert_eq!(
         chips("nginx:9.99", 20).first().map(String::as_str),
         Some("")

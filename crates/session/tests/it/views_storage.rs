@@ -1,4 +1,4 @@
-//! What the layout of Storage keeps.
+//! Invariants of the Storage layout.
 
 use i18n::Message;
 use projection::model::{Claim, Id, Model, Pod, PodState, Root};
@@ -117,7 +117,7 @@ fn three_columns_stand_whole_on_a_small_screen_and_the_bar_is_as_wide_as_they_ar
                 rect(&scene, &format!("Pod/web-{}", pods - 1)),
             );
             assert_eq!(bar.x, first.x);
-            // It has its room from the beginning, and does not grow with each Pod that comes.
+            // The space for all members is reserved from the beginning, and does not grow with each Pod.
             let coming = (desired - pods as usize) as f64
                 * if width < 560.0 {
                     THREE.pitch
@@ -202,7 +202,7 @@ fn a_claim_that_outlives_its_pod_is_told_of_and_nothing_moves_for_it() {
     );
 }
 
-/// Two Deployments that mount a claim each, one below the other.
+/// Creates two Deployments that mount a claim each, one below the other.
 fn deployments() -> Model {
     let mut model = web(1, 2);
     let root = |name: &str, n: u32| {
@@ -271,7 +271,7 @@ fn what_a_class_provisions_is_joined_to_it_beside_other_cards() {
             .filter(|edge| edge.line == Line::Provides)
             .collect();
         let below = rect(&scene, "Deployment/b");
-        // The first goes out above the card below it, and meets no card on the way down.
+        // The first leaves above the card below it, and crosses no card on the way down.
         let first = ways.iter().find(|edge| {
             edge.d.starts_with(&format!(
                 "M{} {}V",
@@ -308,7 +308,7 @@ fn small_sets_stand_side_by_side_where_there_is_room() {
             1
         );
         assert!(scene.width <= size.0, "{} {size:?}", scene.width);
-        // What is provided comes out below, and meets nothing.
+        // The line of a provisioner leaves at the bottom, and crosses nothing.
         assert!(scene.edges.iter().any(|edge| edge.line == Line::Provides));
     }
 }
@@ -325,7 +325,7 @@ fn the_column_of_what_is_selected_is_highlighted() {
     assert!(layout(&Model::default(), None, WHOLE).items.is_empty());
 }
 
-/// A set as the stage of the page has it: each with its size, one with what was deleted.
+/// Creates a set as the page shows it: each claim with its size, one with retained claims.
 fn bound(replicas: u32, state: PodState) -> Model {
     let mut model = web(replicas, replicas);
     let of = model.roots[0]
@@ -361,7 +361,7 @@ fn meet(a: &Rect, b: &Rect) -> bool {
     a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
 }
 
-/// Where words stand, some 5.6 pixels a letter.
+/// Bounds of a label, at 5.6 pixels per character.
 fn place(label: &Label) -> Rect {
     let wide = label.text.length() as f64 * 5.6;
     Rect::new(
@@ -437,7 +437,7 @@ fn in_a_low_stage_all_down_to_the_volumes_and_the_note_is_in_sight() {
                         "{said}: {word:?}"
                     );
                 }
-                // What it waits for and what is kept are read there too.
+                // The reason for waiting and the retained claims are shown too.
                 let says = |text: &str| scene.labels.iter().any(|label| label.text == text);
                 assert!(
                     scene.labels.iter().any(|label| label.class == "kept"),
@@ -482,7 +482,7 @@ fn what_is_flat_depends_on_the_stage_alone() {
         [FLAT_THREE.pod, flat[1].1, flat[2].1]
     );
     assert_ne!(flat, rows(&web(2, 2), FLAT_BELOW));
-    // The highest of the lower measures shows its volumes over the controls.
+    // The tallest set in the compact layout has its volumes above the controls.
     let last = rows(&web(2, 2), FLAT_BELOW)[2];
     assert!(last.0 + last.1 + 44.0 <= FLAT_BELOW, "{last:?}");
 }

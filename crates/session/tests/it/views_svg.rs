@@ -1,4 +1,4 @@
-//! Each diagram as SVG, of objects that a small cluster has.
+//! Each diagram as SVG, drawn from the objects of a small cluster.
 
 use i18n::{Catalogue, Message};
 use projection::model::{Id, Pod, PodBlock, PodState};
@@ -195,7 +195,7 @@ fn the_name_of_a_pod_that_is_gone_is_struck_through() {
     );
 }
 
-/// Each example in each diagram, small and low, in both themes: a document with nothing that is looked for elsewhere.
+/// Draws each example in each diagram, small and low, in both themes: a document without external references.
 #[test]
 fn every_diagram_of_every_example_is_written() {
     for example in session::examples::ALL {

@@ -1,6 +1,6 @@
 //! The control plane: the store in the middle, the loops around it, and the last pass of one of them.
 //!
-//! A chosen loop turns to the right, beside its panel; otherwise every loop keeps its place.
+//! A selected loop turns to the right, beside its panel; otherwise every loop keeps its place.
 
 use super::model::{Code, Loop, Loops, PanelForm, Pass, written};
 use crate::shape::{CardBody, Label, Line, Rect, Scene};
@@ -9,50 +9,50 @@ use i18n::{Message, msg};
 use projection::model::Id;
 use std::f64::consts::TAU;
 
-/// Radius of a loop, and of the chosen one.
+/// Radius of a loop, and of the selected one.
 pub const SMALL: f64 = 28.0;
 pub const BIG: f64 = 40.0;
-/// Width of a loop with its name, and the room that a ring on a usual stage gives it.
+/// Width of a loop with its name on a ring of a usual stage.
 pub(super) const NAMED: f64 = 132.0;
-/// A letter of its name, and how much further off a name stands that would touch another.
+/// Width of a character of the name, and additional distance of a name that would touch another.
 pub const LETTER: f64 = 6.6;
 pub const FAR: f64 = 16.0;
-/// A letter of what it wrote.
+/// Width of a character of the label of a write.
 pub const ACT: f64 = 5.8;
 pub(super) const CLOSE: f64 = 108.0;
-/// The stage that has room for ring and panel beside each other.
+/// Minimum stage with room for ring and panel side by side.
 pub(super) const BESIDE: (f64, f64) = (780.0, 576.0);
-/// Height of a loop in a row, and the width that it has at least.
+/// Height of a loop in a row, and its minimum width.
 pub(super) const CHIP: f64 = 76.0;
 pub(super) const TIGHT: f64 = 68.0;
-/// A frame lower than this has smaller loops, and the code beside the steps; below the next it has lines alone.
+/// Heights of a frame below which loops are smaller and the code stands beside the steps, and below which the panel has lines only.
 pub(super) const LOW: f64 = 560.0;
 pub const LOWEST: f64 = 440.0;
-/// Height of a loop in a low frame with a name of one line or two, and how wide it is for one.
+/// Height of a loop in a low frame with a name of two lines or one, and the minimum width for one line.
 pub(super) const SHORT: (f64, f64) = (54.0, 66.0);
 pub(super) const ONE_LINE: f64 = 100.0;
-/// The steps, where the code stands beside them.
+/// Width of the steps if the code stands beside them.
 pub(super) const STEPS: f64 = 230.0;
-/// A loop in a list: its height, a letter, its icon, and the least between two.
+/// Loop in a list: its height, the widths of a character and of the icon, and the minimum gap.
 pub const LIST: f64 = 20.0;
 pub(super) const LIST_LETTER: f64 = 6.1;
 pub(super) const LIST_ICON: f64 = 18.0;
 pub const LIST_GAP: f64 = 8.0;
-/// The least between a circle in a row and the bar of the store.
+/// Minimum distance between a circle in a row and the bar of the store.
 pub const ARROW: f64 = 20.0;
 /// Height of name and queue.
 pub(super) const NAME: f64 = 34.0;
 
-/// Lays the control plane out.
+/// Lays out the control plane.
 pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let mut out = Scene {
         summary: summary(of),
         ..Scene::default()
     };
     let wide = width >= 1150.0;
-    // More than a dozen need a wider ring.
+    // More than a dozen loops need a wider ring.
     let wider = (of.loops.len() as f64 / 12.0).max(1.0);
-    // Text is never made smaller to fit: where ring and panel do not fit side by side, the loops are in rows.
+    // Text is never made smaller: if ring and panel do not fit side by side, the loops are in rows.
     if width < BESIDE.0 || height < BESIDE.1 || !wide && of.loops.len() >= 12 {
         return rows(of, (width, height), out);
     }
@@ -66,7 +66,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     } else {
         (140.0 + (width - 800.0).clamp(0.0, 200.0) * 0.2, 214.0)
     };
-    // Of a low stage it takes all the height that the controls at the foot leave.
+    // On a low stage the ring takes all the height above the controls at the foot.
     let ry = if wider > 1.0 {
         most
     } else {
@@ -76,7 +76,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let half = if wide { 80.0 } else { 72.0 };
     let store = Rect::new(cx - half, cy - 66.0, half * 2.0, 132.0);
     let count = of.loops.len().max(1) as f64;
-    // The chosen one stands on the side of its panel.
+    // The selected loop stands on the side of its panel.
     let turn = of
         .chosen
         .map_or(-TAU / 4.0, |chosen| -(chosen as f64) * TAU / count);
@@ -120,7 +120,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
         };
         long.unwrap_or_default() as f64 * LETTER
     };
-    // Names that would touch have two lines if they can; if that does not help, one of them stands further off.
+    // Names that would touch are broken into two lines; if that does not help, one of them is moved outwards.
     let meet = |i: usize, j: usize, two: &[bool]| {
         let (a, b) = (&places[i], &places[j]);
         (a.x - b.x).abs() < (letters(i, two[i]) + letters(j, two[j])) / 2.0 + 6.0
@@ -188,20 +188,20 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
                 .as_ref()
                 .filter(|pass| pass.newest && of.shown == Some(i))
         {
-            // Beyond the name: on the line it would cover the store.
+            // Beyond the name: on the arrow it would cover the store.
             let y = if above {
                 rect.y - 16.0
             } else {
                 rect.bottom() - 10.0
             };
-            // From its circle outwards: the next one on the ring stands further in.
+            // Outwards from its circle: the next one on the ring stands further in.
             let beyond = (written(pass).length() as f64 * 3.1 + 6.0 - 36.0).max(0.0);
             let x = x + if angle.cos().abs() < 0.2 {
                 0.0
             } else {
                 beyond * angle.cos().signum()
             };
-            // And all of it within the stage, and before the panel.
+            // Kept within the stage, and left of the panel.
             let half = written(pass).length() as f64 * ACT / 2.0 + 6.0;
             let x = x.min(cx + rx + side + 12.0 - half).max(half);
             let y = if !above && x + half - 6.0 > store.x && x - half + 6.0 < store.right() {
@@ -250,7 +250,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     out.finish(20.0)
 }
 
-/// Where a loop stands on the ring.
+/// Position of a loop on the ring.
 #[derive(Clone, Copy)]
 pub(super) struct RingPlace {
     pub(super) angle: f64,
@@ -261,7 +261,7 @@ pub(super) struct RingPlace {
 }
 
 impl RingPlace {
-    /// The height of its name.
+    /// Y position of its name.
     pub(super) fn name(&self) -> f64 {
         if self.above {
             self.y - self.radius - 2.0 - 18.0
@@ -313,8 +313,8 @@ pub(super) fn put_loop(
     );
 }
 
-/// Where not even one row has room for circles with names: an icon and a name each, in aligned columns, as many as there is room for. Gives
-/// the height.
+/// Draws the loops as a list if not even one row has room for circles with names: an icon and a name each, in aligned columns, as many as
+/// fit. Returns the height.
 pub(super) fn list(of: &Loops, (left, top, wide): (f64, f64, f64), out: &mut Scene) -> f64 {
     let own = |one: &Loop| one.title.len() as f64 * LIST_LETTER + LIST_ICON;
     let widths = |columns: usize| -> Vec<f64> {
@@ -353,8 +353,8 @@ pub(super) fn list(of: &Loops, (left, top, wide): (f64, f64, f64), out: &mut Sce
     of.loops.len().div_ceil(columns) as f64 * LIST
 }
 
-/// No room for a ring beside what the loop does, as on a phone: the loops stand in rows above and below the store, in a low frame
-/// in one row if they can, or as a list.
+/// Lays out the loops in rows above and below the store, if there is no room for a ring beside the panel, as on a phone; in a low frame in
+/// one row if they fit, or as a list.
 pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
     let (left, wide, low) = (16.0, width - 32.0, height < LOW);
     let fit = ((wide / TIGHT) as usize).max(5);
@@ -365,11 +365,11 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
     } else {
         of.loops.len().div_ceil(2)
     };
-    // Rows are equally long, and of two every other is shifted: the lines of one run between the loops of the next.
+    // Rows have equal lengths, and every other one is shifted: the lines of one row run between the loops of the next.
     let most = above.clamp(1, if bare { above.max(1) } else { fit });
     let columns = above.max(1).div_ceil(above.div_ceil(most).max(1));
     let (pitch, shifted) = (wide / columns as f64, above > columns);
-    // Between circle and bar there is room for an arrow; a list has none.
+    // An arrow needs room between circle and bar; a list has no arrows.
     let (chip, gap, thick) = match low {
         true if bare => (SHORT.1, 6.0, 28.0),
         true => (
@@ -490,9 +490,9 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
     out.finish(if low { 8.0 } else { 16.0 })
 }
 
-/// The height of the panel.
+/// Height of the panel.
 pub(super) fn height_of(pass: &Pass, width: f64, form: PanelForm) -> f64 {
-    // In the others it stands where else is said that the write comes back, and may take another line.
+    // In the other forms the note replaces the sentence about the write's event, and may take another line.
     let held = match form {
         _ if pass.held.is_empty() => 0.0,
         PanelForm::Columns | PanelForm::Rows => {
@@ -558,7 +558,7 @@ pub(super) fn put_pass(pass: &Pass, rect: Rect, form: PanelForm, out: &mut Scene
     );
 }
 
-/// How many lines of so many letters rows take. A row that does not fit takes a line for its name and one for its value.
+/// Number of lines of `letters` characters that rows take. A row that does not fit takes one line for its name and one for its value.
 pub(super) fn lines(rows: &[Row], letters: f64) -> f64 {
     rows.iter()
         .map(|(name, value)| {
@@ -571,7 +571,7 @@ pub(super) fn lines(rows: &[Row], letters: f64) -> f64 {
         .sum()
 }
 
-/// How much taller the three steps are than the room for four lines that they always have.
+/// Height by which the three steps exceed the four lines always reserved for them.
 pub(super) fn taller(pass: &Pass, width: f64) -> f64 {
     // Three columns with two gaps; a letter is 7 pixels wide.
     let letters = ((width - 90.0) / 3.0 - 26.0) / 7.0;
@@ -583,7 +583,7 @@ pub(super) fn taller(pass: &Pass, width: f64) -> f64 {
     (most * 18.0 - 76.0).max(0.0)
 }
 
-/// The height of the three steps, one below the other.
+/// Height of the three steps, one below the other.
 pub(super) fn rows_of(pass: &Pass, width: f64) -> f64 {
     let letters = (width - 32.0 - 24.0 - 92.0) / 7.0;
     let line = |(name, value): &Row| {
@@ -598,7 +598,7 @@ pub(super) fn rows_of(pass: &Pass, width: f64) -> f64 {
         + 6.0 * pass.steps.len().saturating_sub(1) as f64
 }
 
-/// The lines of the pseudo-code: what does not fit beside its value takes two.
+/// Number of lines of the pseudo-code: a line without room for its value takes two.
 pub(super) fn lines_of(pass: &Pass, width: f64, letter: f64) -> f64 {
     let line = |code: &Code| {
         let value = if code.value.is_empty() {
@@ -613,7 +613,7 @@ pub(super) fn lines_of(pass: &Pass, width: f64, letter: f64) -> f64 {
     pass.code.iter().map(line).sum()
 }
 
-/// Where the line from a point to the middle of a rectangle meets its border.
+/// Returns the point at which the line from a point to the middle of a rectangle meets its border.
 pub(super) fn edge_of(rect: &Rect, x: f64, y: f64) -> (f64, f64) {
     let (dx, dy) = (x - rect.cx(), y - rect.cy());
     let scale = (rect.w / 2.0 / dx.abs().max(0.001)).min(rect.h / 2.0 / dy.abs().max(0.001));

@@ -14,7 +14,7 @@ use crate::view::{
 use i18n::msg;
 use projection::model::Model;
 
-/// The diagram.
+/// Descriptor of the diagram.
 pub static VIEW: View = View {
     id: "loops",
     title: msg::view_loops,

@@ -4,20 +4,20 @@ use explain::why::Row;
 use i18n::{Arg, Message, msg};
 use k8s_model::{Kind, Str};
 
-/// A loop on the ring.
+/// Loop on the ring.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loop {
-    /// `replicaset-controller`, `kubelet node-1`: its key.
+    /// Key: `replicaset-controller`, `kubelet node-1`.
     pub name: String,
-    /// What stands beside it.
+    /// Label beside it.
     pub title: String,
-    /// Its icon.
+    /// Icon of the loop.
     pub glyph: &'static str,
-    /// Keys that wait.
+    /// Number of keys waiting in its work queue.
     pub queue: usize,
-    /// Whether the newest write is its.
+    /// True if it made the newest write.
     pub writes: bool,
-    /// Whether the panel is about it although nobody has chosen it.
+    /// True if the panel shows it without a selection.
     pub told: bool,
     /// Duration of each pass set by a fault; empty at full speed.
     pub slow: Message,
@@ -25,16 +25,16 @@ pub struct Loop {
     pub part: Option<u8>,
 }
 
-/// A line of the pseudo-code.
+/// Line of the pseudo-code.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Code {
-    /// The line.
+    /// Line.
     pub text: &'static str,
-    /// Its value in this pass.
+    /// Value in this pass.
     pub value: Message,
-    /// Executed in this pass and decisive.
+    /// True if it was executed in this pass and decisive.
     pub lit: bool,
-    /// A branch that was not taken.
+    /// True for a branch that was not taken.
     pub skipped: bool,
 }
 
@@ -48,23 +48,23 @@ pub enum PanelForm {
     Rows,
     /// The steps one below the other, the code beside them.
     Beside,
-    /// Each step in a line, and of the code what was executed.
+    /// Each step in a line, and only the executed code.
     Lines,
 }
 
-/// A part of a pass.
+/// Part of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassPhase {
-    /// What the loop read.
+    /// State that the loop read.
     Observe,
-    /// What differs from what is desired.
+    /// Difference between desired and actual state.
     Diff,
-    /// What it wrote.
+    /// Writes of the loop.
     Act,
 }
 
 impl PassPhase {
-    /// Its title.
+    /// Title of the phase.
     pub fn title(self) -> Message {
         match self {
             PassPhase::Observe => msg::phase_observe(),
@@ -74,10 +74,10 @@ impl PassPhase {
     }
 }
 
-/// One step of a pass and its rows.
+/// Step of a pass with its rows.
 pub type PassStep = (PassPhase, Vec<Row>);
 
-/// A request that a pass has made.
+/// Request made by a pass.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum PassRequest {
@@ -85,16 +85,16 @@ pub enum PassRequest {
     Rejected(Kind),
     Create(Kind),
     Delete(Kind),
-    /// The deletion that takes the object away.
+    /// Final deletion that removes the object.
     Remove(Kind),
     Update(Kind),
-    /// To a node.
+    /// Binding to a node.
     Bind(Kind, Str),
     Status(Kind),
 }
 
 impl PassRequest {
-    /// The request in two or three words.
+    /// Describes the request in two or three words.
     pub fn message(&self) -> Message {
         match self {
             PassRequest::Command => msg::act_command(),
@@ -108,7 +108,7 @@ impl PassRequest {
         }
     }
 
-    /// Its verb, as the name of a row.
+    /// Verb of the request, as the name of a row.
     pub fn verb(&self) -> Message {
         match self {
             PassRequest::Command => msg::act_command(),
@@ -122,7 +122,7 @@ impl PassRequest {
         }
     }
 
-    /// What it is about, as the value of that row.
+    /// Object of the request, as the value of that row.
     pub fn object(&self) -> Message {
         match self {
             PassRequest::Command => Message::default(),
@@ -137,50 +137,50 @@ impl PassRequest {
     }
 }
 
-/// The last pass of a loop.
+/// Last pass of a loop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pass {
     /// `replicaset-controller · pass 21 · 00:04.118`
     pub title: Message,
-    /// The component: `kubelet node-1`.
+    /// Component: `kubelet node-1`.
     pub who: String,
-    /// The key it worked on.
+    /// Key taken from the work queue.
     pub key: String,
-    /// Whether that is the object it wrote.
+    /// True if the key is the object that was written.
     pub own: bool,
-    /// Its icon.
+    /// Icon of the loop.
     pub glyph: &'static str,
-    /// Whether this pass is the newest write of the cluster.
+    /// True if this pass made the newest write of the cluster.
     pub newest: bool,
-    /// What keeps its write from coming back, if something does.
+    /// Reason why the watch event of its write does not arrive; empty if it does.
     pub held: Message,
-    /// Observe, Diff, Act.
+    /// Steps Observe, Diff and Act.
     pub steps: Vec<PassStep>,
-    /// What it decided to write, and how often.
+    /// Request of the pass, and how often it was made.
     pub act: Option<(PassRequest, usize)>,
-    /// The loop as the notes write it.
+    /// Pseudo-code of the loop.
     pub code: Vec<Code>,
-    /// How it is laid out.
+    /// Layout of the panel.
     pub form: PanelForm,
 }
 
-/// Decides nothing: it is left out where there is little room.
+/// Row of the resourceVersion, which decides nothing: it is left out if there is little room.
 pub(super) fn resource_version() -> Message {
     Message::name("resourceVersion")
 }
 
-/// The icons of Observe, Diff and Act.
+/// Icons of Observe, Diff and Act.
 pub const STEP_ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];
 
 impl Pass {
-    /// The rows of a step that its form shows.
+    /// Returns the rows of a step that the panel's form shows.
     pub fn rows<'p>(&self, (_, rows): &'p PassStep) -> impl Iterator<Item = &'p Row> + use<'p> {
         let all = self.form != PanelForm::Lines;
         rows.iter()
             .filter(move |row| all || row.0 != resource_version())
     }
 
-    /// The pass in a sentence: who wrote what, and what that changed.
+    /// Describes the pass in a sentence: its loop, its write, and the changed fields.
     pub fn told(&self) -> Message {
         let who = self.who.as_str();
         let name = self.key.rsplit('/').next().unwrap_or_default();
@@ -216,7 +216,7 @@ impl Pass {
     }
 }
 
-/// What a pass wrote, beside its loop.
+/// Label beside the loop of what a pass wrote.
 pub fn written(pass: &Pass) -> Message {
     match &pass.act {
         Some((act, 1)) => act.message(),
@@ -225,17 +225,17 @@ pub fn written(pass: &Pass) -> Message {
     }
 }
 
-/// Everything the diagram shows.
+/// Contents of the diagram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loops {
-    /// In their fixed order.
+    /// Loops in their fixed order.
     pub loops: Vec<Loop>,
-    /// resourceVersion of the store.
+    /// Latest resourceVersion of the store.
     pub version: u64,
-    /// The chosen loop.
+    /// Index of the selected loop.
     pub chosen: Option<usize>,
-    /// The loop that the panel is about.
+    /// Index of the loop that the panel shows.
     pub shown: Option<usize>,
-    /// Its last pass.
+    /// Last pass of that loop.
     pub pass: Option<Pass>,
 }

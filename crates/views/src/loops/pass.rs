@@ -1,4 +1,4 @@
-//! A pass of a loop as Observe, Diff and Act, read from what it wrote.
+//! A pass of a loop as Observe, Diff and Act, derived from its writes.
 
 use super::read::{glyph, title_of};
 use crate::loops::model::{Code, PanelForm, Pass, PassPhase, PassRequest, resource_version};
@@ -14,7 +14,7 @@ use k8s_model::network::EndpointSlice;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 use projection::changes::{ChangedField, fields};
 
-/// The score of the node that a Pod was bound to.
+/// Row with the score of the node to which a Pod was bound.
 pub(super) fn winner(entry: &Entry) -> Option<Row> {
     let Why::BestNode {
         score,
@@ -28,7 +28,7 @@ pub(super) fn winner(entry: &Entry) -> Option<Row> {
     (!node.is_empty()).then(|| (msg::row_score_of(node), Message::count(score)))
 }
 
-/// The pass that an entry belongs to.
+/// Builds the pass to which an entry belongs.
 pub(super) fn pass(
     journal: Journal<'_>,
     at: usize,
@@ -45,7 +45,7 @@ pub(super) fn pass(
         .filter(|e| e.pass == entry.pass && !e.is_event())
         .collect();
     of.reverse();
-    // A deletion without grace notes that first: one request.
+    // A deletion without grace first sets the deletionTimestamp: one request.
     if matches!(
         entry.record,
         Record::Write {
@@ -66,7 +66,7 @@ pub(super) fn pass(
             )
         });
     }
-    // What was decided, rather than the numbers that were written down.
+    // The decision, rather than the status that was updated.
     let main = of
         .iter()
         .copied()
@@ -75,7 +75,7 @@ pub(super) fn pass(
     let (mut all, saw) = (standing(&of), why::evidence(&main.why));
     let told = !saw.is_empty();
     if told {
-        // The conclusion is what decided; the numbers around it are said once.
+        // The conclusion is the decision; the numbers around it are shown only once.
         all.retain(|(name, _)| {
             *name != msg::metric_updated()
                 && *name != msg::row_available_short()
@@ -121,7 +121,7 @@ pub(super) fn pass(
     if diff.is_empty() {
         diff.push((msg::row_status(), msg::row_out_of_date()));
     }
-    // What else this pass has executed: the line of each write.
+    // Other lines executed by this pass: one per write.
     let done: Vec<(&'static str, Message)> = of
         .iter()
         .map(|e| (lights(&e.why), act(e).message()))
@@ -140,7 +140,7 @@ pub(super) fn pass(
             words
         }
     };
-    // Beside the line that is executed stands what was decided there.
+    // The decision stands beside the executed line.
     let decided = act(main);
     let repeated = writes
         .iter()
@@ -184,8 +184,8 @@ pub(super) fn pass(
     }
 }
 
-/// What a pass of a workload's loop compared: what its object asks for, and what the status says that the pass wrote down.
-/// A pass that changed a set of a Deployment alone has the wanted number from the note that it leaves there.
+/// Returns the comparison made by a workload's loop: the desired numbers of its object, and the status written by the pass. A pass that
+/// only changed a ReplicaSet of a Deployment has the desired number from the annotation set on it.
 pub(super) fn standing(of: &[&Entry]) -> Vec<Row> {
     let row = |name: Message, value: i32| (name, Message::count(value));
     let wrote = |entry: &&Entry| {
@@ -196,7 +196,7 @@ pub(super) fn standing(of: &[&Entry]) -> Vec<Row> {
     };
     for object in of.iter().rev().filter_map(wrote) {
         match (&object.body, of[0].actor.name) {
-            // What it created or deleted says so itself.
+            // A creation or deletion describes itself.
             (Body::ReplicaSet(set), "replicaset-controller")
                 if of.iter().all(|entry| matches!(entry.why, Why::Observed)) =>
             {
@@ -255,7 +255,7 @@ pub(super) fn standing(of: &[&Entry]) -> Vec<Row> {
         .collect()
 }
 
-/// A difference with its terms: `2 − 3 = −1`.
+/// Formats a difference with its terms: `2 − 3 = −1`.
 pub(super) fn less(have: i32, want: i32) -> Message {
     let n = |n: i32| i18n::count(i64::from(n));
     sum(format!(
@@ -270,7 +270,7 @@ pub(super) fn sum(text: String) -> Message {
     Message::only(Arg::Change(text.into()))
 }
 
-/// What a kubelet found of the Pod before it wrote.
+/// Returns the Pod's state that a kubelet found before its write.
 pub(super) fn found_running(entry: &Entry) -> Vec<Row> {
     let Record::Write { object, before, .. } = &entry.record else {
         return Vec::new();
@@ -301,7 +301,7 @@ pub(super) fn found_running(entry: &Entry) -> Vec<Row> {
     ]
 }
 
-/// What a write changed in an EndpointSlice: which addresses came and went, and how many are ready.
+/// Returns the changes of an EndpointSlice: addresses added and removed, and the number of ready ones.
 pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
     let of = |slice: Option<&Object>| -> Vec<(Str, bool)> {
         let endpoints = slice
@@ -336,7 +336,7 @@ pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
     if from != to {
         rows.push((msg::row_ready_endpoints(), sum(format!("{from} → {to}"))));
     }
-    // What else there is: conditions of one that leaves, ports, the time of the change.
+    // Other changes: conditions of a terminating endpoint, ports, the time of the change.
     let other = || {
         before
             .map(|before| fields(before, object))
@@ -369,7 +369,7 @@ pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
     rows
 }
 
-/// Numbers of the status that a write changed, before and after; then conditions and phases.
+/// Returns the status numbers changed by a write, before and after; then conditions and phases.
 pub(super) fn differs(entry: &Entry) -> Vec<Row> {
     let Record::Write { op, object, before } = &entry.record else {
         return Vec::new();
@@ -393,7 +393,7 @@ pub(super) fn differs(entry: &Entry) -> Vec<Row> {
             && !field.is_technical()
             && !matches!(last, "message" | "reason" | "image" | "started")
     };
-    // Numbers first; of the rest as many as there is room for.
+    // Numbers first; of the rest as many as fit.
     let (mut numbers, mut rows) = (Vec::new(), Vec::new());
     for field in fields(before, object).iter().filter(|field| telling(field)) {
         let counts = |value: &Option<String>| {
@@ -407,7 +407,7 @@ pub(super) fn differs(entry: &Entry) -> Vec<Row> {
             "∅"
         };
         let [from, to] = [&field.from, &field.to].map(|value| value.as_deref().unwrap_or(none));
-        // What came whole is told by what is in it.
+        // A whole added or removed value is described by its fields.
         if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) || from.len() + to.len() > 24
         {
             continue;
@@ -433,7 +433,7 @@ pub(super) fn differs(entry: &Entry) -> Vec<Row> {
     numbers
 }
 
-/// The key a pass worked on: the object itself, or the one that keeps it; of an EndpointSlice its Service.
+/// Returns the key of a pass: the object itself, or its controller; for an EndpointSlice its Service.
 pub(super) fn key(entry: &Entry) -> String {
     let Some(key) = entry.key() else {
         return String::new();
@@ -463,7 +463,7 @@ pub(super) fn key(entry: &Entry) -> String {
     })
 }
 
-/// A key as work queues have it.
+/// Formats a key as in work queues.
 pub(super) fn full_name(key: &ObjectRef) -> String {
     if key.namespace.is_empty() {
         key.name.to_string()
@@ -472,10 +472,10 @@ pub(super) fn full_name(key: &ObjectRef) -> String {
     }
 }
 
-/// What an entry did, as the request that it was.
+/// Returns the request that an entry records.
 pub fn act(entry: &Entry) -> PassRequest {
     match &entry.record {
-        Record::Command(_) | Record::Forgotten => PassRequest::Command,
+        Record::Command(_) | Record::Fault(_) | Record::Forgotten => PassRequest::Command,
         Record::Refused(refused) => PassRequest::Rejected(refused.key.kind),
         Record::Write { op, object, before } => {
             let kind = object.kind;
@@ -508,7 +508,7 @@ pub fn act(entry: &Entry) -> PassRequest {
     }
 }
 
-/// What only writes of the status change.
+/// Returns the status of an object, to recognize writes of the status alone.
 fn status_of(object: &Object) -> Option<serde_json::Value> {
     object
         .to_value()
@@ -516,7 +516,7 @@ fn status_of(object: &Object) -> Option<serde_json::Value> {
         .map(serde_json::Value::take)
 }
 
-/// What a reason lights in the pseudo-code.
+/// Pseudo-code line to highlight for a reason.
 pub(super) fn lights(why: &Why) -> &'static str {
     match why {
         Why::Observed => "status",
@@ -564,7 +564,7 @@ pub(super) fn lights(why: &Why) -> &'static str {
     }
 }
 
-/// The pseudo-code of a loop with the values of a pass: what decided it, and what it has written besides.
+/// Builds the pseudo-code of a loop with the values of a pass: its decision, and its other writes.
 pub(super) fn code(
     name: &str,
     why: Option<&Why>,
@@ -583,12 +583,12 @@ pub(super) fn code(
             .map(|(_, value)| value.clone())
     };
     let number = |name: Message| row(name)?.as_count().map(|n| n as i32);
-    // What follows in a branch is of it: the next round begins where one was taken.
+    // Lines after a taken branch belong to it: the next round begins there.
     let (mut skips, mut gone) = (false, false);
     source
         .iter()
         .map(|(text, lights, value)| {
-            // What a kubelet has done to containers it writes down there.
+            // A kubelet reports its actions on containers in the status.
             let written = *lights == "status" && matches!(lit, "start" | "stop");
             let is_lit = why.is_some() && !lights.is_empty() && (*lights == lit || written);
             let also = done
@@ -629,7 +629,7 @@ pub(super) fn code(
                     }
                     _ => Message::default(),
                 },
-                // The last row is what it comes to.
+                // The last row is the result.
                 "spare" if matches!(why, Some(Why::RolloutDown { .. })) => saw
                     .last()
                     .map(|(_, value)| value.clone())

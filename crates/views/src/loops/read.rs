@@ -8,10 +8,10 @@ use cluster::loops::named as descriptor;
 use i18n::{Message, msg};
 use k8s_model::Kind;
 
-/// More kubelets than this share one place.
+/// Number of kubelets above which they share one place.
 pub(super) const KUBELETS: usize = 3;
 
-/// The component of an entry as the ring names it.
+/// Name of an entry's component on the ring.
 pub(super) fn component(entry: &Entry, one_kubelet: bool) -> String {
     if entry.actor.node.is_empty() || one_kubelet {
         entry.actor.name.to_string()
@@ -21,7 +21,7 @@ pub(super) fn component(entry: &Entry, one_kubelet: bool) -> String {
 }
 
 pub(super) fn title(name: &str) -> String {
-    // What a node is called stays as it is.
+    // The name of a node is not translated.
     if name.starts_with("kubelet ") {
         return name.into();
     }
@@ -41,7 +41,7 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
         .queues()
         .map(|(name, queue)| (name, queue.len()))
         .collect();
-    // A loop without a queue of its own counts none.
+    // A loop without a work queue has no count.
     let passes = |name: &str| {
         sim.queues()
             .find(|(of, _)| *of == name)
@@ -75,7 +75,7 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
         .iter()
         .zip(&slowed)
         .map(|(name, slowed)| {
-            // The scheduler's queue is none of those; unless it is slow nothing stays in it.
+            // The scheduler's queue is separate; unless the scheduler is slowed nothing stays in it.
             let waiting = slowed.as_ref().map_or(0, |slowed| slowed.waiting);
             Loop {
                 name: name.clone(),
@@ -87,7 +87,7 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
                     .map_or(waiting, |(_, waiting)| *waiting),
                 writes: newest.as_ref() == Some(name),
                 told: false,
-                // In steps that are seen: more would be drawn than is read.
+                // In visible steps, so that not every instant is redrawn.
                 part: slowed.as_ref().and_then(|slowed| {
                     let (_, ends) = slowed.pass.as_ref()?;
                     let left = ends
@@ -110,7 +110,7 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
     }
     let pass = shown.map(|at| {
         let name = loops[at].name.as_str();
-        // What a slowed pass that is under way will find and do shows at its end; the numbers of the one before are not its.
+        // The result of a slowed pass shows at its end; the numbers of the previous pass are not its own.
         if let Some((key, ends)) = slowed[at].as_ref().and_then(|slowed| slowed.pass.clone()) {
             return Pass {
                 who: name.to_string(),
@@ -157,7 +157,7 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
     }
 }
 
-/// What there is to say of a pass that takes time, before it ends.
+/// Steps of a pass that is still running.
 pub fn ahead() -> Vec<PassStep> {
     vec![
         (
@@ -172,7 +172,7 @@ pub fn ahead() -> Vec<PassStep> {
     ]
 }
 
-/// The effect of watch faults on the pass shown: the event of its write is delayed or lost.
+/// Describes the effect of watch faults on the pass shown: the event of its write is delayed or lost.
 pub(super) fn held(sim: &Sim, at: usize) -> Message {
     let Some(late) = sim.late_event(at as EntryId) else {
         return Message::default();
@@ -187,7 +187,7 @@ pub fn glyph(name: &str) -> &'static str {
     descriptor(name).map_or("i-act", |of| of.icon)
 }
 
-/// What a pass is called: its loop, how many there were, and when it was.
+/// Title of a pass: its loop, its number, and its time.
 pub(super) fn title_of(name: &str, passes: Option<usize>, at: Message) -> Message {
     match passes {
         Some(n) => msg::pass_title(name, n, at),

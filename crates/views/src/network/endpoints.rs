@@ -1,4 +1,4 @@
-//! The parts of a Service in Network: its endpoints, its client, and Pods that are not listed yet.
+//! Parts of a Service in Network: its endpoints, its client, and Pods that are not listed yet.
 
 use super::measures::{LOOKED, MOST};
 use projection::model::{
@@ -6,13 +6,13 @@ use projection::model::{
 };
 use std::rc::Rc;
 
-/// Pods that a Service selects but that are in none of its EndpointSlices, mostly because they have no address yet.
+/// Returns Pods that a Service selects but that are in none of its EndpointSlices, mostly because they have no address yet.
 pub(super) fn awaited<'a>(model: &'a Model, service: &'a Service) -> Vec<Endpoint> {
-    // Among so many there is no room for one that is not reached.
+    // With so many endpoints there is no room for unlisted ones.
     if service.endpoints.len() >= MOST {
         return Vec::new();
     }
-    // Of many Pods their controller's template tells whether they can be meant.
+    // For many Pods the template of their controller decides whether they can match.
     let meant = |of: &Rc<ControllerCard>| service.asks_for(&of.id, &of.labels);
     let of_root = |root: &'a Root| {
         let all = root.controller.as_ref().is_none_or(meant);
@@ -43,7 +43,7 @@ pub(super) fn awaited<'a>(model: &'a Model, service: &'a Service) -> Vec<Endpoin
     pods.filter(comes).take(MOST).map(of).collect()
 }
 
-/// Members of a StatefulSet that are not there while later ones are: their names are asked for all the same.
+/// Returns members of a StatefulSet that are missing while later ones exist: their names are looked up all the same.
 fn missing(model: &Model, service: &Service) -> Vec<Endpoint> {
     let mut out = Vec::new();
     for root in &model.roots {
@@ -76,9 +76,9 @@ fn missing(model: &Model, service: &Service) -> Vec<Endpoint> {
     out
 }
 
-/// The Pod that asks: a running one that is not behind the Service itself.
+/// Returns the client: a running Pod that is not behind the Service itself.
 pub(super) fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
-    // A bare Pod was made to look around; it comes before those that serve something.
+    // A bare Pod was created for debugging; it is preferred over Pods that serve something.
     let bare = model
         .roots
         .iter()
@@ -93,7 +93,7 @@ pub(super) fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod>
     })
 }
 
-/// The Pod behind an endpoint, if it is there: another may have its name already.
+/// Returns the Pod behind an endpoint, if it exists: another Pod may already have its name.
 pub(super) fn behind<'a>(
     model: &'a Model,
     service: &Service,
@@ -105,7 +105,7 @@ pub(super) fn behind<'a>(
         .find(|pod| pod.id.name == endpoint.pod && pod.id.namespace == service.id.namespace)
 }
 
-/// The first Pods of a revision without any endpoint yet.
+/// Returns the first Pods of a revision without any endpoint yet.
 pub(super) fn newcomers(model: &Model, service: &Service) -> Vec<Endpoint> {
     let mut groups = model.roots.iter().flat_map(|root| &root.groups);
     let all_new = |group: &&Group| {
@@ -146,7 +146,7 @@ pub(super) fn newcomers(model: &Model, service: &Service) -> Vec<Endpoint> {
         .collect()
 }
 
-/// How many Pods of a Service with many are in none of its EndpointSlices: those that have no address yet.
+/// Number of Pods of a Service with many endpoints that are in none of its EndpointSlices: they have no address yet.
 pub(super) fn unlisted(model: &Model, service: &Service) -> usize {
     let (mut all, mut waits) = (0, 0);
     for root in &model.roots {
@@ -166,11 +166,12 @@ pub(super) fn unlisted(model: &Model, service: &Service) -> usize {
             }
         }
     }
-    // While init containers run, a Pod has an address already.
+    // While init containers run, a Pod already has an address.
     waits.min(all.saturating_sub(service.endpoints.len()))
 }
 
-/// The endpoints that are drawn, and Pods that are to become some in their places: the one that is followed is never cut off.
+/// Returns the endpoints to draw, with Pods that are about to become endpoints, and the number left out: the followed one is always
+/// included.
 pub fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoint>, usize) {
     let many = service.endpoints.len() > MOST;
     let mut shown = if many {
@@ -213,13 +214,13 @@ pub fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<En
     (shown, more)
 }
 
-/// A representative choice of more endpoints than can be drawn: some with and some without traffic, from each of two revisions.
+/// Selects a representative sample of more endpoints than can be drawn: with and without traffic, from each of two revisions.
 ///
-/// Each row is for one class of endpoints and, by name, for a part of it: it keeps its Pod as long as the Pod exists in
-/// that class, and no other row moves when it takes the next. Rows of empty classes go to endpoints with traffic.
+/// Each row belongs to one class of endpoints and, by name, to a part of it: it keeps its Pod as long as the Pod exists in that class, and
+/// no other row moves when it takes the next. Rows of empty classes go to endpoints with traffic.
 pub fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
     let family = |one: &Endpoint| one.pod.rfind('-').map_or(0, |at| at + 1);
-    // Endpoints are sorted by name: those of one owner stand together.
+    // Endpoints are sorted by name: those of one owner are adjacent.
     let mut families: Vec<&[Endpoint]> = endpoints
         .chunk_by(|a, b| a.pod[..family(a)] == b.pod[..family(b)])
         .collect();
@@ -234,7 +235,7 @@ pub fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
         one if one.terminating => 1,
         _ => 2,
     };
-    // Ordinals stay, so the first of them may be shown.
+    // Ordinals are stable, so the first of them may be shown.
     let ordinal = endpoints
         .iter()
         .all(|one| one.pod[family(one)..].parse::<u32>().is_ok());

@@ -1,4 +1,4 @@
-//! An Ingress or a Gateway: which requests it leads to which Service.
+//! Ingresses and Gateways: the Services to which they route requests.
 
 use super::measures::{HEAD, LEFT, NARROW};
 use super::parts::title;
@@ -9,17 +9,17 @@ use i18n::format::middle;
 use i18n::{Message, dotted, msg};
 use projection::model::Id;
 
-/// Rows of a card.
+/// Maximum number of rows on a card, and their height.
 const MAX_ROUTES: usize = 6;
 const ROW: f64 = 32.0;
-/// Width of the card at most, and of the client beside it.
+/// Maximum width of the card, width of the client beside it, and the gap.
 const CARD: f64 = 520.0;
 const CLIENT: f64 = 232.0;
 const GAP: f64 = 72.0;
-/// A narrower card has two columns.
+/// Width below which the card has two columns.
 const SHORT: f64 = 420.0;
 
-/// Draws an Ingress or a Gateway; returns where it ends. A client beside it asks the first path, where there is room for one.
+/// Draws an Ingress or a Gateway; returns its bottom. A client beside it requests the first path, if there is room.
 pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f64 {
     title(
         out,
@@ -35,7 +35,7 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
     let x = if beside { left + CLIENT + GAP } else { left };
     let w = (width - x - left).min(CARD);
     let is_served = !front.address.is_empty();
-    // The path, the backend and the answer share a row. Without a controller nothing answers.
+    // The path, the backend and the answer share a row. Without a controller there is no answer.
     let letters = |part: f64| (((w - 40.0) * part / 7.4) as usize).max(10);
     let mut rows: Vec<_> = front
         .routes
@@ -44,7 +44,7 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
         .map(|route| {
             let name = |text: &str, part: f64| Message::name(middle(text, letters(part)));
             let cells = match w < SHORT {
-                // A phone has room for two: what is wrong tells more than where it leads.
+                // A phone has room for two columns: a failure is more informative than the backend.
                 true if route.serves => vec![name(&route.path, 0.5), name(&route.to, 0.4)],
                 _ if !is_served => vec![name(&route.path, 0.5), name(&route.to, 0.4)],
                 true => vec![name(&route.path, 0.4), route.answer.clone()],
@@ -139,10 +139,10 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
     rect.bottom().max(asks.bottom())
 }
 
-/// What somebody outside enters to ask for the first path: a host that no name server knows stands in a header.
+/// Command that a client outside enters to request the first path: a host unknown to DNS is passed as a header.
 fn asked(front: &Front) -> Vec<String> {
     let path = front.routes.first().map_or("", |route| route.path.as_str());
-    // A rule may ask for a method before it, and for more after it.
+    // A match may have a method before the path, and further conditions after it.
     let path = path
         .split(' ')
         .find(|part| part.contains('/'))
@@ -168,7 +168,7 @@ fn way(serves: bool) -> Line {
     if serves { Line::Travels } else { Line::Fails }
 }
 
-/// The way on from an Ingress or a Gateway to the Service of the band below it, if it leads there.
+/// Draws the line from an Ingress or a Gateway to the Service of the band below it, if it routes there.
 pub(super) fn link(front: &Front, service: &Id, out: &mut Scene) {
     let mut led = front
         .routes
@@ -186,7 +186,7 @@ pub(super) fn link(front: &Front, service: &Id, out: &mut Scene) {
             .map(|item| item.rect)
     };
     if let (Some(from), Some(to)) = (rect(&front.id.uid), rect(&service.uid)) {
-        // Right of the words over the band.
+        // Right of the title of the band.
         let x = from.right().min(to.right()) - 24.0;
         out.link(
             format!("to/{}/{}", front.id.uid, service.uid),

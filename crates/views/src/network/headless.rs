@@ -10,7 +10,7 @@ use i18n::format::middle;
 use i18n::{Message, msg};
 use projection::model::{Endpoint, Model, Service};
 
-/// A headless Service: the name answers with Pod addresses.
+/// Draws a headless Service: the name resolves to Pod addresses.
 pub(super) fn headless(
     model: &Model,
     service: &Service,
@@ -23,7 +23,7 @@ pub(super) fn headless(
     let (shown, more) = drawn(model, service, follows);
     let name = service.id.name.as_str();
     let above = c.gaps.0 == 0.0;
-    // Who asks stands left of what answers, or above it.
+    // The client stands left of DNS, or above it.
     let (dns_x, client_y) = (
         if above {
             LEFT
@@ -32,7 +32,7 @@ pub(super) fn headless(
         },
         top + 32.0,
     );
-    // Above the others it is as low as its longest answer lets it be.
+    // Above the others its height depends on its longest answer.
     let client_h = if above { 182.0 } else { 220.0 };
     let y = client_y + if above { client_h + 42.0 } else { 0.0 };
     let slice_x = dns_x + c.dns + c.gaps.1;
@@ -44,7 +44,7 @@ pub(super) fn headless(
         followed,
     } = Lookup::of(&shown, follows, name);
     let ready = service.ready();
-    // The answer is whole; names give way to it, and what tells least goes first.
+    // The answer is shown in full; names are shortened for it, the least informative first.
     let answers = shown
         .iter()
         .map(|one| one.address.len())
@@ -159,7 +159,7 @@ pub(super) fn headless(
     if slice_rows.is_empty() {
         slice_rows.push((vec![msg::net_no_endpoint(), Message::default()], false));
     }
-    // The band is called so already: the pill gives way to a name.
+    // The band already names the Service: the pill is dropped if the name needs the room.
     let fits = |pill: &Message| titled(name, pill, c.slice) == name;
     let pills = [Message::name("clusterIP: None"), service_form(service)];
     let headless = pills
@@ -225,7 +225,7 @@ pub(super) fn headless(
             );
         }
     }
-    // The lookup: asked, answered, and the connection that follows it.
+    // The lookup: the query, the answer, and the connection that follows.
     let at = shown
         .iter()
         .position(|one| Some(one.pod.as_str()) == followed)
@@ -249,7 +249,7 @@ pub(super) fn headless(
             msg::net_query(),
             false,
         );
-        // That there is no such name is an answer too.
+        // NXDOMAIN is an answer too.
         stop(
             out,
             back + 6.0,
@@ -362,19 +362,19 @@ pub(super) fn headless(
     low + 8.0
 }
 
-/// What is asked of DNS, and where the answer leads.
+/// DNS query, and the target of its answer.
 pub(super) struct Lookup<'a> {
     pub(super) asked: String,
-    /// The Pod whose own name is asked for.
+    /// Pod whose own name is queried.
     pub(super) hosted: Option<&'a Endpoint>,
-    /// The Pod whose address is answered.
+    /// Pod whose address is returned.
     pub(super) heard: Option<&'a Endpoint>,
     pub(super) followed: Option<&'a str>,
 }
 
 impl<'a> Lookup<'a> {
-    /// The record that is followed: of the selected Pod, else of the first that has a name of its own, also while it has no
-    /// record; else of the first that is ready, else the Service's own.
+    /// Chooses the record to follow: of the selected Pod, else of the first with a hostname, even while it has no record; else of the first
+    /// ready one, else the Service's own.
     pub(super) fn of(shown: &'a [Endpoint], follows: Option<&'a str>, name: &str) -> Lookup<'a> {
         let named = || shown.iter().find(|endpoint| !endpoint.hostname.is_empty());
         let first = || {
@@ -386,7 +386,7 @@ impl<'a> Lookup<'a> {
         let endpoint = shown
             .iter()
             .find(|endpoint| Some(endpoint.pod.as_str()) == followed);
-        // No application asks for a name that is made of an address: it asks for the Service, and gets all that are ready.
+        // No application queries a name made from an address: it queries the Service, and gets all ready addresses.
         let hosted = endpoint.filter(|endpoint| !endpoint.hostname.is_empty());
         let asked = hosted.map_or(name.to_string(), |endpoint| {
             format!("{}.{name}", host(endpoint))

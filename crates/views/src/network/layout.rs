@@ -1,7 +1,7 @@
-//! Which Pods are behind a name: a band for each Service, with the path of a lookup or of a request.
+//! Pods behind a name: a band for each Service, with the path of a lookup or of a request.
 //!
-//! At most two bands, the selected Service (or the one behind the selected Pod) first; the others stand as cards below.
-//! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
+//! At most two bands, the selected Service (or the one behind the selected Pod) first; the others are cards below. Rows of DNS, of the
+//! EndpointSlice and the Pods share one height, so that records and their sources are joined by straight lines.
 
 use super::endpoints::client;
 use super::fronts;
@@ -18,7 +18,7 @@ use i18n::msg;
 use projection::model::{Model, Pod, Service};
 use std::rc::Rc;
 
-/// Lays the network out. `selected` is a uid.
+/// Lays out the network. `selected` is a uid.
 pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, width: f64) -> Scene {
     let mut out = Scene {
         summary: summary(model),
@@ -33,7 +33,7 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
         service.id.namespace == pod.id.namespace
             && (service.endpoint(&pod.id.name).is_some() || service.asks_for(&pod.id, &pod.labels))
     };
-    // A Service that reaches something tells more than one that does not.
+    // A Service with ready endpoints is more informative than one without.
     let rank = |service: &Service| {
         if service.ready() == 0 {
             2
@@ -42,7 +42,7 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
         }
     };
     let mut order: Vec<&Service> = model.services.iter().map(|service| &**service).collect();
-    // What an Ingress leads to stands below it.
+    // Services of an Ingress stand below it.
     let led_to = |service: &Service| {
         fronts.iter().any(|front| {
             front
@@ -53,7 +53,7 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
     };
     k8s_model::sort::sort_by_key(&mut order, |service| (!led_to(service), rank(service)));
     let policy = traffic.policy(selected);
-    // What is selected is drawn: in its place, or, if it has none, in the second.
+    // The selected Service is drawn: in its place or, if it has none, in the second.
     let is_it = |service: &&Service| {
         Some(service.id.uid.as_str()) == selected
             || chosen_pod.is_some_and(|pod| serves(service, pod))

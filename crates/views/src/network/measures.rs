@@ -1,8 +1,8 @@
-//! Columns and rows of Network, by the width there is.
+//! Column and row sizes of Network, by the available width.
 
 use i18n::Message;
 
-/// A row of a table, and whether it is on the path that is followed.
+/// Row of a table, and true if it is on the followed path.
 pub(super) type NetworkRow = (Vec<Message>, bool);
 
 pub(super) const LEFT: f64 = 24.0;
@@ -15,7 +15,7 @@ pub(super) struct NetworkColumns {
     pub(super) dns: f64,
     pub(super) slice: f64,
     pub(super) pod: f64,
-    /// From the client to the next column, from there on, and to the Pods.
+    /// Gaps from the client to the next column, from there on, and to the Pods.
     pub(super) gaps: (f64, f64, f64),
 }
 
@@ -26,7 +26,7 @@ pub(super) const WIDE: NetworkColumns = NetworkColumns {
     pod: 150.0,
     gaps: (78.0, 48.0, 40.0),
 };
-/// Where there is less room the columns are narrower: letters are not to be made smaller.
+/// Narrower columns for less room: text is not made smaller.
 pub(super) const CLOSE: NetworkColumns = NetworkColumns {
     client: 226.0,
     dns: 252.0,
@@ -34,7 +34,7 @@ pub(super) const CLOSE: NetworkColumns = NetworkColumns {
     pod: 136.0,
     gaps: (78.0, 26.0, 26.0),
 };
-/// And where that does not fit either, who asks stands above what answers.
+/// For even less room: the client stands above DNS.
 pub(super) const ABOVE: NetworkColumns = NetworkColumns {
     client: 370.0,
     dns: 262.0,
@@ -42,7 +42,7 @@ pub(super) const ABOVE: NetworkColumns = NetworkColumns {
     pod: 168.0,
     gaps: (0.0, 34.0, 34.0),
 };
-/// There a record's type goes too, which is always the same.
+/// For less still: the record type, which is always the same, is left out.
 pub(super) const TIGHT: NetworkColumns = NetworkColumns {
     client: 370.0,
     dns: 216.0,
@@ -51,23 +51,23 @@ pub(super) const TIGHT: NetworkColumns = NetworkColumns {
     gaps: (0.0, 20.0, 20.0),
 };
 
-/// The columns of a virtual IP with the gaps between them: who asks, the Service, the Pods.
+/// Columns of a virtual IP with the gaps between them: client, Service, Pods.
 pub(super) type Way = [f64; 5];
 
 pub(super) const FAR_WAY: Way = [232.0, 72.0, 264.0, 80.0, 180.0];
 pub(super) const WAY: Way = [196.0, 60.0, 240.0, 56.0, 170.0];
 pub(super) const TIGHT_WAY: Way = [172.0, 34.0, 212.0, 38.0, 152.0];
-/// Height of a card's head, of a table's head, of a row.
+/// Height of a card's head, of a table's head, and of a row.
 pub(super) const HEAD: f64 = 52.0;
 pub(super) const TABLE: f64 = 28.0;
 pub const ROW: f64 = 40.0;
-/// Up to this width, and in a low frame, tables are short and have no terminal above them.
+/// Width up to which tables are short and have no terminal above them, as in a low frame.
 pub const NARROW: f64 = 619.0;
-/// A card narrower than this leaves out what tells least.
+/// Width of a card below which the least informative parts are left out.
 pub(super) const SHORT: f64 = 300.0;
-/// From this width on a small frame has two columns.
+/// Width from which a small frame has two columns.
 pub const PAIR: f64 = 440.0;
-/// More endpoints than this are counted, not drawn.
+/// Number of endpoints above which they are counted, not drawn.
 pub const MOST: usize = 8;
-/// So many Pods of an owner are looked through for those that are no endpoints yet.
+/// Maximum number of an owner's Pods searched for those that are not endpoints yet.
 pub(super) const LOOKED: usize = 200;

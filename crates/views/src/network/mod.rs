@@ -1,7 +1,7 @@
-//! Which Pods are behind a name: a band for each Service, with the path of a lookup or of a request.
+//! Pods behind a name: a band for each Service, with the path of a lookup or of a request.
 //!
-//! At most two bands, the selected Service (or the one behind the selected Pod) first; the others stand as cards below.
-//! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
+//! At most two bands, the selected Service (or the one behind the selected Pod) first; the others are cards below. Rows of DNS, of the
+//! EndpointSlice and the Pods share one height, so that records and their sources are joined by straight lines.
 
 pub mod endpoints;
 mod fronts;
@@ -26,7 +26,7 @@ use crate::viewport::LOW_FRAME;
 use i18n::msg;
 use projection::model::Model;
 
-/// The diagram.
+/// Descriptor of the diagram.
 pub static VIEW: View = View {
     id: "network",
     title: msg::view_network,

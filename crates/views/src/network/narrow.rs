@@ -1,4 +1,4 @@
-//! A band on a phone: one below the other.
+//! Band on a phone: its parts one below the other.
 
 use super::endpoints::{behind, client, drawn};
 use super::headless::Lookup;
@@ -13,13 +13,13 @@ use i18n::format::middle;
 use i18n::{Message, dotted, msg};
 use projection::model::{Endpoint, Model, Service};
 
-/// Height of who asks, the room below a Service, the height of the EndpointSlices, and from who asks inside to who asks outside.
+/// Height of the client, gap below a Service, height of the EndpointSlices, and gap between the clients inside and outside.
 pub(super) const ASKS: f64 = 96.0;
 pub(super) const BELOW: f64 = 52.0;
 pub(super) const SLICES: f64 = 126.0;
 pub(super) const APART: f64 = 24.0;
 
-/// The stacked layout of a phone: who asks, the Service with what it does, and a stem to the Pods that it reaches.
+/// Draws the stacked layout of a phone: the client, the Service with its rules, and a stem to its Pods.
 pub(super) fn narrow(
     model: &Model,
     service: &Service,
@@ -29,7 +29,7 @@ pub(super) fn narrow(
     out: &mut Scene,
 ) -> f64 {
     let span = (width - 32.0).max(280.0);
-    // Where there is room for two columns the Pods stand beside the card that tells of them, else below it in two.
+    // If there is room for two columns the Pods stand beside the card, else below it in two columns.
     let pair = width >= PAIR;
     let w = if pair {
         ((span - 40.0) * 0.58).min(440.0).floor()
@@ -69,7 +69,7 @@ pub(super) fn narrow(
     );
     let two = |a: Message, b: Message| (vec![a, b], false);
     let high = |rows: &[NetworkRow]| HEAD + rows.len() as f64 * 32.0 + 12.0;
-    // Where the Pods begin, and where the line to them does.
+    // Top of the Pods, and start of the line to them.
     let (mut below, from);
     if headless {
         let answer = |one: &Endpoint| {
@@ -93,7 +93,7 @@ pub(super) fn narrow(
             vec![Message::name(name), all_ready(ready)],
             hosted.is_none(),
         ));
-        // What follows each name in DNS.
+        // Suffix of each name in DNS.
         let suffix = two(
             msg::net_suffix(),
             Message::name(format!(
@@ -136,7 +136,7 @@ pub(super) fn narrow(
                 centred: false,
             });
         }
-        // No virtual IP means that nothing translates the port.
+        // Without a virtual IP nothing translates the port.
         let lines = ports(service).filter_map(|(row, _)| row.into_iter().reduce(msg::name_value));
         let lines = lines.chain((card.w < SHORT / 1.5).then(|| service_form(service)));
         let said = say(lines, (pods_x, card.bottom() + 6.0), "", out);
@@ -216,7 +216,7 @@ pub(super) fn narrow(
             below += 28.0;
         }
     }
-    // A branch to each Pod, and from who asks a line to the one that was answered.
+    // A branch to each Pod, and a line from the client to the one that was returned.
     let (mut last, columns) = (from, if pair { 1 } else { 2 });
     for row in shown.chunks(columns) {
         let mut told = false;
@@ -228,7 +228,7 @@ pub(super) fn narrow(
                 (one, behind(model, service, one)),
                 (x, below, pod_w),
             );
-            // On heights of their own: the two do not hang together.
+            // At different heights, so that the two are not connected.
             let side = if pair || column > 0 { x } else { x + pod_w };
             let mid = below
                 + POD / 2.0
@@ -239,7 +239,7 @@ pub(super) fn narrow(
                 } else {
                     -6.0
                 };
-            // What is in no EndpointSlice has no port: nothing is known of it there.
+            // A Pod that is in no EndpointSlice has no port there.
             if !one.address.is_empty() {
                 out.ports.push(Port {
                     x: side,

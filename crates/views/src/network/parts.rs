@@ -16,7 +16,7 @@ pub(super) fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usi
         ready_endpoints(service),
     );
     let state = if service.ready() > 0 { "ready" } else { "none" };
-    // In a narrow one the name comes first.
+    // In a narrow card the name takes precedence.
     let form = if rect.w < SHORT / 1.5 {
         Message::default()
     } else {
@@ -48,7 +48,7 @@ pub(super) fn put_client(
     });
     let state = pod.map(|pod| pod.state);
     let uid = format!("client/{}", service.id.uid);
-    // It may stand before both Services, and behind one of them.
+    // The Pod may stand before both Services, and behind one of them.
     let id = pod.map_or_else(
         || Id {
             uid: uid.clone(),
@@ -74,7 +74,7 @@ pub(super) fn put_client(
     );
 }
 
-/// A tile for the Pod behind an endpoint: what tells it apart, and its node. One that is gone has no state any more.
+/// Draws a tile for the Pod behind an endpoint: its distinguishing suffix, and its node. A Pod that is gone has no state.
 pub(super) fn put_pod(
     out: &mut Scene,
     service: &Service,
@@ -100,7 +100,7 @@ pub(super) fn put_pod(
             );
             return;
         }
-        // It leads to something else, or to a Pod that the filter leaves out: what the slice says of it is known.
+        // The target is another object, or a Pod hidden by the filter: the state comes from the slice.
         let state = match (endpoint.terminating, endpoint.ready) {
             (true, _) => PodState::Terminating,
             (_, true) => PodState::Ready,
@@ -160,7 +160,7 @@ pub(super) fn title(out: &mut Scene, y: f64, text: Message) {
     });
 }
 
-/// Puts each on a line of its own, and gives their height.
+/// Writes each message on a line of its own, and returns the height.
 pub(super) fn say(
     lines: impl IntoIterator<Item = Message>,
     (x, y): (f64, f64),
@@ -192,7 +192,7 @@ pub(super) fn arrow(x1: f64, x2: f64, y: f64) -> String {
     )
 }
 
-/// The card of DNS, with its own name for the Service and one for each Pod that is ready.
+/// Draws the card of DNS, with a name for the Service and one for each ready Pod.
 pub(super) fn put_dns(
     service: &Service,
     head: Vec<Message>,
@@ -227,7 +227,7 @@ pub(super) fn put_dns(
     );
 }
 
-/// One of the numbered words on a way.
+/// Draws a numbered label on a path.
 pub(super) fn stop(out: &mut Scene, x: f64, y: f64, text: Message, centred: bool) {
     out.labels.push(Label {
         x,
@@ -238,7 +238,7 @@ pub(super) fn stop(out: &mut Scene, x: f64, y: f64, text: Message, centred: bool
     });
 }
 
-/// The tip of an arrow that goes up.
+/// Path of the tip of an upward arrow.
 pub(super) fn tip(x: f64, y: f64) -> String {
     format!("M{} {}L{x} {y}L{} {}", x - 4.0, y + 7.0, x + 4.0, y + 7.0)
 }
@@ -253,7 +253,7 @@ pub(super) fn down(x: f64, y1: f64, y2: f64) -> String {
     )
 }
 
-/// Draws them, with the way from each that works.
+/// Draws the entry points from outside, with the path from each that works.
 pub(super) fn put_doors(
     service: &Service,
     rows: Vec<NetworkRow>,
@@ -264,7 +264,7 @@ pub(super) fn put_doors(
     let uid = &service.id.uid;
     let row = |at: usize| rect.y + HEAD + 4.0 + at as f64 * 32.0 + 16.0;
     let waits = service.external == PENDING;
-    // Ports and the virtual IP come first on the Service's card.
+    // On the Service's card, ports and the virtual IP come first.
     let port = vip_y + HEAD + 4.0 + (1 + service.ports.len().min(3)) as f64 * 32.0 + 16.0;
     let (from, to, bend) = (rect.right(), vip_x - 3.0, (rect.right() + vip_x) / 2.0);
     let way = |here: f64, there: f64| {
@@ -277,14 +277,14 @@ pub(super) fn put_doors(
             there + 4.0
         )
     };
-    // Where all is refused nothing travels.
+    // If everything is refused no request travels.
     let reached = service
         .endpoints
         .iter()
         .any(|one| one.ready || service.falls_back(one));
     let line = if reached { Line::Travels } else { Line::Fails };
     let balanced = usize::from(!service.external.is_empty());
-    // Without an address nothing comes in there.
+    // Without an address no request can enter there.
     if balanced == 1 && !waits {
         let there = port
             + if service.node_ports.is_empty() {
@@ -333,7 +333,7 @@ pub(super) fn put_doors(
     );
 }
 
-/// The EndpointSlices of a Service, with what they list: one of them by its name.
+/// Draws the EndpointSlices of a Service, with their contents: one of them by name.
 pub(super) fn put_slices(service: &Service, rect: Rect, out: &mut Scene) {
     let leaving = service
         .endpoints

@@ -1,4 +1,4 @@
-//! The NetworkPolicies below a band: which ends of its request they isolate, what they allow, and what that makes of the request.
+//! NetworkPolicies below a band: the ends of its request that they isolate, their rules, and the verdict on the request.
 
 use super::measures::{HEAD, LEFT, NARROW};
 use super::parts::say;
@@ -9,18 +9,18 @@ use i18n::{Message, dotted, msg};
 use projection::model::Service;
 use std::fmt::Write as _;
 
-/// Width of a policy's card, from card to card, and from the band to the cards.
+/// Width of a policy's card, gap between cards, and between the band and the cards.
 const CARD: f64 = 400.0;
 const APART: f64 = 16.0;
 const BELOW: f64 = 30.0;
-/// How wide a letter of a label is.
+/// Width of a character of a label.
 const LETTER: f64 = 5.7;
-/// What is left free between it and the cards on both sides.
+/// Gap between a label and the cards on both sides.
 const MARGIN: f64 = 8.0;
-/// Rules that a card lists.
+/// Maximum number of rules on a card.
 const MAX_RULES: usize = 4;
 
-/// Where the parts of a band stand that policies isolate.
+/// Bounds of the parts of a band that policies isolate.
 struct Ends {
     client: Option<Rect>,
     pods: Vec<(String, Rect)>,
@@ -48,7 +48,7 @@ impl Ends {
     }
 }
 
-/// Adds what policies make of a band that ends at `top`; returns where it ends then. `drawn` tells how many lines stood before it.
+/// Draws the policies of a band that ends at `top`, and returns the new bottom. `drawn` is the number of lines before it.
 pub(super) fn put(
     request: &RoutedRequest,
     service: &Service,
@@ -90,7 +90,7 @@ pub(super) fn put(
             HEAD + rows as f64 * 32.0 + 10.0,
         );
         put_card(isolation, service, rect, out);
-        // A phone has no room around the band: the card says how many it isolates.
+        // A phone has no room around the band: the card shows the number of isolated Pods.
         if !narrow {
             link(isolation, service, &ends, (rect, y + BELOW - 10.0), n, out);
         }
@@ -99,10 +99,10 @@ pub(super) fn put(
     bottom
 }
 
-/// What does not arrive looks so all the way: from who asks to the Pods, and in a word where it is sent.
+/// Marks a request that fails along its whole path: from the client to the Pods, and by a word at its origin.
 fn fail(how: &Message, service: &Service, ends: &Ends, drawn: usize, out: &mut Scene) {
     let uid = service.id.uid.as_str();
-    // A lookup in DNS is another request, which is answered.
+    // The DNS lookup is another request, which is answered.
     let asks = !service.address.is_empty();
     let way = |key: &str| {
         key.split_once('/').is_some_and(|(way, rest)| {
@@ -149,7 +149,7 @@ fn put_card(of: &Isolation, service: &Service, rect: Rect, out: &mut Scene) {
     }
     let isolates = match of.direction {
         Direction::Egress => msg::net_isolates_client(),
-        // Not all were asked.
+        // Not all endpoints were checked.
         Direction::Ingress if service.endpoints.len() > MAX_ENDPOINTS_ASKED => {
             msg::net_isolates_many()
         }
@@ -170,7 +170,7 @@ fn put_card(of: &Isolation, service: &Service, rect: Rect, out: &mut Scene) {
     out.put(&id, rect, CardBody::Table(table), None, "", label);
 }
 
-/// From a policy to each end that it isolates: around the band, so that it crosses no way of the request.
+/// Draws a line from a policy to each end that it isolates: around the band, so that it crosses no path of the request.
 fn link(
     of: &Isolation,
     service: &Service,
@@ -212,7 +212,7 @@ fn link(
         return;
     };
     let right = rects.iter().map(Rect::right).fold(0.0, f64::max);
-    // A direct connection comes in beside the Pods of a headless Service.
+    // A direct connection enters beside the Pods of a headless Service.
     let x = right
         + if service.address.is_empty() {
             28.0
@@ -222,7 +222,7 @@ fn link(
         + n as f64 * 6.0;
     let mut d = match card.y - bus < BELOW {
         true => format!("M{} {}V{bus}H{x}V{highest}", card.right() - 24.0, card.y),
-        // Below another card it leaves at the side.
+        // Below another card the line leaves at the side.
         false => format!("M{} {}H{x}V{highest}", card.right(), card.cy()),
     };
     for rect in &rects {

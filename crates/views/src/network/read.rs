@@ -1,4 +1,4 @@
-//! What the bands tell beyond the model: what becomes of the request that is drawn, and where Ingresses and Gateways lead.
+//! Reads of Network beyond the model: the outcome of the request drawn, and the routes of Ingresses and Gateways.
 
 use cluster::Sim;
 use cluster_network::connectivity::{
@@ -18,59 +18,59 @@ use projection::adapt::{self, Scope};
 use projection::model::{Endpoint, Id, Pod, Service};
 use std::rc::Rc;
 
-/// Maximum number of endpoints asked for the policies that isolate them: those of one Service are mostly alike.
+/// Maximum number of endpoints checked for policies that isolate them: those of one Service are mostly alike.
 pub(super) const MAX_ENDPOINTS_ASKED: usize = 8;
 /// Maximum number of Ingresses drawn.
 const MAX_FRONTS: usize = 2;
 
-/// A NetworkPolicy that isolates an end of the request that is drawn.
+/// NetworkPolicy that isolates an end of the request drawn.
 pub(super) struct Isolation {
     pub(super) id: Id,
     pub(super) direction: Direction,
-    /// Names of the endpoints that it isolates; none where it isolates the Pod that asks.
+    /// Names of the isolated endpoints; empty if it isolates the client.
     pub(super) pods: Vec<String>,
-    /// What it allows in this direction.
+    /// Rules allowed in this direction.
     pub(super) rules: Vec<Message>,
 }
 
-/// What becomes of the request that a band draws.
+/// Outcome of the request that a band draws.
 #[derive(Default)]
 pub(super) struct RoutedRequest {
     pub(super) isolations: Vec<Isolation>,
-    /// Who asks.
+    /// Name of the client.
     pub(super) client: String,
-    /// Whether it is allowed, and by which rule; or why it fails. Empty where nothing is to be told.
+    /// Rule that allows the request, or the reason of its failure; empty if there is nothing to explain.
     pub(super) verdict: Vec<Message>,
-    /// How it fails, in a word, if it does not arrive.
+    /// Failure in a word; `None` if the request arrives.
     pub(super) fails: Option<Message>,
 }
 
-/// A path of an Ingress or a rule of a Gateway's routes.
+/// Path of an Ingress or rule of a Gateway's routes.
 pub(super) struct Route {
     /// `shop.example.com/cart`
     pub(super) path: String,
     /// `web:80`
     pub(super) to: String,
-    /// What the client gets.
+    /// Answer that the client gets.
     pub(super) answer: Message,
-    /// The uid of the Service, if it exists.
+    /// Uid of the Service, if it exists.
     pub(super) service: Option<String>,
-    /// Whether requests are answered.
+    /// True if requests are answered.
     pub(super) serves: bool,
 }
 
-/// An Ingress or a Gateway.
+/// Ingress or Gateway.
 pub(super) struct Front {
     pub(super) id: Id,
-    /// Whether it is a Gateway.
+    /// True for a Gateway.
     pub(super) is_gateway: bool,
-    /// Where it is served; empty if no controller serves it.
+    /// Address; empty if no controller serves it.
     pub(super) address: String,
     pub(super) class: String,
     pub(super) routes: Vec<Route>,
 }
 
-/// What the diagram asks of the cluster; nothing where only the model is drawn.
+/// Source of the requests' outcomes; empty if only the model is drawn.
 #[derive(Clone, Copy)]
 pub struct Traffic<'a>(Option<(&'a Sim, &'a Scope)>);
 
@@ -78,13 +78,13 @@ impl<'a> Traffic<'a> {
     /// Draws the model alone.
     pub const NONE: Traffic<'static> = Traffic(None);
 
-    /// Asks a cluster.
+    /// Evaluates requests in a cluster.
     pub fn of(sim: &'a Sim, scope: &'a Scope) -> Traffic<'a> {
         Traffic(Some((sim, scope)))
     }
 
-    /// What becomes of a request from a client, or from any Pod, to a Service; `followed` names the Pod that is selected, `asked` the one to
-    /// which the request is drawn.
+    /// Evaluates a request from a client, or from any Pod, to a Service; `followed` names the selected Pod, `asked` the one to which the
+    /// request is drawn.
     pub(super) fn request(
         &self,
         service: &Service,
@@ -129,7 +129,7 @@ impl<'a> Traffic<'a> {
             .iter()
             .find(|one| one.ready)
             .map(|one| one.address.as_str());
-        // The one that is selected is asked itself.
+        // A selected Pod is addressed directly.
         let host = at
             .filter(|_| followed.is_some() && service.address.is_empty())
             .unwrap_or(&service.id.name);
@@ -145,7 +145,7 @@ impl<'a> Traffic<'a> {
             .find(is_drawn)
             .unwrap_or_else(|| connect(sim.server(), client, host, port, 0));
         out.fails = failure(&attempt);
-        // Without an endpoint the Service itself says why.
+        // Without an endpoint the Service itself shows the reason.
         let tells = out.fails.is_some() && service.ready() > 0;
         out.verdict = if tells || !out.isolations.is_empty() {
             rules::of_attempt(&attempt)
@@ -155,7 +155,7 @@ impl<'a> Traffic<'a> {
         out
     }
 
-    /// The NetworkPolicy that is selected, if one is: its namespace, and which Pods it isolates.
+    /// Returns the selected NetworkPolicy: its namespace, and its Pod selector.
     pub(super) fn policy(&self, selected: Option<&str>) -> Option<(Str, LabelSelector)> {
         let ((sim, _), uid) = self.0.zip(selected)?;
         let policy = sim
@@ -167,7 +167,7 @@ impl<'a> Traffic<'a> {
         ))
     }
 
-    /// Whether a policy isolates the first Pod of a Service.
+    /// Returns true if a policy isolates the first Pod of a Service.
     pub(super) fn isolates(
         &self,
         (namespace, selector): &(Str, LabelSelector),
@@ -183,7 +183,7 @@ impl<'a> Traffic<'a> {
         pod.is_some_and(|pod| selector.matches(&pod.meta.labels))
     }
 
-    /// The Ingresses and Gateways, those that are served first.
+    /// Returns the Ingresses and Gateways, those with a controller first.
     pub(super) fn fronts(&self) -> Vec<Front> {
         let Some((sim, scope)) = self.0 else {
             return Vec::new();
@@ -214,7 +214,7 @@ impl<'a> Traffic<'a> {
     }
 }
 
-/// How a request fails, in a word.
+/// Describes the failure of a request in a word.
 fn failure(attempt: &Attempt) -> Option<Message> {
     let denied = attempt.egress.is_denied() || attempt.ingress.is_denied();
     match attempt.outcome {
@@ -311,13 +311,13 @@ fn is_gateway(object: &Object) -> bool {
     object.kind.is_gateway_api(GATEWAY)
 }
 
-/// A Gateway with the rules of the routes that are attached to it.
+/// Reads a Gateway with the rules of its attached routes.
 fn gateway_front(sim: &Sim, object: &Rc<Object>) -> Front {
     let mut routes = Vec::new();
     for (route, spec, _) in routes_of(sim.server(), object) {
         for rule in &spec.rules {
             let path = rules::of_route_rule(&spec, rule);
-            // One that asks nothing takes every request.
+            // A rule without matches accepts every request.
             let path = if path == "*/" { "*".to_owned() } else { path };
             led_by(sim, &route, rule, path, &mut routes);
         }
@@ -331,7 +331,7 @@ fn gateway_front(sim: &Sim, object: &Rc<Object>) -> Front {
     }
 }
 
-/// Where a rule leads: elsewhere, to nothing, or to each of its backends with its share.
+/// Adds the targets of a rule: a redirect, nothing, or each of its backends with its weight.
 fn led_by(sim: &Sim, route: &Rc<Object>, rule: &HttpRule, path: String, out: &mut Vec<Route>) {
     let one = |to: String, answer: Message| Route {
         path: path.clone(),

@@ -1,4 +1,4 @@
-//! A Service with a virtual IP: the path of a request.
+//! Service with a virtual IP: the path of a request.
 
 use super::endpoints::{behind, drawn};
 use super::measures::{HEAD, LEFT, POD, WAY, Way};
@@ -13,8 +13,8 @@ use i18n::format::middle;
 use i18n::{Message, msg};
 use projection::model::{Endpoint, Model, Pod, Service};
 
-/// A Service with an address of its own, in front of every ready Pod: who asks, the Service, and the Pods at the right. kube-proxy is not on
-/// the way: on each node it makes rules of the EndpointSlices, which a dotted line below says.
+/// Draws a Service with a cluster IP in front of every ready Pod: the client, the Service, and the Pods at the right. kube-proxy is not on
+/// the path: on each node it programs rules from the EndpointSlices, which a dotted line below shows.
 pub(super) fn virtual_ip(
     model: &Model,
     service: &Service,
@@ -33,8 +33,8 @@ pub(super) fn virtual_ip(
     title(out, top, says);
     let (shown, more) = drawn(model, service, follows);
     let (uid, ready, y) = (&service.id.uid, service.ready(), top + 32.0);
-    // Those that stand together and get no traffic for the same reason say so once. Of many, any row may come to be one of those:
-    // none moves for it.
+    // Adjacent endpoints without traffic for the same reason share one note. With many endpoints every row reserves room for a note, so
+    // that nothing moves.
     let found: Vec<Option<&Pod>> = shown
         .iter()
         .map(|one| behind(model, service, one))
@@ -73,7 +73,7 @@ pub(super) fn virtual_ip(
     rows.extend(outer_rows(service, Message::name("nodePort")));
     rows.extend((!external).then(|| (rule(service), false)));
     let vip_h = HEAD + rows.len() as f64 * 32.0 + 10.0;
-    // Who asks from outside the cluster stands below who asks inside; the EndpointSlices take that place where nobody can.
+    // The client outside the cluster stands below the one inside; without an entry from outside the EndpointSlices take its place.
     let doors = doors(model, service);
     let doors_h = HEAD + doors.len() as f64 * 32.0 + 10.0;
     let left_h = match () {
@@ -127,7 +127,8 @@ pub(super) fn virtual_ip(
         return y + height;
     }
     let stem = vip_x + 24.0;
-    // Nothing travels along this line: rules are made of what is read, and the packets are rewritten by those on the node they leave.
+    // No packet travels along this line: rules are made from the slices, and packets are rewritten by the rules on the node that they
+    // leave.
     if doors.is_empty() {
         let slices = Rect::new(LEFT, vip_y + ASKS + BELOW, client_w, SLICES);
         let high = slices.cy().max(vip_y + vip_h + BELOW - 10.0);

@@ -7,10 +7,10 @@ use i18n::{Message, clauses, msg};
 use projection::model::{Endpoint, Model, Service};
 use std::rc::Rc;
 
-/// So many nodes are named.
+/// Maximum number of nodes named.
 pub(super) const NODES: usize = 3;
 
-/// A card's title beside its pill: the middle goes where it is long, for names that begin alike differ at their ends.
+/// Title of a card beside its pill: a long name is cut in the middle, since names with the same beginning differ at their ends.
 pub(super) fn titled(name: &str, pill: &Message, w: f64) -> String {
     let pill = if pill.is_empty() {
         0.0
@@ -29,7 +29,7 @@ pub(super) fn condition(endpoint: &Endpoint) -> Message {
     }
 }
 
-/// The host part of an endpoint's own name.
+/// Host part of an endpoint's own name.
 pub(super) fn host(endpoint: &Endpoint) -> String {
     match () {
         () if !endpoint.hostname.is_empty() => endpoint.hostname.clone(),
@@ -38,7 +38,7 @@ pub(super) fn host(endpoint: &Endpoint) -> String {
     }
 }
 
-/// What is said of the Pods that are not drawn: how many they are, and how many of them are in each state.
+/// Describes the Pods that are not drawn: their total, and the number in each state.
 pub fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<Message> {
     let left = |is: fn(&Endpoint) -> bool| {
         service.endpoints.iter().filter(|one| is(one)).count()
@@ -64,10 +64,10 @@ pub fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<Message> 
     lines
 }
 
-/// What is said of one that gets no traffic, or of several that stand together; the short words where there is little room.
+/// Reason why an endpoint, or several adjacent ones, get no traffic; in short words if there is little room.
 pub(super) fn why_not(service: &Service, one: &Endpoint, several: usize, short: bool) -> Message {
     let words = match one.terminating {
-        // A member of a StatefulSet that is not there; nothing lists it.
+        // A missing member of a StatefulSet; no slice lists it.
         _ if one.gone && one.address.is_empty() => msg::net_not_listed(),
         _ if one.gone && one.ready && service.address.is_empty() => msg::net_deleted_dns(),
         _ if one.gone && one.ready => msg::net_deleted_traffic(),
@@ -99,7 +99,7 @@ pub(super) fn address(endpoint: &Endpoint) -> Message {
     })
 }
 
-/// What the name of a headless Service itself is answered with.
+/// Answer to a lookup of a headless Service's own name.
 pub(super) fn all_ready(ready: usize) -> Message {
     match ready {
         0 => msg::net_no_record(),
@@ -108,9 +108,9 @@ pub(super) fn all_ready(ready: usize) -> Message {
     }
 }
 
-/// The first ports of a Service, a row each.
+/// Returns the first ports of a Service, a row each.
 pub(super) fn ports(service: &Service) -> impl Iterator<Item = NetworkRow> {
-    // Nothing translates the port of what has no virtual IP.
+    // Without a virtual IP nothing translates the port.
     let plain = service.address.is_empty();
     let row = move |port: &String| match plain {
         true => vec![
@@ -126,7 +126,7 @@ pub(super) fn ports(service: &Service) -> impl Iterator<Item = NetworkRow> {
         .map(move |port| (row(port), false))
 }
 
-/// What the rules on each node do with a packet for the Service.
+/// Describes the rules on each node for packets to the Service.
 pub(super) fn rule(service: &Service) -> Vec<Message> {
     let share = |n: usize| Message::name(format!("1/{}", i18n::format::count(n)));
     match service.ready() {
@@ -143,7 +143,7 @@ pub(super) fn rule(service: &Service) -> Vec<Message> {
     }
 }
 
-/// The ports on every node, the first two of them.
+/// Formats the node ports, the first two of them.
 pub(super) fn node_ports(service: &Service, before: &str) -> Option<String> {
     let more = if service.node_ports.len() > 2 {
         ", …"
@@ -159,7 +159,7 @@ pub(super) fn node_ports(service: &Service, before: &str) -> Option<String> {
     (!first.is_empty()).then(|| first.join(", ") + more)
 }
 
-/// What a Service has for those outside the cluster.
+/// Returns the rows about access from outside the cluster.
 pub(super) fn outer_rows(service: &Service, named: Message) -> Vec<NetworkRow> {
     let port =
         node_ports(service, "").map(|ports| (vec![named.clone(), Message::name(ports)], false));
@@ -175,7 +175,7 @@ pub(super) fn outer_rows(service: &Service, named: Message) -> Vec<NetworkRow> {
     port.into_iter().chain(external).collect()
 }
 
-/// Where somebody outside the cluster can ask: the address of a load balancer, and the port on every node.
+/// Returns the entry points from outside the cluster: the address of a load balancer, and the node ports.
 pub(super) fn doors(model: &Model, service: &Service) -> Vec<NetworkRow> {
     let mut rows = Vec::new();
     if !service.external.is_empty() {

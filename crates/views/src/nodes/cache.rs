@@ -1,4 +1,4 @@
-//! The sorted Pods of each node, cached from one picture to the next.
+//! Sorted Pods of each node, cached from one picture to the next.
 
 use crate::shape::{Item, Rect};
 use i18n::{Message, msg};
@@ -6,14 +6,14 @@ use projection::model::{Group, Model, Node, Pod, PodBlock, PodState, natural};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The Pods on a node, and from which on they are ready ones of an older revision.
+/// Pods on a node, and the index from which on they are ready ones of an older revision.
 #[derive(Debug, Default)]
 pub struct PodsOnNode {
     pub pods: PodBlock,
     pub old: usize,
-    /// Of named Pods, whether each is of an older revision.
+    /// For tiles: true for each Pod of an older revision.
     pub older: Vec<bool>,
-    /// Those that have not ended: how many they are, and what they ask for of CPU and memory.
+    /// Number of Pods that have not ended, and the sums of their requests of CPU and memory.
     pub(super) live: usize,
     pub(super) cpu: u64,
     pub(super) memory: u64,
@@ -34,33 +34,33 @@ impl PodsOnNode {
         on
     }
 
-    /// Where the chosen Pod stands, if it is here.
+    /// Returns the index of the selected Pod, if it is on this node.
     pub(super) fn place(&self, node: &Node, chosen: Option<&Pod>) -> Option<usize> {
         let chosen = chosen.filter(|pod| pod.node == node.id.name)?;
         self.pods.iter().position(|pod| pod.id.uid == chosen.id.uid)
     }
 }
 
-/// The last layout of each node: unchanged nodes are not laid out again.
+/// Last layout of each node: unchanged nodes are not laid out again.
 #[derive(Debug)]
 pub struct LayoutCache {
     pub(super) nodes: BTreeMap<String, Known>,
-    /// The owners of older revisions, and how often they have changed.
+    /// Owners of older revisions, and a counter of their changes.
     pub(super) older: Vec<String>,
     pub(super) turn: u64,
     /// Number of nodes sorted again per picture; the others wait for the next picture.
     pub budget: usize,
-    /// Whether some have to wait, and which is the next.
+    /// True if some nodes are waiting; the index of the next follows.
     pub lags: bool,
     pub(super) next: usize,
-    /// Why no node takes the Pod that waits.
+    /// Reasons why no node accepts the waiting Pod.
     pub(super) refused: Unschedulable,
 }
 
-/// Why no node takes a Pod: each reason with its number of nodes, as it was when the scheduler last said so.
+/// Reasons why no node accepts a Pod, each with its number of nodes, as of the scheduler's last answer.
 #[derive(Debug, Default)]
 pub struct Unschedulable {
-    /// Of which Pod, in which epoch, and what the scheduler has said of it then.
+    /// Uid of the Pod, epoch, and the scheduler's message at that time.
     subject: (String, u64, String),
     pub(super) reasons: Vec<(usize, Message)>,
 }
@@ -78,7 +78,7 @@ impl Unschedulable {
         }
     }
 
-    /// In rows of the tray, if they are of this Pod.
+    /// Returns the rows of the tray, if they are for this Pod.
     pub(super) fn rows(&self, pod: &Pod) -> Vec<[Message; 3]> {
         let of = self.reasons.iter().filter(|_| self.subject.0 == pod.id.uid);
         of.map(|(nodes, why)| [msg::tray_nodes(*nodes), why.clone(), Message::default()])
@@ -102,7 +102,7 @@ impl Default for LayoutCache {
 
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// Its Pods as they were, and as they stood.
+    /// Pods of the node at the last layout, and their order.
     pub(super) pods: PodBlock,
     pub(super) turn: u64,
     pub(super) on: Rc<PodsOnNode>,
@@ -110,13 +110,13 @@ pub(super) struct Known {
     pub(super) items: Vec<Rc<Item>>,
 }
 
-/// What the shapes of a node are made from.
+/// Input for the shapes of a node.
 #[derive(Debug)]
 pub(super) struct NodeInput {
     pub(super) node: Rc<Node>,
     pub(super) on: Rc<PodsOnNode>,
     pub(super) rect: Rect,
-    /// The index of the first, which the others name as their parent.
+    /// Index of the first shape, which the others have as their parent.
     pub(super) first: usize,
     pub(super) ring: Option<usize>,
 }
@@ -129,7 +129,7 @@ impl PartialEq for NodeInput {
     }
 }
 
-/// All groups of Pods, and whether they are of an older revision.
+/// Returns all groups of Pods, with true for those of an older revision.
 pub(super) fn groups(model: &Model) -> impl Iterator<Item = (&Group, bool)> {
     model.roots.iter().flat_map(|root| {
         root.groups
@@ -138,7 +138,7 @@ pub(super) fn groups(model: &Model) -> impl Iterator<Item = (&Group, bool)> {
     })
 }
 
-/// Tiles by name. Cells so that a rollout is seen as a wave: the newest revision, Pods in transition, the older ones.
+/// Sorts Pods by node: tiles by name; cells so that a rollout is visible as a wave: newest revision, Pods in transition, older ones.
 pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache) -> ByNode<'a> {
     if !dense || model.on.is_empty() {
         let mut on: BTreeMap<&str, Vec<(bool, &Rc<Pod>)>> = BTreeMap::new();
@@ -165,7 +165,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
     if cache.nodes.len() > 2 * (model.nodes.len() + model.on.len()) + 2 {
         cache.nodes.clear();
     }
-    // All Pods of an owner share its uid: where it lies in memory tells it.
+    // All Pods of an owner share its uid: its address identifies it.
     let lies = |pod: &Rc<Pod>| Rc::as_ptr(&pod.owner).cast::<u8>().addr();
     let mut owners: Vec<usize> = older()
         .filter_map(|(group, _)| group.pods.first().map(lies))
@@ -180,7 +180,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
         (known.pods, known.turn) = (pods.clone(), turn);
     };
     let (mut there, mut late) = (Vec::with_capacity(model.on.len()), Vec::new());
-    // Both are in the order of their names, so that none has to be looked for.
+    // Both are sorted by name, so that no search is needed.
     let mut all = cache.nodes.iter().peekable();
     for (at, (node, pods)) in model
         .on
@@ -200,7 +200,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
         }
     }
     let mut out: ByNode<'_> = k8s_model::sort::tree(there.into_iter());
-    // They take turns.
+    // Waiting nodes take turns.
     let first = late.partition_point(|(at, ..)| *at < cache.next);
     late.rotate_left(first);
     cache.lags = late.len() > cache.budget;
@@ -213,7 +213,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
     out
 }
 
-/// Pods of a node in their order; each with whether it is of an older revision.
+/// Sorts the Pods of a node; each comes with true if it is of an older revision.
 pub fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> PodsOnNode {
     if !dense {
         k8s_model::sort::sort_by(&mut pods, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
@@ -226,8 +226,8 @@ pub fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> PodsOnNode {
             )
         };
     }
-    // The newest that are ready, those that come, those that go, the older ones that are ready still. Within each they stand by
-    // what they are painted as: a cell moves only when it, or one before it, becomes another.
+    // Order: ready Pods of the newest revision, starting ones, terminating ones, ready ones of older revisions. Within each they are sorted
+    // by appearance: a cell moves only when it, or one before it, changes.
     let place = |(old, pod): &(bool, &Rc<Pod>)| match pod.state {
         PodState::Ready => usize::from(*old) * 15,
         PodState::Terminating => 14,

@@ -1,4 +1,4 @@
-//! Where the Pods are: a card per Node with its requests, and the tray of unscheduled Pods.
+//! Placement of Pods: a card per Node with its requests, and the tray of unscheduled Pods.
 
 use super::cache::{ByNode, LayoutCache, NodeInput, PodsOnNode, by_node, groups};
 use super::tray::{WaitingPods, tray};
@@ -11,19 +11,19 @@ use i18n::{Message, msg};
 use projection::model::{Id, Model, Node, Pod, PodState};
 use std::rc::Rc;
 
-/// Width of a card: the most, and the least before a row breaks. A few share the width there is.
+/// Maximum width of a card, and its minimum before a row breaks. A few cards share the width.
 pub(super) const CARD: (f64, f64) = (380.0, 196.0);
 pub(super) const HEAD: f64 = 218.0;
 pub(super) const TILE: f64 = 32.0;
-/// One of many: its width, its head, and cells in a row.
+/// Small node: its width, the height of its head, and cells per row.
 pub(super) const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
-/// The strip over cells, and what is below it.
+/// Height of the strip over cells, with the gap below it.
 pub(super) const STRIP: f64 = 78.0;
 
-/// With more Pods than this they are cells.
+/// Number of Pods above which they are cells.
 pub(super) const DENSE: usize = 200;
 
-/// Lays the nodes out, as many in a row as fit. Of many, those stay as they were `seen` that nothing has happened to.
+/// Lays out the nodes, as many in a row as fit. Unchanged nodes are taken from the cache if there are many.
 pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut LayoutCache) -> Scene {
     let (all, pods) = (model.nodes.len(), model.population());
     let ready = model.nodes.iter().filter(|node| node.ready).count();
@@ -47,7 +47,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
     if all > 12 || dense && all > 6 {
         return many(model, (&on, &waiting), chosen, width, (out, cache));
     }
-    // Cards shrink a little before a row breaks; one alone in a row has more of it.
+    // Cards shrink a little before a row breaks; a single column may be wider.
     let columns = (((room + 16.0) / (CARD.1 + 16.0)).floor() as usize).clamp(1, all.max(1));
     let most = if columns == 1 { 358.0 } else { CARD.0 };
     let wide = ((room + 16.0) / columns as f64 - 16.0).min(most).floor();
@@ -57,7 +57,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
     } else {
         24.0
     };
-    // On a phone what no node took comes first, once that is known: it may wait for a person.
+    // On a phone unscheduled Pods come first, once the reason is known: they may need a person's action.
     let first = width < 560.0
         && !dense
         && waiting
@@ -120,7 +120,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
     out.finish(margin)
 }
 
-/// The name of the workload that a Pod is of, as far as its own name holds it.
+/// Name of a Pod's workload, as far as it is part of the Pod's name.
 fn family(pod: &Pod) -> &str {
     pod.id
         .name
@@ -128,7 +128,7 @@ fn family(pod: &Pod) -> &str {
         .unwrap_or_default()
 }
 
-/// The names of all workloads that have Pods.
+/// Names of all workloads that have Pods.
 fn families(model: &Model) -> Vec<&str> {
     let pods = model
         .roots
@@ -144,7 +144,7 @@ fn families(model: &Model) -> Vec<&str> {
     all
 }
 
-/// Many nodes: a small tile each, its Pods as cells.
+/// Lays out many nodes: a small tile each, its Pods as cells.
 pub(super) fn many(
     model: &Model,
     (on, waiting): (&ByNode<'_>, &WaitingPods),
@@ -153,7 +153,7 @@ pub(super) fn many(
     (mut out, cache): (Scene, &mut LayoutCache),
 ) -> Scene {
     let (wide, head, cells) = SMALL;
-    // Also of those that have still to be put in order: the tiles stay where they are.
+    // Including nodes that are not sorted yet, so that tiles do not move.
     let there = on.iter().map(|(node, on)| (*node, on.pods.len())).chain(
         model
             .on
@@ -165,7 +165,7 @@ pub(super) fn many(
         .map(|(_, pods)| pods)
         .max()
         .unwrap_or(0);
-    // In few steps, the second for a full node with some that leave: a rollout moves no tile.
+    // Heights have few steps, the second for a full node with some terminating Pods, so that a rollout does not move tiles.
     let full = (model
         .nodes
         .iter()
@@ -191,9 +191,9 @@ pub(super) fn many(
             .floor()
             .clamp(1.0, count.max(1.0)) as usize
     };
-    // What does not fit below is panned to: letters are as large as anywhere.
+    // Anything that does not fit is panned to: text is not made smaller.
     let (small, columns) = (width < 560.0, fit(room));
-    // A phone's row is as wide as the strip over it.
+    // On a phone a row is as wide as the strip over it.
     let wide = if small {
         wide.max(
             ((room + 8.0) / columns as f64 - 8.0)
@@ -258,7 +258,7 @@ pub(super) fn many(
     out.finish(margin)
 }
 
-/// Totals of all cells: numbers, and a bar of the revisions and states. Returns where the nodes begin.
+/// Draws the totals of all cells: numbers, and a bar of the revisions and states. Returns the top of the nodes.
 pub(super) fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Scene) -> f64 {
     let mut parts: Vec<(PodState, bool, usize)> = Vec::new();
     let (mut pods, mut ready, mut leaving) = (0, 0, 0);
@@ -267,7 +267,7 @@ pub(super) fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Sce
             pods += n;
             ready += if state == PodState::Ready { n } else { 0 };
             leaving += if state == PodState::Terminating { n } else { 0 };
-            // Of those in transition it does not matter whence they come.
+            // The revision of Pods in transition is not distinguished.
             let old = old && state == PodState::Ready;
             match parts
                 .iter_mut()
@@ -278,11 +278,11 @@ pub(super) fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Sce
             }
         }
     }
-    // As in a tile: the newest, what is on its way, the old ones.
+    // As in a tile: newest revision, Pods in transition, older ones.
     k8s_model::sort::sort_by_key(&mut parts, |(state, old, _)| {
         (*old, *state != PodState::Ready, *state)
     });
-    // What a workload counts is another thing: its status lags, and leaves out those that leave.
+    // Different from a workload's counters: a status lags, and does not count terminating Pods.
     let numbers = vec![
         (pods, msg::totals_all()),
         (ready, msg::metric_ready()),
@@ -296,7 +296,7 @@ pub(super) fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Sce
         uid: "totals".into(),
         ..Id::default()
     };
-    // A short bar has its words in three lines while an update runs.
+    // A short bar has its labels in three lines during an update.
     let height = match width {
         w if w < 560.0 => STRIP + 74.0,
         w if w < 680.0 => STRIP + 12.0,
@@ -313,9 +313,9 @@ pub(super) fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Sce
     y + height + 16.0
 }
 
-/// The card or the tile of a node.
+/// Draws the card or the tile of a node.
 pub(super) fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mut Scene) -> usize {
-    // The class, and the status as kubectl prints it.
+    // CSS class, and the status as kubectl prints it.
     let (state, status) = match (node.ready, node.cordoned) {
         (false, _) => ("notready", "NotReady"),
         (true, true) => ("cordoned", "Ready,SchedulingDisabled"),
@@ -330,7 +330,7 @@ pub(super) fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mu
     out.put(&node.id, rect, CardBody::Node(body), None, state, label)
 }
 
-/// Pods as cells, so many in a row. Where there are none it has no height: all others keep their number.
+/// Draws Pods as cells. Without Pods the shape has no height, so that all others keep their index.
 pub(super) fn squares(
     node: &Node,
     on: &PodsOnNode,
@@ -362,7 +362,7 @@ pub(super) fn squares(
         columns as f64 * 8.0,
         pods.len().div_ceil(columns) as f64 * 8.0,
     );
-    // The node's own row says how many there are.
+    // The node's own row has the total.
     let of = |(state, n): &(PodState, usize)| msg::pods_in_state(n, pods.word(*state));
     let states: Vec<Message> = pods.counts().iter().map(of).collect();
     let label = if pods.is_empty() {
@@ -381,7 +381,7 @@ pub(super) fn body_height(pods: usize, dense: bool, wide: f64) -> f64 {
     }
 }
 
-/// Tiles in a row of a card with so many Pods; none where the Pods are cells.
+/// Tiles per row of a card with this number of Pods; 0 if the Pods are cells.
 fn tiles_across(pods: usize) -> usize {
     match pods {
         0..=24 => 2,
@@ -390,7 +390,7 @@ fn tiles_across(pods: usize) -> usize {
     }
 }
 
-/// Cells in a row of a card.
+/// Cells per row of a card.
 pub(super) fn across(wide: f64) -> usize {
     ((wide - 24.0) / 8.0) as usize
 }
@@ -469,7 +469,7 @@ pub(super) fn card(
             TILE,
         );
         let mut tail = short(pod, most);
-        // Of several workloads each Pod tells which is its own: on a line of its own where both have no room in one.
+        // With several workloads each Pod shows its own: on a separate line if both do not fit into one.
         let (family, own) = (family(pod), pod.parts(most).1);
         let cut = families.len() > 1 && !family.is_empty() && !tail.starts_with(family);
         let note = if cut {

@@ -1,4 +1,4 @@
-//! Where the Pods are: a card per Node with its requests, and the tray of unscheduled Pods.
+//! Placement of Pods: a card per Node with its requests, and the tray of unscheduled Pods.
 
 pub mod cache;
 pub mod layout;
@@ -18,7 +18,7 @@ use crate::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, 
 use i18n::msg;
 use projection::model::Model;
 
-/// The diagram.
+/// Descriptor of the diagram.
 pub static VIEW: View = View {
     id: "nodes",
     title: msg::view_nodes,
@@ -48,7 +48,7 @@ pub static VIEW: View = View {
 fn draw(model: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     read::count_down(model, source);
     read::drains(model, source.sim);
-    // Asked once per answer of the scheduler, not for every picture.
+    // Computed once per answer of the scheduler, not for every picture.
     if let Some(pod) = WaitingPods::of(
         model,
         by_node(model, model.population() > DENSE, &mut memory.nodes).get(""),

@@ -1,5 +1,5 @@
-//! What Nodes reads: when the first Pod of a node that is not ready is evicted, whose eviction a budget refuses, and why the scheduler
-//! finds no node for a Pod.
+//! Reads of Nodes: the time of the first eviction from a node that is not ready, evictions refused by a budget, and the reasons why the
+//! scheduler finds no node for a Pod.
 
 use crate::view::Source;
 use cluster::Sim;
@@ -13,18 +13,18 @@ use projection::model::{Model, Pod};
 use scheduler::refuses::Refuses;
 use std::rc::Rc;
 
-/// Whether a node has no kubelet that reports, or says itself that it is not ready.
+/// Returns true if a node's kubelet does not report, or reports that it is not ready.
 fn silent(node: &Rc<Object>) -> bool {
     matches!(&node.body, Body::Node(node) if !node.is_ready())
 }
 
-/// Seconds count down while a node is not ready.
+/// Refreshes every second while a node is not ready: a countdown is shown.
 pub fn refresh_ms(sim: &Sim) -> Option<i64> {
     (sim.list(Kind::Node).any(silent) || refused_evictions(sim, &|_, _| true).next().is_some())
         .then_some(1000)
 }
 
-/// Says of each node from which a Pod could not be evicted which budget refuses it, and when the drain tries again.
+/// Sets on each node from which an eviction was refused the budget that refused it, and the time of the drain's next attempt.
 pub fn drains(model: &mut Model, sim: &Sim) {
     let mut told: Vec<Str> = Vec::new();
     for refused in refused_evictions(sim, &|_, _| true) {
@@ -46,14 +46,14 @@ pub fn drains(model: &mut Model, sim: &Sim) {
             .iter_mut()
             .find(|node| node.id.name == *name)
         {
-            // There is room for one: that it is cordoned says its pill.
+            // There is room for one note: the pill already shows that the node is cordoned.
             Rc::make_mut(node).note = words;
         }
     }
 }
 
-/// Why the scheduler finds no node for a Pod: each reason with the number of nodes that have it, the most frequent first. As upstream
-/// counts: of a node what refuses first, and where a claim keeps the Pod from all of them, nothing else.
+/// Returns the reasons why the scheduler finds no node for a Pod, with the number of nodes for each, the most frequent first. As upstream
+/// counts: the first filter that refuses a node, and if a claim excludes all of them, nothing else.
 pub fn refusals(sim: &Sim, pod: &Pod) -> Vec<(usize, Message)> {
     let key = ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name);
     let Some(object) = sim.get(&key) else {
@@ -102,7 +102,7 @@ pub fn refusals(sim: &Sim, pod: &Pod) -> Vec<(usize, Message)> {
     found
 }
 
-/// Sets when the first Pod of a node that is not ready is evicted.
+/// Sets the time of the first eviction from each node that is not ready.
 pub fn count_down(model: &mut Model, source: &Source) {
     if model.nodes.iter().all(|node| node.ready) {
         return;

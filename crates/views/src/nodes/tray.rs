@@ -10,7 +10,7 @@ use i18n::{Message, msg};
 use projection::model::{Id, Model, Node, Pod};
 use std::rc::Rc;
 
-/// The Pods that wait for a node: the first, and how many they are.
+/// Pods that wait for a node: the first, and their number.
 pub(super) struct WaitingPods {
     pub(super) first: Option<Rc<Pod>>,
     pub(super) pods: usize,
@@ -24,7 +24,7 @@ impl WaitingPods {
                 pods: 0,
             };
         };
-        // One that was refused, if there is one near the front: the others wait for their turn.
+        // An unschedulable Pod, if there is one near the front: the others are waiting for their turn.
         let waits = || pods.iter().filter(|pod| !pod.ended);
         let first = waits()
             .take(1000)
@@ -38,7 +38,8 @@ impl WaitingPods {
     }
 }
 
-/// The Pods without a node, and per node why not: with its numbers where they tell it, else each reason with its number of nodes.
+/// Draws the Pods without a node, and the reasons: per node with its numbers if these suffice, otherwise each reason with its number of
+/// nodes.
 pub(super) fn tray(
     model: &Model,
     (on, refused): (&ByNode<'_>, &Unschedulable),
@@ -49,7 +50,7 @@ pub(super) fn tray(
 ) {
     let Some(pod) = &waiting.first else { return };
     let none = PodsOnNode::default();
-    // The scheduler has not come to it yet, so nobody has refused it.
+    // The scheduler has not processed it yet, so nothing has been refused.
     let queued = pod.unscheduled.is_empty() && !model.nodes.is_empty();
     let refusal = |node: &Rc<Node>| {
         refuses(
@@ -136,7 +137,7 @@ pub(super) fn tray(
     }
 }
 
-/// Why a node does not accept a Pod, as far as its state and free resources tell.
+/// Returns the reason why a node does not accept a Pod, as far as its state and free resources explain it.
 pub fn refuses(node: &Node, on: &PodsOnNode, pod: &Pod) -> Option<[Message; 3]> {
     let (cpu, memory, pods) = (
         node.cpu.saturating_sub(on.cpu),

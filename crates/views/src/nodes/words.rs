@@ -3,17 +3,17 @@
 use k8s_model::quantity::Quantity;
 use projection::model::Pod;
 
-/// CPU as kubectl prints it: `50m`, `4`.
+/// Formats CPU as kubectl does: `50m`, `4`.
 pub fn cores(milli: u64) -> String {
     Quantity::millis(milli as i64).to_string()
 }
 
-/// Memory as kubectl prints it: `64Mi`, `8Gi`.
+/// Formats memory as kubectl does: `64Mi`, `8Gi`.
 pub fn memory(bytes: u64) -> String {
     Quantity::bytes(bytes as i64).to_string()
 }
 
-/// `nginx-65blz`: whose Pod it is and what tells it apart; the revision is told by its paleness.
+/// Short name such as `nginx-65blz`: the workload and the distinguishing suffix; the revision is shown by opacity.
 pub(super) fn short(pod: &Pod, most: usize) -> String {
     let (name, tail) = (pod.id.name.as_str(), pod.parts(most).1);
     let family = name.get(..pod.family).unwrap_or("");
@@ -25,8 +25,8 @@ pub(super) fn short(pod: &Pod, most: usize) -> String {
     }
 }
 
-/// What tells a workload from the others within so many letters: its name, what is left of it without the words that it shares at
-/// either end, the beginning of that, the initials of its words, or the beginning and the end.
+/// Short mark that distinguishes a workload from the others: its name, its name without the words shared at either end, a prefix of that,
+/// the initials of its words, or the beginning and the end.
 pub fn mark(family: &str, all: &[&str], most: usize) -> String {
     let words = |name: &str| name.split('-').map(str::to_string).collect::<Vec<_>>();
     let own = words(family);
@@ -38,7 +38,7 @@ pub fn mark(family: &str, all: &[&str], most: usize) -> String {
         .filter(|other| **other != family)
         .map(|other| words(other))
         .collect();
-    // The words at the beginning that it shares with any other, unless what follows is the end of another too.
+    // Leading words shared with any other name, unless the rest is the end of another too.
     let leading = |other: &Vec<String>| own.iter().zip(other).take_while(|(a, b)| a == b).count();
     let tells = |first: &usize| {
         own.len() > *first && !others.iter().any(|other| other.ends_with(&own[*first..]))
@@ -51,7 +51,7 @@ pub fn mark(family: &str, all: &[&str], most: usize) -> String {
         .filter(tells)
         .or(all_share.filter(tells))
         .unwrap_or(0);
-    // The words at the end that all have.
+    // Trailing words shared by all.
     let trailing = |other: &Vec<String>| {
         own[first..]
             .iter()

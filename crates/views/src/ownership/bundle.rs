@@ -7,14 +7,14 @@ use crate::shape::Scene;
 use projection::model::{Policy, Used};
 use std::collections::BTreeSet;
 
-/// Trees that a Service holds together: most often one.
+/// Trees connected by a Service: usually one.
 pub(super) struct Bundle<'a> {
-    /// What selects several of them.
+    /// Rows of objects that select several of them.
     pub(super) rows: Vec<TreeRow<'a>>,
     pub(super) trees: Vec<OwnershipTree<'a>>,
 }
 
-/// Which Services and policies belong to which trees, and those that belong to none; and what several trees name.
+/// Assigns Services and policies to trees; returns those without a tree, the bundles, and the objects used by several trees.
 pub(super) fn bundles<'a>(
     frame: &Frame<'a>,
     homes: &[Option<usize>],
@@ -41,7 +41,7 @@ pub(super) fn bundles<'a>(
             }
         }
     }
-    // An autoscaler comes last: nothing stands between it and what it scales.
+    // An autoscaler comes last: nothing stands between it and its target.
     let aims = |policy: &&Policy| {
         model.roots.iter().position(|root| {
             root.controller
@@ -95,7 +95,7 @@ pub(super) fn bundles<'a>(
 }
 
 impl<'a> Bundle<'a> {
-    /// Width, and the height once nothing is on its way: what a rollout needs meanwhile moves nothing from column to column.
+    /// Width, and the height outside of updates: the room for a rollout must not move trees between columns.
     pub(super) fn size(&self) -> (f64, f64) {
         let wide = self
             .trees
@@ -115,7 +115,7 @@ impl<'a> Bundle<'a> {
         )
     }
 
-    /// Draws it and returns its bottom.
+    /// Draws the bundle and returns its bottom.
     pub(super) fn put(
         &self,
         frame: &Frame<'a>,

@@ -10,7 +10,7 @@ use projection::model::{Claim, ControllerCard, Id, Metric, Model, Pod, PodState,
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// The height of a controller's card.
+/// Height of a controller's card.
 pub(super) fn card_height(of: &ControllerCard) -> f64 {
     let counters = if of.counters.is_empty() { 0.0 } else { 53.0 };
     let footer = if of.footer.is_empty() && of.chip.is_empty() {
@@ -38,7 +38,7 @@ pub(super) fn put_controller(
         "settled"
     };
     let mut label = msg::controller_label(&of.caption, &of.id.name, numbers(of));
-    // Where the strip over the diagram has no room the card says what it would.
+    // If the strip over the diagram has no room, the card has its contents.
     if let Look::Stacked(budget) = &look {
         label = msg::sentence_then(label, budget.label());
     }
@@ -67,7 +67,7 @@ pub(super) fn line(chosen: bool, leaving: bool) -> Line {
     }
 }
 
-/// A Pod in one line: the end of its name and its status; the node where there is room for all of it.
+/// Draws a Pod in one line: the end of its name and its status; the node if there is room for all of it.
 pub(super) fn pod_line(pod: &Pod, wide: f64) -> CardBody {
     let (lead, tail) = pod.parts(9.max(pod.parts(9).1.len()));
     let lead = if lead.len() + tail.len() > 9 {
@@ -75,7 +75,7 @@ pub(super) fn pod_line(pod: &Pod, wide: f64) -> CardBody {
     } else {
         lead
     };
-    // Beside the glyph, a letter of the name is 7 pixels wide, one of the status some 6.
+    // Beside the glyph, a character of the name is 7 pixels wide, one of the status about 6.
     let room = (wide - 38.0 - 7.0 * (lead.len() + tail.len()) as f64) / 6.2;
     let note = if (pod.word.length() + pod.note.length() + 3) as f64 <= room {
         pod.note.clone()
@@ -98,7 +98,7 @@ pub(super) fn claims_of<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Ite
         .filter_map(|name| model.claim(&pod.id.namespace, name))
 }
 
-/// The claims that the Pods of some trees mount; one for each Pod that does.
+/// Returns the claims mounted by the Pods of some trees; one for each mounting Pod.
 pub(super) fn claims_of_trees<'a>(
     model: &'a Model,
     roots: impl Iterator<Item = &'a Root>,
@@ -111,7 +111,7 @@ pub(super) fn claims_of_trees<'a>(
         .flat_map(|pod| claims_of(model, pod))
 }
 
-/// The claims of a Pod and their volumes, to its right.
+/// Draws the claims of a Pod and their volumes, to its right.
 pub(super) fn storage_of(
     model: &Model,
     pod: &Pod,
@@ -201,7 +201,7 @@ pub(super) fn volume_of(
     }
 }
 
-/// Claims without a Pod, and objects that are stored but not animated: a row each at the foot.
+/// Draws claims without a Pod, and objects that are stored but not animated: a row each at the foot.
 pub(super) fn orphans(
     model: &Model,
     (left, top): (f64, f64),

@@ -1,4 +1,4 @@
-//! Groups of workloads: their headings, and what of a model stands below each.
+//! Groups of workloads: their headings, and the part of a model below each.
 
 use super::cards::claims_of_trees;
 use super::measures::Frame;
@@ -10,10 +10,10 @@ use i18n::msg;
 use projection::model::{Model, Volume};
 use std::rc::Rc;
 
-/// The room of a heading.
+/// Height of a heading.
 pub(super) const HEADING: f64 = 32.0;
 
-/// Draws the heading of a group: its title, and how many of its workloads are ready.
+/// Draws the heading of a group: its title, and the number of its ready workloads.
 pub(super) fn put_heading(
     frame: &Frame<'_>,
     group: &WorkloadGroup,
@@ -48,7 +48,7 @@ pub(super) fn put_heading(
     )
 }
 
-/// Hangs what stands below a heading from it. Pods without an owner keep none: lines lead to them together.
+/// Makes the items below a heading its children. Pods without an owner keep no parent: lines lead to all of them.
 pub(super) fn hang(items: &mut [Rc<Item>], heading: usize) {
     for item in items.iter_mut().filter(|item| item.parent.is_none()) {
         if !matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)) {
@@ -57,7 +57,7 @@ pub(super) fn hang(items: &mut [Rc<Item>], heading: usize) {
     }
 }
 
-/// A model for each group, with what belongs to its trees alone; and what belongs to none of them, or to several.
+/// Splits a model by group, with the objects that belong to its trees alone; and the objects that belong to no group, or to several.
 pub(super) fn split_model(
     frame: &Frame<'_>,
     groups: &[WorkloadGroup],
@@ -72,7 +72,7 @@ pub(super) fn split_model(
     let mut parts: Vec<Model> = groups.iter().map(|group| part(model, group)).collect();
     let mut rest = Model::default();
     for service in &model.services {
-        // One that selects nothing stands in its namespace; in a narrow frame each stands over a tree.
+        // A Service that selects nothing stands in its namespace; in a narrow frame each stands over a tree.
         let near = || {
             groups
                 .iter()
@@ -105,7 +105,7 @@ pub(super) fn split_model(
     (parts, rest)
 }
 
-/// The trees of a group, with the claims and volumes of their Pods.
+/// Returns the trees of a group, with the claims and volumes of their Pods.
 fn part(model: &Model, group: &WorkloadGroup) -> Model {
     let roots = group.roots.iter().map(|at| &model.roots[*at]);
     let claims: Vec<_> = claims_of_trees(model, roots.clone()).cloned().collect();

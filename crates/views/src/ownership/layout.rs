@@ -1,5 +1,5 @@
-//! Who owns whom: roots, ReplicaSets or Jobs, Pods, their claims and volumes. What selects or scales a tree stands above its
-//! root; what selects several stands above all of them. Trees stand in columns where one below the other would be too high.
+//! Ownership: roots, ReplicaSets or Jobs, Pods, their claims and volumes. Objects that select or scale a tree stand above its root; those
+//! that select several trees stand above all of them. Trees stand in columns if one column would be too high.
 
 use super::bundle::{Bundle, bundles};
 use super::cards::{claims_of_trees, orphans};
@@ -16,7 +16,7 @@ use crate::viewport::LOW_FRAME;
 use projection::model::Model;
 use std::collections::BTreeSet;
 
-/// Lays the trees out. `selected` is a uid; the size is the viewport's.
+/// Lays out the trees. `selected` is a uid; the size is the viewport's.
 pub fn layout(
     model: &Model,
     selected: Option<&str>,
@@ -86,7 +86,7 @@ pub fn layout(
         () => 3,
     };
     if stacked {
-        // What stands at the foot takes the width of a card; the scene is as wide as what is in it.
+        // The rows at the foot have the width of a card; the scene is as wide as its contents.
         out.width = wide;
     }
     orphans(model, (left, bottom), least, &mut out, &drawn);
@@ -96,7 +96,7 @@ pub fn layout(
     out.finish(left)
 }
 
-/// Draws workloads below the headings of their groups, as trees, or as chips where they are many; and where they end.
+/// Draws workloads below the headings of their groups, as trees, or as chips if there are many; returns their bottom.
 fn groups<'a>(
     frame: &Frame<'a>,
     grouping: &Grouping,
@@ -166,7 +166,7 @@ fn groups<'a>(
     y
 }
 
-/// Draws trees with what belongs to them, in columns or, in a narrow frame, one below the other; and where they end.
+/// Draws trees with everything that belongs to them, in columns or, in a narrow frame, one below the other; returns their bottom.
 fn trees<'a>(
     frame: &Frame<'a>,
     at: (f64, f64, f64),
@@ -232,7 +232,7 @@ fn in_columns<'a>(
         bottom = bottom.max(y - apart);
         x += wide + measures.aside;
     }
-    // Room for what is to come: the picture does not grow with each Pod.
+    // Reserved for Pods that are not created yet: the picture does not grow with each Pod.
     (out.width, out.height) = ((x - measures.aside).max(out.width), bottom.max(out.height));
     if !shared.is_empty() {
         let wide = out.width.max(if measures.low { wide } else { 3.0 * 196.0 });
@@ -241,7 +241,7 @@ fn in_columns<'a>(
     bottom + apart
 }
 
-/// In which column each stands: as few as let everything be as large as it can be, in their order.
+/// Returns the column of each tree: as few columns as allow the largest scale, in the order of the trees.
 pub(super) fn columns(
     sizes: &[(f64, f64)],
     (width, height): (f64, f64),
@@ -259,7 +259,7 @@ pub(super) fn columns(
         let across =
             (width / (wide.iter().sum::<f64>() + (count - 1) as f64 * measures.aside)).min(1.0);
         let scale = across.min(height / high.into_iter().fold(0.0, f64::max));
-        // Of what does not fit in height, as much as can be read is seen at once.
+        // If not everything fits in height, as much as is readable is visible at once.
         let scale = if across >= least {
             scale.max(0.01 * count as f64)
         } else {
@@ -272,7 +272,7 @@ pub(super) fn columns(
     best.1
 }
 
-/// So many columns of about the same height.
+/// Distributes trees over columns of about the same height.
 pub(super) fn split(sizes: &[(f64, f64)], count: usize, apart: f64) -> Vec<usize> {
     let fill = |most: f64| {
         let (mut column, mut high) = (0, 0.0);

@@ -1,9 +1,9 @@
-//! How the Pods of a group are drawn: as cards, tiles or cells.
+//! Pods of a group: as cards, tiles or cells.
 
 use super::measures::{DENSE, Measures, PAD};
 use projection::model::PodBlock;
 
-/// How the Pods of a group are drawn.
+/// Form in which the Pods of a group are drawn.
 pub(super) enum Leaves {
     None,
     Cards,
@@ -18,7 +18,7 @@ pub(super) enum Leaves {
     },
 }
 
-/// `most`: as many as there are or will be; `now`: those for which there is to be a place.
+/// Chooses the form. `most`: maximum number of Pods now or later; `now`: number of Pods for which there must be a place.
 pub(super) fn leaves(
     most: usize,
     now: usize,
@@ -35,7 +35,7 @@ pub(super) fn leaves(
             } else {
                 (7.0, 8.0)
             };
-            // As wide as there is room, and from there on downwards.
+            // As wide as there is room, then growing downwards.
             let columns = ((n as f64 * 1.6).sqrt().ceil() as usize)
                 .min(((room - 2.0 * PAD) / pitch) as usize)
                 .max(22);
@@ -62,8 +62,8 @@ pub(super) fn leaves(
     }
 }
 
-/// Height of the counts over cells: a line for each state, or for two where there is room; two at least, so that the second
-/// moves nothing.
+/// Height of the counts over cells: a line for each state, or for two if there is room; at least two, so that the second state moves
+/// nothing.
 pub(super) fn counts_height(pods: &PodBlock, width: f64) -> f64 {
     8.0 + 18.0
         * pods

@@ -6,27 +6,27 @@ use projection::model::Model;
 pub(super) struct Measures {
     pub(super) top: f64,
     pub(super) left: f64,
-    /// A Pod's card, and from one to the next.
+    /// Height of a Pod's card, and distance from one to the next.
     pub(super) pod: f64,
     pub(super) pitch: f64,
-    /// From one to the next where claims stand beside them, and the height of a claim.
+    /// Distance from one to the next with claims beside them, and height of a claim.
     pub(super) stored: f64,
     pub(super) claim: f64,
-    /// Between the sets of a tree, between trees, between columns of trees.
+    /// Gaps between the sets of a tree, between trees, and between columns of trees.
     pub(super) between: f64,
     pub(super) apart: f64,
     pub(super) aside: f64,
-    /// A Service, from one to the next, and from the last to the tree.
+    /// Size of a Service, distance from one to the next, and from the last to the tree.
     pub(super) card: (f64, f64),
     pub(super) row: f64,
     pub(super) head: f64,
-    /// From the Pods to the first rail.
+    /// Distance from the Pods to the first rail.
     pub(super) rail: f64,
-    /// So many Pods are cards, so many tiles; so many tiles stand in a row.
+    /// Maximum number of Pods drawn as cards, and as tiles; number of tiles per row.
     pub(super) cards: usize,
     pub(super) tiles: usize,
     pub(super) across: usize,
-    /// A tile, and from one to the next.
+    /// Size of a tile, and distance from one to the next.
     pub(super) tile: (f64, f64),
     pub(super) step: (f64, f64),
     pub(super) low: bool,
@@ -54,7 +54,7 @@ pub(super) const USUAL: Measures = Measures {
     low: false,
 };
 
-/// In a low frame, where nobody can make the letters larger: cards are lower and fewer, so that an update is seen as a whole.
+/// For a low frame, in which a user cannot enlarge the text: cards are lower and fewer, so that an update is visible as a whole.
 pub(super) const FLAT: Measures = Measures {
     top: 8.0,
     left: 8.0,
@@ -77,30 +77,30 @@ pub(super) const FLAT: Measures = Measures {
     low: true,
 };
 
-/// The least width of a low frame in which a tree fits: its root, a set and a Pod beside each other.
+/// Minimum width of a low frame in which a tree fits: its root, a set and a Pod side by side.
 pub(super) const NARROWEST: f64 = 458.0;
-/// A controller's card there.
+/// Height of a controller's card in a low frame.
 pub(super) const BRIEF: f64 = 62.0;
-/// From this many Pods in the whole view, all of them are cells.
+/// Number of Pods in the whole view from which all of them are cells.
 pub(super) const DENSE: usize = 200;
-/// So far below the top of a block its owner stands at most.
+/// Maximum distance of an owner from the top of its block.
 pub(super) const HIGH: f64 = 140.0;
-/// The smallest scale at which a stage shows this diagram.
+/// Minimum scale at which a stage shows this diagram.
 pub const LEAST: f64 = 0.9;
-/// Blocks of more Pods stand beside each other, each below its ReplicaSet: one below the other, the newest would be out of sight.
+/// Number of Pods above which blocks stand side by side, each below its ReplicaSet: one below the other, the newest would be out of view.
 pub(super) const BESIDE: usize = 400;
-/// Of more, cells are as small as they may be.
+/// Number of Pods above which cells have their minimum size.
 pub(super) const HUGE: usize = 1_000;
-/// Between two blocks, and the line that leads over them.
+/// Gap between two blocks, and the height of the line over them.
 pub(super) const APART_BLOCKS: f64 = 28.0;
 pub(super) const OVER: f64 = 16.0;
-/// The height of a root that lies over its blocks, and the room below it.
+/// Height of a root above its blocks, and the gap below it.
 pub(super) const LIFTED: f64 = 54.0;
 pub(super) const BELOW_ROOT: f64 = 24.0;
-/// About the cells of a block.
+/// Padding around the cells of a block.
 pub(super) const PAD: f64 = 8.0;
 
-/// Widths and distances of the columns of one tree.
+/// Widths and gaps of the columns of one tree.
 pub(super) struct TreeColumns {
     pub(super) root: f64,
     pub(super) gap: f64,
@@ -110,7 +110,7 @@ pub(super) struct TreeColumns {
     pub(super) volume: f64,
 }
 
-/// From the widest: the first that fits is taken, for letters are not made smaller as long as cards can be narrower.
+/// Column sizes, widest first: the first that fits is used, since text is not made smaller as long as cards can be narrower.
 pub(super) const PLAIN: [TreeColumns; 3] = [
     TreeColumns {
         root: 200.0,
@@ -131,7 +131,7 @@ pub(super) const PLAIN: [TreeColumns; 3] = [
     LOW,
 ];
 
-/// In the smallest frame, so that the Pods are in sight.
+/// For the smallest frame, so that the Pods are visible.
 pub(super) const LOW: TreeColumns = TreeColumns {
     root: 160.0,
     gap: 24.0,
@@ -141,7 +141,7 @@ pub(super) const LOW: TreeColumns = TreeColumns {
     volume: 0.0,
 };
 
-/// With claims. In a small frame volumes are left out: the claim says it is bound.
+/// With claims. In a small frame volumes are left out: the claim shows that it is bound.
 pub(super) const CLAIMS: [TreeColumns; 4] = [
     TreeColumns {
         root: 176.0,
@@ -170,7 +170,7 @@ pub(super) const CLAIMS: [TreeColumns; 4] = [
     LOW,
 ];
 
-/// In a low frame, from the widest: the first is for a StatefulSet.
+/// For a low frame, widest first: the first is for a StatefulSet.
 pub(super) const FLAT_PLAIN: [TreeColumns; 2] = [
     TreeColumns {
         root: 192.0,
@@ -226,7 +226,7 @@ pub(super) const FLAT_CLAIMS: [TreeColumns; 4] = [
 ];
 
 impl TreeColumns {
-    /// The width of a tree, with a Service's rail where there are no claims.
+    /// Width of a tree, with a Service's rail if there are no claims.
     pub(super) fn width(&self, sets: bool, rail: f64) -> f64 {
         let volume = if self.volume > 0.0 {
             36.0 + self.volume
@@ -242,16 +242,16 @@ impl TreeColumns {
     }
 }
 
-/// What is the same for all trees of a picture.
+/// Inputs shared by all trees of a picture.
 pub(super) struct Frame<'a> {
     pub(super) model: &'a Model,
     pub(super) selected: Option<&'a str>,
     pub(super) measures: &'static Measures,
-    /// Pods that there are, or will be.
+    /// Number of Pods that exist or are desired.
     pub(super) total: usize,
-    /// The width, and the width at the smallest scale.
+    /// Width, and width at the minimum scale.
     pub(super) width: f64,
     pub(super) room: f64,
-    /// Everything in one column, in full width.
+    /// True if everything is in one column of full width.
     pub(super) stacked: bool,
 }

@@ -1,5 +1,5 @@
-//! Who owns whom: roots, ReplicaSets or Jobs, Pods, their claims and volumes. What selects or scales a tree stands above its
-//! root; what selects several stands above all of them. Trees stand in columns where one below the other would be too high.
+//! Ownership: roots, ReplicaSets or Jobs, Pods, their claims and volumes. Objects that select or scale a tree stand above its root; those
+//! that select several trees stand above all of them. Trees stand in columns if one column would be too high.
 
 mod bundle;
 mod cards;
@@ -25,10 +25,10 @@ use crate::view::{
 use i18n::msg;
 use projection::model::Model;
 
-/// Chips that are drawn anew in one frame.
+/// Maximum number of chips redrawn in one frame.
 const DRAWN_AT_ONCE: usize = 1000;
 
-/// The diagram.
+/// Descriptor of the diagram.
 pub static VIEW: View = View {
     id: "ownership",
     title: msg::view_ownership,

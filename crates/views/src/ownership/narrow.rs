@@ -12,12 +12,12 @@ use projection::model::{ControllerCard, Counter, Group, Id, Metric, PodState, Po
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// The margin of the column.
+/// Margin of the column.
 pub(super) fn margin(low: bool) -> f64 {
     if low { 8.0 } else { 16.0 }
 }
 
-/// Draws cards in full width, children below, and returns where they end. In a low frame all are lower, so that root and Pods are seen
+/// Draws cards in full width, children below, and returns their bottom. In a low frame all are lower, so that root and Pods are visible
 /// together.
 pub(super) fn put(
     frame: &Frame<'_>,
@@ -44,7 +44,7 @@ pub(super) fn put(
             .map(|(used, _)| used)
             .collect::<Vec<_>>()
     };
-    // A Service stands over the first tree that it reaches.
+    // A Service stands over the first tree that it selects.
     let over: Vec<usize> = model
         .services
         .iter()
@@ -131,7 +131,7 @@ pub(super) fn put(
                 if let Some(of) = &group.controller {
                     let mut small = (**of).clone();
                     (small.footer, small.chip) = Default::default();
-                    // That it is a ReplicaSet goes without saying.
+                    // A ReplicaSet's caption needs no kind here.
                     if let [Arg::Number(revision)] = small.caption.args() {
                         small.caption = msg::why_revision(*revision);
                     }
@@ -199,7 +199,7 @@ pub(super) fn put(
     y
 }
 
-/// With one counter more, for which there is room in the whole width of a phone.
+/// Adds one counter, for which the full width of a phone has room.
 pub(super) fn with_updated(of: &ControllerCard) -> Rc<ControllerCard> {
     let mut of = of.clone();
     if let Some(updated) = of.updated {
@@ -213,7 +213,7 @@ pub(super) fn with_updated(of: &ControllerCard) -> Rc<ControllerCard> {
     of.into()
 }
 
-/// The height of a Deployment's card with its budget.
+/// Height of a Deployment's card with its budget.
 pub(super) const STACKED: f64 = 164.0;
 
 pub(super) fn stack(

@@ -1,5 +1,5 @@
-//! Many workloads at once: a chip with its Pods for each, in rows below the heading of their group, and the whole tree of the selected
-//! one above them. As trees, most of them would be out of sight.
+//! Overview of many workloads: a chip with its Pods for each, in rows below the heading of their group, and the whole tree of the selected
+//! one above them. As trees, most of them would be out of view.
 
 use super::cards::{chosen, claims_of_trees};
 use super::measures::{Frame, LEAST};
@@ -15,20 +15,20 @@ use sim_core::deferred_drop;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// From so many roots on an overview is drawn where their trees would be higher than this many stages.
+/// Minimum number of roots, and height of their trees in stages, above which an overview is drawn.
 const MIN_ROOTS: usize = 16;
 const MAX_STAGES: f64 = 2.2;
-/// About the room that a small tree takes.
+/// Approximate size of a small tree.
 const TREE: (f64, f64) = (760.0, 150.0);
-/// A workload with more Pods is a tree, wherever it stands.
+/// Number of Pods above which a workload is a tree.
 const MAX_PODS: usize = 92;
-/// Of more pairs of workloads and Services none is compared.
+/// Number of pairs of workloads and Services above which none is compared.
 const MAX_PAIRS: usize = 40_000;
-/// A chip, and the gaps between chips.
+/// Size of a chip, and the gaps between chips.
 const CHIP: (f64, f64) = (184.0, 40.0);
 const GAP: (f64, f64) = (16.0, 14.0);
 
-/// Whether the trees of a model would be too many to be seen together.
+/// Returns true if the trees of a model would be too many to be seen together.
 pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64)) -> bool {
     let beside = (width / TREE.0).floor().max(1.0);
     model.roots.len() >= MIN_ROOTS
@@ -40,7 +40,7 @@ pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64)) -> bool {
             .all(|group| group.pods.len() <= MAX_PODS)
 }
 
-/// Draws the tree of the selected workload, which stands above the chips of all others; where it ends.
+/// Draws the tree of the selected workload above the chips of all others; returns its bottom.
 pub(super) fn put_selected(
     frame: &Frame<'_>,
     root: Option<&Root>,
@@ -53,31 +53,31 @@ pub(super) fn put_selected(
         tree.measure(frame);
         tree.put(frame, (left, top), out, claims, &mut Vec::new()) + frame.measures.apart
     });
-    // Claims stand beside the Pods of a tree alone; those of the others are not without a Pod.
+    // Claims stand beside the Pods of a tree only; those of the other workloads still have a Pod.
     claims.extend(
         claims_of_trees(frame.model, frame.model.roots.iter()).map(|claim| claim.id.uid.clone()),
     );
     bottom.unwrap_or(top)
 }
 
-/// The chips of the picture before: of thousands of workloads most are as they were. Where too many are not, the picture is laid out
-/// several times, with some more of its own chips each time.
+/// Chips of the previous picture: of thousands of workloads most are unchanged. If too many have changed, the picture is laid out several
+/// times, with some more of its own chips each time.
 #[derive(Default)]
 pub struct ChipMemory {
     chips: Vec<DrawnChip>,
-    /// Those that stand for others now.
+    /// Chips replaced by others.
     replaced: Vec<DrawnChip>,
-    /// How many have a place in the picture that is laid out.
+    /// Number of chips placed in the current picture.
     placed: usize,
-    /// How many more may be drawn anew, if not all.
+    /// Number of chips that may still be redrawn; `None` for no limit.
     left: Option<usize>,
-    /// Whether one more would have been.
+    /// True if the limit was exceeded.
     is_cut: bool,
 }
 
-/// A chip, and what it was drawn from.
+/// Chip, and the input from which it was drawn.
 struct DrawnChip {
-    /// Its first item in the scene, the heading above it, and its corner.
+    /// Index of its first item in the scene, the heading above it, and its corner.
     place: (usize, usize, (f64, f64)),
     controller: Option<Rc<ControllerCard>>,
     groups: Vec<Group>,
@@ -87,7 +87,7 @@ struct DrawnChip {
 }
 
 impl DrawnChip {
-    /// Whether a workload would be drawn as this one was.
+    /// Returns true if a workload would be drawn like this chip.
     fn fits(
         &self,
         root: &Root,
@@ -110,12 +110,12 @@ impl DrawnChip {
 }
 
 impl ChipMemory {
-    /// Begins a picture of which so many chips may be drawn anew, or all.
+    /// Starts a picture in which at most `most` chips may be redrawn, or all.
     pub fn begin(&mut self, most: Option<usize>) {
         (self.placed, self.left, self.is_cut) = (0, most, false);
     }
 
-    /// Ends it: whether all of its chips are drawn. If not, it has to be laid out again.
+    /// Ends the picture: returns true if all of its chips are drawn. Otherwise it has to be laid out again.
     pub fn end(&mut self) -> bool {
         if !self.is_cut {
             self.replaced.extend(self.chips.drain(self.placed..));
@@ -124,7 +124,7 @@ impl ChipMemory {
         !self.is_cut
     }
 
-    /// Draws a chip, or takes the one before; the height that it takes.
+    /// Draws a chip, or reuses the previous one; returns its height.
     fn put(
         &mut self,
         frame: &Frame<'_>,
@@ -172,7 +172,7 @@ impl ChipMemory {
     }
 }
 
-/// Draws the workloads of a group as chips below its heading, but the selected one, whose tree is drawn; where they end.
+/// Draws the workloads of a group as chips below its heading, except the selected one, whose tree is drawn; returns their bottom.
 pub(super) fn put_chips(
     frame: &Frame<'_>,
     (group, heading, selected): (&WorkloadGroup, usize, Option<usize>),
@@ -200,7 +200,7 @@ pub(super) fn put_chips(
     y
 }
 
-/// What selects a workload, which its chip names: its card has no room for more. Of very many no pairs are compared.
+/// Returns the Service that selects a workload, whose name its chip shows: there is no room for more. Very many pairs are not compared.
 fn selecting<'a>(model: &'a Model, root: &Root) -> Option<&'a Rc<Service>> {
     let of = root
         .controller
@@ -212,7 +212,7 @@ fn selecting<'a>(model: &'a Model, root: &Root) -> Option<&'a Rc<Service>> {
         .find(|service| service.asks_for(&of.id, &of.labels))
 }
 
-/// Whether a workload has all its Pods, of those that it wants.
+/// Returns true if a workload has all its desired Pods.
 pub(super) fn is_ready(of: &ControllerCard) -> bool {
     let value = |metric: Metric| {
         of.counters
@@ -223,7 +223,7 @@ pub(super) fn is_ready(of: &ControllerCard) -> bool {
     value(Metric::Desired) == value(Metric::Ready)
 }
 
-/// The place of the tree that the selected object is a part of.
+/// Returns the index of the tree to which the selected object belongs.
 pub(super) fn selected_root(frame: &Frame<'_>) -> Option<usize> {
     let is = |of: &ControllerCard| chosen(frame.selected, &of.id);
     let group = |of: &Group| {
@@ -237,7 +237,7 @@ pub(super) fn selected_root(frame: &Frame<'_>) -> Option<usize> {
         .and_then(|_| frame.model.roots.iter().position(holds))
 }
 
-/// A workload and its Pods; the height that they take.
+/// Draws a workload and its Pods; returns their height.
 fn chip(
     frame: &Frame<'_>,
     root: &Root,

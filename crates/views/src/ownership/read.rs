@@ -14,10 +14,10 @@ use std::rc::Rc;
 
 /// Maximum number of Pods checked for missing sources.
 const MAX_LACKING: usize = 24;
-/// Entries looked back for the last scale of a ReplicaSet.
+/// Entries searched backwards for the last scaling of a ReplicaSet.
 const SCALE_LOOKBACK: usize = 100_000;
 
-/// Reads what is drawn beside owners and Pods.
+/// Reads the additional facts about owners and Pods.
 pub fn read(model: &mut Model, source: &Source, memory: &mut ViewMemory) {
     say_lacks(model, source);
     say_refusals(model, source.sim);
@@ -26,7 +26,7 @@ pub fn read(model: &mut Model, source: &Source, memory: &mut ViewMemory) {
     }
 }
 
-/// Whether a Deployment has Pods of several revisions.
+/// Returns true if a Deployment has Pods of several revisions.
 fn updates(root: &Root) -> bool {
     root.groups.len() > 1
         && root
@@ -35,13 +35,13 @@ fn updates(root: &Root) -> bool {
             .is_some_and(|of| of.id.kind == "Deployment")
 }
 
-/// Whether a budget has just refused an eviction, which is asked for again: the seconds until then count down.
+/// Returns true if a budget has just refused an eviction that will be retried: a countdown is shown.
 pub(super) fn refuses(sim: &Sim) -> bool {
     sim.server().count(Kind::PodDisruptionBudget) > 0
         && refused_evictions(sim, &|_, _| true).next().is_some()
 }
 
-/// Says of each budget which eviction it refuses.
+/// Sets on each budget the eviction that it refuses.
 fn say_refusals(model: &mut Model, sim: &Sim) {
     if sim.server().count(Kind::PodDisruptionBudget) == 0 {
         return;
@@ -65,7 +65,7 @@ fn say_refusals(model: &mut Model, sim: &Sim) {
     }
 }
 
-/// Names the missing ConfigMap or Secret on the card of a Pod that cannot start; with many Pods they are cells.
+/// Sets the missing ConfigMap or Secret on the card of a Pod that cannot start; many Pods are cells, without it.
 fn say_lacks(model: &mut Model, source: &Source) {
     let mut left = MAX_LACKING;
     let creates = |group: &&mut Group| {
@@ -125,17 +125,17 @@ fn say_lacks(model: &mut Model, source: &Source) {
     }
 }
 
-/// How ReplicaSets were last scaled, up to an entry of the history.
+/// Last scaling of each ReplicaSet, up to an entry of the journal.
 #[derive(Default)]
 pub struct LastScales {
     epoch: u64,
     read: usize,
-    /// Of each the Deployment, and from what size to what.
+    /// Last scaling by ReplicaSet: its Deployment, and the old and new size.
     sizes: BTreeMap<Uid, (Uid, String)>,
 }
 
 impl LastScales {
-    /// Puts the last scale of each ReplicaSet of an update onto its card.
+    /// Puts the last scaling of each ReplicaSet in an update onto its card.
     fn read(&mut self, model: &mut Model, source: &Source) {
         let happened = source.history.len();
         if self.epoch != source.epoch || self.read > happened {
@@ -146,7 +146,7 @@ impl LastScales {
         }
         let from = happened.saturating_sub(SCALE_LOOKBACK);
         if self.read < from {
-            // What came between is not known.
+            // The entries in between were not read.
             self.sizes.clear();
         }
         let from = self.read.max(from);
@@ -154,7 +154,7 @@ impl LastScales {
             let Record::Write { object, before, .. } = &entry.record else {
                 continue;
             };
-            // With another template another rollout begins, also back to a revision that there was.
+            // A changed template starts another rollout, also a rollback to an existing revision.
             if let (Body::Deployment(is), Some(Body::Deployment(was))) =
                 (&object.body, before.as_ref().map(|before| &before.body))
                 && is.spec.template != was.spec.template
@@ -172,7 +172,7 @@ impl LastScales {
             match before.as_ref().map(|before| effect::scaled(before, object)) {
                 Some(Some(sizes)) => drop(self.sizes.insert(object.meta.uid, (owner, sizes))),
                 Some(None) => {}
-                // With a new revision another rollout begins.
+                // A new revision starts another rollout.
                 None => self.sizes.retain(|_, (of, _)| *of != owner),
             }
         }

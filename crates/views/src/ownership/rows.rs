@@ -1,4 +1,4 @@
-//! Services, policies and autoscalers: a row above the trees, and the rail that leads from it to what it is about.
+//! Services, policies and autoscalers: a row above the trees, and the rail from it to its targets.
 
 use super::measures::Measures;
 use crate::bodies::service_form;
@@ -7,19 +7,19 @@ use i18n::format::middle;
 use i18n::{Message, dotted, msg};
 use projection::model::{Id, Pod, PodState, Policy, Service};
 
-/// What stands in a row above a tree: a Service, an autoscaler, a disruption budget.
+/// Object in a row above a tree: a Service, an autoscaler, a disruption budget.
 pub(super) enum TreeRow<'a> {
     Service(&'a Service),
     Policy(&'a Policy),
 }
 
-/// What a line of a row may end at: a Pod's card, or a block of many.
+/// End of a row's line: a Pod's card, or a block of many.
 pub(super) struct End<'a> {
     pub(super) rect: Rect,
     pub(super) pod: Option<&'a Pod>,
-    /// How the names of a block's Pods begin.
+    /// Prefix of the names of a block's Pods.
     pub(super) of: String,
-    /// Where something stands at its right: at which height a line from there passes that.
+    /// Height at which a line passes an item at its right, if there is one.
     pub(super) past: Option<f64>,
 }
 
@@ -31,12 +31,12 @@ impl TreeRow<'_> {
         }
     }
 
-    /// An autoscaler acts on the workload; the others choose Pods.
+    /// Returns true for an autoscaler, which acts on the workload; the others select Pods.
     pub(super) fn scales(&self) -> bool {
         self.id().kind == "HorizontalPodAutoscaler"
     }
 
-    /// Draws the card, and what it says of itself beside it.
+    /// Draws the card, and its text beside it.
     pub(super) fn put(
         &self,
         measures: &Measures,
@@ -45,7 +45,7 @@ impl TreeRow<'_> {
         out: &mut Scene,
     ) -> Rect {
         let least = measures.card.0;
-        // As wide as its name needs, or its kind over it, beside its pill.
+        // As wide as its name, or its kind over it, needs beside its pill.
         let wide = match self {
             TreeRow::Service(service) => {
                 (98.0 + 7.3 * service.id.name.len() as f64 + 6.6 * service.form.len() as f64)
@@ -97,13 +97,13 @@ impl TreeRow<'_> {
                 }
             }
         };
-        // Where the words do not fit before the rail, the short ones do.
+        // If the text does not fit before the rail, the short form is used.
         let (x, room) = (
             rect.right() + 24.0,
             ((end - rect.right() - 48.0) / 6.0).max(8.0) as usize,
         );
         let fits = |text: &Message| text.length() <= room;
-        // In the smallest frame what it selects gives way to what it has.
+        // In the smallest frame its result takes precedence over its selector.
         let text = match self {
             _ if fits(&words) => words,
             TreeRow::Service(service) if measures.low && !fits(&short) => {
@@ -133,7 +133,7 @@ impl TreeRow<'_> {
         rect
     }
 
-    /// The selector's line: along the row to a rail, with a stub to each Pod in the EndpointSlice, or to each block of Pods.
+    /// Draws the selector's line: along the row to a rail, with a stub to each Pod in the EndpointSlice, or to each block of Pods.
     pub(super) fn rail(&self, card: Rect, rail: f64, lift: f64, ends: &[End], out: &mut Scene) {
         let to = |end: &End| match (self, end.pod) {
             (TreeRow::Service(service), Some(pod)) => service
@@ -152,7 +152,7 @@ impl TreeRow<'_> {
             } else {
                 String::new()
             };
-            // A block of Pods is bracketed: the line leads to those of them that are endpoints, to none in particular.
+            // A block of Pods is bracketed: the line leads to those that are endpoints, to none in particular.
             let (x, bracket) = match end.pod {
                 Some(_) => (right, String::new()),
                 None => (
@@ -191,7 +191,7 @@ impl TreeRow<'_> {
     }
 }
 
-/// "ready endpoints", counted.
+/// Message "ready endpoints" with a count.
 pub(super) fn endpoints(ready: usize) -> Message {
     msg::ready_endpoints(ready)
 }

@@ -1,4 +1,4 @@
-//! One root with its sets and Pods.
+//! Tree of one root with its sets and Pods.
 
 use super::cards::{card_height, chosen, line, pod_line, put_controller, storage_of};
 use super::leaves::{Leaves, counts_height, leaves, leaves_height};
@@ -17,24 +17,24 @@ use projection::model::{ControllerCard, Group, Id, PodBlock, PodState, Root, Use
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// A root with what selects or scales it alone.
+/// Root with the objects that select or scale it alone.
 pub(super) struct OwnershipTree<'a> {
     pub(super) root: &'a Root,
     pub(super) measures: &'static Measures,
     pub(super) columns: &'static TreeColumns,
     pub(super) rows: Vec<TreeRow<'a>>,
-    /// What it alone names.
+    /// Objects used by it alone.
     pub(super) uses: Vec<&'a Used>,
-    /// By group: how its Pods are drawn, their height and that of the group.
+    /// Layout of each group: form of its Pods, their height and that of the group.
     pub(super) slots: Vec<(Leaves, f64, f64)>,
     /// Right end of the Pods, and of everything.
     pub(super) ends: (f64, f64),
-    /// The height of the Pods that are to be.
+    /// Height of the desired Pods.
     pub(super) least: f64,
-    /// While an update runs: the room of its revisions together, where in it the root stands, and how far below the top of its
-    /// group the first Pod: as it stood before.
+    /// During an update: the room of its revisions together, the position of the root in it, and the distance of the first Pod from the top
+    /// of its group, as before the update.
     pub(super) update: Option<(f64, f64, f64)>,
-    /// Whether blocks of many Pods stand beside each other.
+    /// True if blocks of many Pods stand side by side.
     pub(super) beside: bool,
 }
 
@@ -74,7 +74,7 @@ impl<'a> OwnershipTree<'a> {
         }
     }
 
-    /// How many Pods one of its blocks has to hold.
+    /// Number of Pods that its largest block has to hold.
     pub(super) fn largest(root: &Root) -> usize {
         root.groups
             .iter()
@@ -102,7 +102,7 @@ impl<'a> OwnershipTree<'a> {
             .max(claims as f64 * (self.measures.claim + 8.0))
     }
 
-    /// The height of a controller's card.
+    /// Height of a controller's card.
     pub(super) fn high(&self, of: &ControllerCard) -> f64 {
         if self.measures.low {
             BRIEF
@@ -118,7 +118,7 @@ impl<'a> OwnershipTree<'a> {
             .map_or(0.0, |of| self.high(of))
     }
 
-    /// The bottom of what it names: below its root, or below Pods that have none.
+    /// Returns the bottom of the objects that it uses: below its root, or below Pods without one.
     pub(super) fn lowest(&self, root: Rect, bottom: f64) -> f64 {
         let names = references::height(self.uses.len());
         if self.root.controller.is_some() {
@@ -134,7 +134,7 @@ impl<'a> OwnershipTree<'a> {
         rows * self.measures.row + if rows > 0.0 { self.measures.head } else { 0.0 }
     }
 
-    /// Left of the sets and of the Pods.
+    /// Left edges of the sets and of the Pods.
     pub(super) fn xs(&self) -> (f64, f64) {
         let c = self.columns;
         let set = if self.root.controller.is_some() && !self.lifted() {
@@ -159,13 +159,14 @@ impl<'a> OwnershipTree<'a> {
         (set, if sets { set + c.set + c.gap } else { set })
     }
 
-    /// Whether the root lies over its blocks, which are as wide as the stage then. What it names stands below it, in a column of its own.
+    /// Returns true if the root lies over its blocks, which are as wide as the stage then. Objects that it uses would need a column of
+    /// their own below it.
     pub(super) fn lifted(&self) -> bool {
         self.beside && !self.measures.low && self.uses.is_empty()
     }
 
-    /// Finds the places of the groups. While an update runs they have the room of the Pods that there can be at one time, all of
-    /// one revision and the surplus of the other: within it the newer one moves up as the older one gets lower, and nothing else moves.
+    /// Computes the positions of the groups. During an update they have room for the Pods that can exist at one time, all of one revision
+    /// and the surplus of the other: within it the newer revision moves up as the older one shrinks, and nothing else moves.
     pub(super) fn measure(&mut self, frame: &Frame) {
         if self.beside {
             return self.measure_beside(frame);
@@ -254,7 +255,7 @@ impl<'a> OwnershipTree<'a> {
         );
     }
 
-    /// Two blocks in the whole width, also while there is one: it stays as it is when the next comes.
+    /// Computes two blocks over the whole width, also while there is only one, so that it does not move when the next one is created.
     pub(super) fn measure_beside(&mut self, frame: &Frame) {
         let (root, huge) = (self.root, OwnershipTree::largest(self.root) > HUGE);
         let (side, pitch) = if huge { (4.0, 5.0) } else { (7.0, 8.0) };
@@ -390,7 +391,7 @@ impl<'a> OwnershipTree<'a> {
                     &mut BTreeSet::new(),
                     ends,
                 );
-                // The selector's line to the left one passes over the right one.
+                // The selector's line to the left block passes over the right one.
                 ends[first..]
                     .iter_mut()
                     .filter(|_| column + 1 < groups.len())
@@ -410,7 +411,7 @@ impl<'a> OwnershipTree<'a> {
         }
     }
 
-    /// The height with one revision.
+    /// Height with one revision.
     pub(super) fn rest(&self) -> f64 {
         let high = self.slots.last().map_or(0.0, |slot| slot.2).max(self.least);
         let root = Rect {
@@ -421,7 +422,7 @@ impl<'a> OwnershipTree<'a> {
         self.head() + self.lowest(root, high)
     }
 
-    /// Draws it and returns its bottom.
+    /// Draws the tree and returns its bottom.
     pub(super) fn put(
         &self,
         frame: &Frame<'a>,
@@ -435,7 +436,7 @@ impl<'a> OwnershipTree<'a> {
         let rails = self.rows.iter().filter(|row| !row.scales()).count();
         let mut cards = Vec::new();
         for (i, row) in self.rows.iter().enumerate() {
-            // The first row's rail is the outermost: it crosses no other row.
+            // The rail of the first row is the outermost: it crosses no other row.
             let k = rails.saturating_sub(i) as f64;
             let rail = x
                 + self.ends.0
@@ -579,7 +580,7 @@ impl<'a> OwnershipTree<'a> {
                 None if groups > 0.0 => y + (first / 2.0 + groups - last / 2.0) / 2.0,
                 None => top + self.least / 2.0,
             };
-            // Beside blocks higher than the stage what owns them stands where they begin.
+            // Beside blocks higher than the stage the owner stands at their top.
             let centre = if frame.total > DENSE {
                 centre.min(top + HIGH * 2.0)
             } else {
@@ -820,7 +821,7 @@ impl<'a> OwnershipTree<'a> {
     }
 }
 
-/// How the names of its Pods begin.
+/// Prefix of the names of an owner's Pods.
 pub(super) fn start(owner: Option<&Rc<ControllerCard>>) -> String {
     owner.map_or(String::new(), |owner| [&owner.id.name, "-"].concat())
 }

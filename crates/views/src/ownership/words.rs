@@ -4,7 +4,7 @@ use crate::bodies::numbers;
 use i18n::{Message, clauses, msg};
 use projection::model::Model;
 
-/// The picture in a sentence.
+/// Describes the picture in a sentence.
 pub(super) fn summary(model: &Model) -> Message {
     let mut parts: Vec<Message> = Vec::new();
     for root in model.roots.iter().take(6) {

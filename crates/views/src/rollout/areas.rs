@@ -1,4 +1,4 @@
-//! The areas of the revisions in the plot: the shade and the outline of each, and its name within it.
+//! Areas of the revisions in the plot: shade, outline and name of each.
 
 use super::layers::{LAYERS, Pick};
 use super::notes::{Notes, long};
@@ -7,33 +7,33 @@ use i18n::Message;
 use projection::rollout_track::Point;
 use std::fmt::Write as _;
 
-/// In which of them a name is written first.
+/// Layers in which a name is written, by preference.
 const NAMED: [&str; 3] = ["rdy", "fls", "unr"];
-/// Room for a name is looked for in columns of this width; a name has this height, and this room on either side.
+/// Width of the columns in which room for a name is searched, height of a name, and margin on either side.
 const COLUMN: f64 = 6.0;
 const NAME: f64 = 14.0;
 const MARGIN: f64 = 4.0;
-/// An area that is higher than this is as good as one that is even higher.
+/// Height above which a higher area is no better for a name.
 const HIGH_ENOUGH: f64 = 48.0;
 
-/// Where times and numbers of Pods are.
+/// Mapping of times and numbers of Pods to positions.
 pub(super) struct Places<'a> {
     pub(super) x: &'a dyn Fn(u64) -> f64,
     pub(super) y: &'a dyn Fn(u32) -> f64,
     pub(super) now: u64,
 }
 
-/// The Pods of one revision in one layer.
+/// Pods of one revision in one layer.
 pub(super) struct Area {
     pub(super) revision: usize,
     pub(super) class: &'static str,
-    /// Round each stretch of time in which there are such Pods.
+    /// Path around each time in which there are such Pods.
     pub(super) outline: String,
-    /// From one point to the next, also where there are none.
+    /// Rectangles from each point to the next, including empty ones.
     steps: Vec<Rect>,
 }
 
-/// The areas, from the bottom.
+/// Returns the areas, from the bottom.
 pub(super) fn areas(points: &[Point], order: &[usize], places: &Places) -> Vec<Area> {
     let end = |i: usize| points.get(i + 1).map_or(places.now, |next| next.at);
     let mut below = vec![0u32; points.len()];
@@ -80,7 +80,7 @@ pub(super) fn areas(points: &[Point], order: &[usize], places: &Places) -> Vec<A
     out
 }
 
-/// A staircase through the points, forwards as the beginning of a path or backwards as its end.
+/// Appends a staircase through the points, forwards as the beginning of a path or backwards as its end.
 fn steps(
     d: &mut String,
     (points, now): (&[Point], u64),
@@ -111,7 +111,7 @@ fn steps(
     }
 }
 
-/// Whether a revision has had Pods of a layer.
+/// Returns true if a revision ever had Pods in a layer.
 fn had(points: &[Point], revision: usize, pick: Pick) -> bool {
     points.iter().any(|point| {
         point
@@ -121,8 +121,8 @@ fn had(points: &[Point], revision: usize, pick: Pick) -> bool {
     })
 }
 
-/// The shade of each revision: the current one has the full colour, and of those before it that have had ready Pods the next ones have
-/// different shades.
+/// Returns the shade of each revision: the current one has the full colour, and consecutive earlier ones that had ready Pods have different
+/// shades.
 pub(super) fn shades(order: &[usize], points: &[Point]) -> Vec<&'static str> {
     let mut out = vec!["r1"; order.len()];
     let mut next = ["r1", "r2"].into_iter().cycle();
@@ -136,7 +136,7 @@ pub(super) fn shades(order: &[usize], points: &[Point]) -> Vec<&'static str> {
     out
 }
 
-/// The class of the swatch of each revision: its shade, or what else it has in the plot.
+/// Returns the class of each revision's swatch: its shade, or its other appearance in the plot.
 pub(super) fn swatches(
     order: &[usize],
     points: &[Point],
@@ -154,8 +154,8 @@ pub(super) fn swatches(
     (0..order.len()).map(of).collect()
 }
 
-/// The names of the revisions in their areas, where there is room: the first of the wordings that has some, once from a revision's first Pod to
-/// its last. Whoever comes back has the name again.
+/// Writes the names of the revisions in their areas: the first wording that has room, once from a revision's first Pod to its last. A
+/// revision that returns is named again.
 pub(super) fn name(
     out: &mut super::model::Chart,
     notes: &mut Notes,
@@ -166,7 +166,7 @@ pub(super) fn name(
     let mut revisions: Vec<usize> = areas.iter().map(|area| area.revision).collect();
     k8s_model::sort::sort(&mut revisions);
     revisions.dedup();
-    // Where there is one alone there is nothing to tell it from.
+    // A single revision needs no name.
     for revision in revisions.iter().copied().filter(|_| revisions.len() > 1) {
         let wordings = wordings(revision);
         for (from, to) in times(points, revision, places.now) {
@@ -182,7 +182,7 @@ pub(super) fn name(
                     .flat_map(move |words| [false, true].map(|folded| (area, words, folded)))
             };
             let found = layers.flat_map(ways).find_map(|(area, words, folded)| {
-                // Through a fold the area goes on as it was.
+                // Within a fold the area is unchanged.
                 let is_free = |place: &Rect| {
                     notes.is_free_but_for_folds(place) && (folded || !notes.is_on_fold(place))
                 };
@@ -213,7 +213,7 @@ pub(super) fn name(
     }
 }
 
-/// The times in which a revision has Pods. It goes on through a time without any, unless others have some then.
+/// Returns the times in which a revision has Pods, joined across times without any Pods at all.
 fn times(points: &[Point], revision: usize, now: u64) -> Vec<(u64, u64)> {
     let mut out: Vec<(u64, u64)> = Vec::new();
     let mut goes_on = false;
@@ -239,7 +239,8 @@ fn times(points: &[Point], revision: usize, now: u64) -> Vec<(u64, u64)> {
     out
 }
 
-/// The best place for a name of this width in an area: where it is high, and in the middle of the longest stretch; of several the last.
+/// Returns the best position for a name of this width in an area: where it is high, in the middle of the longest stretch; the last of
+/// several.
 fn room(
     steps: &[Rect],
     (from, to): (f64, f64),
@@ -250,7 +251,7 @@ fn room(
         ((to - from) / COLUMN) as usize,
         ((w + 2.0 * MARGIN) / COLUMN).ceil() as usize,
     );
-    // The lowest upper edge and the highest lower edge of each column.
+    // Lowest upper edge and highest lower edge of each column.
     let mut edges = vec![(f64::MIN, f64::MAX); columns];
     for step in steps
         .iter()
@@ -272,7 +273,7 @@ fn room(
         let left = from + start as f64 * COLUMN + (needed as f64 * COLUMN - w) / 2.0;
         let middle = (top + bottom) / 2.0;
         let slack = (bottom - top - NAME) / 2.0 - 1.0;
-        // As near to the middle as nothing is in the way.
+        // As near to the middle as there is free space.
         let offsets = (0..=(slack / 4.0).max(-1.0) as i32)
             .flat_map(|n| [f64::from(n) * 4.0, f64::from(n) * -4.0])
             .filter(|_| slack >= 0.0);
@@ -287,7 +288,7 @@ fn room(
         .enumerate()
         .map(|(start, some)| place(start, some))
         .collect();
-    // Starts beside each other at the same height are one stretch.
+    // Adjacent positions at the same height form one stretch.
     let alike = |a: &Option<(Rect, f64)>, b: &Option<(Rect, f64)>| {
         a.zip(*b).is_some_and(|(a, b)| a.0.y == b.0.y && a.1 == b.1)
     };

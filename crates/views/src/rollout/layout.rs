@@ -1,4 +1,4 @@
-//! A rollout over time: the Pods of each revision, ready, not ready and failing, between the lower and the upper limit.
+//! A rollout over time: the ready, unready and failing Pods of each revision, between the lower and the upper limit.
 
 use super::areas::Places;
 use super::layers::LAYERS;
@@ -17,11 +17,11 @@ use projection::rollout_track::{Extent, Point, Revision, Track, fewer};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-/// As many revisions are named, the newest.
+/// Maximum number of revisions named: the newest.
 pub(super) const KEYS: usize = 5;
-/// How far after the plot the words of its limits begin.
+/// Gap between the plot and the labels of its limits.
 pub(super) const AFTER: f64 = 8.0;
-/// Where the plot is within the chart.
+/// Position of the plot within the chart.
 pub(super) const PLOT: Rect = Rect {
     x: 56.0,
     y: 34.0,
@@ -29,7 +29,7 @@ pub(super) const PLOT: Rect = Rect {
     h: 0.0,
 };
 
-/// Lays the chart out; `beside` is what a chart beside it has to hold, with which it shares its axes.
+/// Lays out the chart; `beside` is the extent of a chart beside it, with which it shares its axes.
 pub fn layout(track: &Track, beside: Option<&Extent>, width: f64, height: f64) -> Scene {
     let mut out = Scene {
         summary: summary(track),
@@ -76,7 +76,7 @@ pub(super) fn head(revisions: usize) -> f64 {
     revisions.min(KEYS) as f64 * 20.0 + 28.0
 }
 
-/// Room beside the plot for the words of its limits, the longest they have been.
+/// Width of the labels of the limits beside the plot, the longest that they have been.
 pub(super) fn beside((least, most): (u32, u32), small: bool) -> f64 {
     let words = [msg::chart_at_least(least), msg::chart_at_most(most)]
         .map(|words| long(&words))
@@ -87,7 +87,7 @@ pub(super) fn beside((least, most): (u32, u32), small: bool) -> f64 {
 pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> Chart {
     let small = width < 520.0;
     let left = if small { 16.0 } else { PLOT.x };
-    // A low frame leaves as much as it can to the plot.
+    // A low frame leaves as much room as possible to the plot.
     let low = height < crate::viewport::LOW_FRAME - 32.0;
     // There the title has a line of its own.
     let top = if low {
@@ -102,7 +102,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
         height - top - if low { 28.0 } else { 44.0 },
     );
     let axis = axis(extent, track.now, plot.w);
-    // With what held when the axis begins.
+    // Including the values in effect when the axis starts.
     let points = &track.points[track
         .points
         .partition_point(|point| point.at <= axis.from)
@@ -159,12 +159,12 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
         .max()
         .unwrap_or(1)
         .max(1);
-    // Above all there is room for a note.
+    // At the top there is room for a note.
     let top = f64::from(most) / (1.0 - (26.0 / plot.h).min(0.15));
     let x = |at: u64| plot.x + axis.x(at.clamp(axis.from, track.now.max(axis.from)));
     let y = |n: u32| plot.bottom() - f64::from(n) / top * plot.h;
 
-    // Of what falls on one pixel that is drawn which stands out.
+    // Of the points on one pixel, the most significant is drawn.
     let every = points;
     let drawn: Vec<Point> = fewer(points, |i| x(points[i].at) as i64)
         .into_iter()
@@ -206,7 +206,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
         now: track.now,
     };
     let areas = areas::areas(points, &order, &places);
-    // Under all lines but those of the grid.
+    // Under all lines except the grid.
     out.paths.splice(
         1..1,
         areas.iter().rev().map(|area| {
@@ -226,7 +226,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     let last = points.last();
     let limited = points.iter().any(|point| point.limits.0 != point.limits.1);
     for (words, class, pick) in lines.into_iter().filter(|_| limited) {
-        // One line a value, with nothing between them: what rises would look like an instant.
+        // One line per value, unconnected: a vertical line would look like an instant.
         let mut d = String::new();
         for (i, point) in points
             .iter()
@@ -251,7 +251,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
         }
         ahead(&mut out, plot, (x(track.now), y(value)), words(value));
     }
-    // Where no limit holds, what is wanted does.
+    // Without limits, the desired number is drawn.
     if let Some(point) = last.filter(|point| point.limits.0 == point.limits.1 && point.desired > 0)
     {
         ahead(
@@ -278,7 +278,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
             [point.limits.0, point.limits.1].map(|n| Rect::new(plot.x, y(n) - 1.0, plot.w, 2.0)),
         );
     }
-    // Limits hold for what ReplicaSets ask for; Pods are deleted some at a time.
+    // The upper limit holds for the replicas of the ReplicaSets; surplus Pods are deleted a few at a time.
     let over = |point: &&Point| {
         if point.is_mixed() {
             all(point).saturating_sub(point.limits.1)
@@ -301,7 +301,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
         };
         notes.mark(&mut out, (x(point.at), y(all(point))), -1.0, "", words);
     }
-    // And they are lowered by what the status says, which may lag behind Pods that go.
+    // ReplicaSets are scaled down by the status, which may lag behind Pods being deleted.
     let ready = Point::ready;
     let under = |point: &&Point| {
         if point.is_mixed() {
@@ -310,7 +310,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
             0
         }
     };
-    // Before an update has begun nothing is under its limit.
+    // Nothing counts as under the lower limit before the limit was first met.
     let held = points
         .iter()
         .position(|point| point.limits.0 > 0 && under(&point) == 0)
@@ -376,7 +376,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     out
 }
 
-/// What holds now goes on until something changes it: the time to come is not empty, and its words stand still at the edge.
+/// Extends a current value to the edge: the future is not empty, and its label stays at the edge.
 pub(super) fn ahead(out: &mut Chart, plot: Rect, (from, y): (f64, f64), words: Message) {
     out.paths.push((
         "limit ahead".into(),
@@ -386,8 +386,8 @@ pub(super) fn ahead(out: &mut Chart, plot: Rect, (from, y): (f64, f64), words: M
         .push((plot.right() + AFTER, y + 4.0, "start", "lim", words));
 }
 
-/// The time from the first Pod to a little after the instant shown, without what is long and idle. Once there was an update, from
-/// a little before the last: what was before takes no room from it.
+/// Returns the axis from the first Pod to a little after the instant shown, with long idle stretches folded. After an update it starts a
+/// little before the last one, which then has all the room.
 pub(super) fn axis(extent: &Extent, now: u64, width: f64) -> Axis {
     let first = extent.first.unwrap_or_default();
     let folds_since = |first: u64| {
@@ -409,16 +409,16 @@ pub(super) fn axis(extent: &Extent, now: u64, width: f64) -> Axis {
     Axis::new(first, busy * 1.05, width, folds)
 }
 
-/// What room there is for the table of revisions.
+/// Room for the table of revisions.
 pub(super) struct KeyRoom {
     rows: usize,
-    /// On a small page the hash goes: the image tells enough.
+    /// True on a small page, where the hash is left out: the image suffices.
     small: bool,
-    /// Letters of an image.
+    /// Maximum length of an image.
     image: usize,
 }
 
-/// The newest revisions, with their swatches.
+/// Adds the newest revisions, with their swatches.
 pub(super) fn keys(
     track: &Track,
     order: &[usize],
@@ -453,7 +453,7 @@ pub(super) fn keys(
         .collect()
 }
 
-/// The number of a revision, if another one has the same image.
+/// Returns the number of a revision, if another one has the same image.
 fn number(track: &Track, revision: usize) -> Option<i64> {
     let own = &track.revisions[revision];
     let is_alone = track
@@ -465,7 +465,7 @@ fn number(track: &Track, revision: usize) -> Option<i64> {
     Some(own.number).filter(|number| *number > 0 && !is_alone)
 }
 
-/// A revision by its image, in the table and in its area.
+/// Formats a revision by its image, for the table and its area.
 fn image(track: &Track, revision: usize, most: usize) -> Message {
     let name = format::middle(
         images::name(&track.revisions[revision].image, &track.images()),
@@ -477,7 +477,7 @@ fn image(track: &Track, revision: usize, most: usize) -> Message {
     }
 }
 
-/// The same where there is less and less room: what tells it from the others.
+/// Returns shorter and shorter names of a revision that distinguish it from the others.
 fn brief(track: &Track, revision: usize) -> Vec<Message> {
     if let Some(number) = number(track, revision) {
         return vec![msg::chart_number(number)];
@@ -519,7 +519,7 @@ pub(super) fn summary(track: &Track) -> Message {
     )
 }
 
-/// If the workload was rolled back: to which revision, and from which.
+/// Describes a rollback of the workload: target and source revision; empty if there was none.
 fn back(track: &Track) -> Message {
     let current = track
         .revisions

@@ -1,4 +1,4 @@
-//! A rollout over time: the Pods of each revision, ready, not ready, failing and terminating, between the lower and the upper limit.
+//! A rollout over time: the ready, unready, failing and terminating Pods of each revision, between the lower and the upper limit.
 
 mod areas;
 mod layers;
@@ -22,7 +22,7 @@ use projection::adapt;
 use projection::model::Model;
 use projection::rollout_track::{Extent, Track, subject};
 
-/// The diagram.
+/// Descriptor of the diagram.
 pub static VIEW: View = View {
     id: "rollout",
     title: msg::view_rollout,
@@ -46,10 +46,10 @@ pub static VIEW: View = View {
     draw,
 };
 
-/// A track takes less of an entry than what else is read.
+/// Entries that a track reads for the cost of one elsewhere.
 const FASTER: usize = 4;
 
-/// Reads the history of the selected workload, or of the first there is.
+/// Reads the history of the selected workload, or of the first one.
 fn track<'m>(source: &Source, memory: &'m mut ViewMemory) -> Option<&'m Track> {
     let sim = source.sim;
     let get = |key: &ObjectRef| sim.get(key).cloned();
@@ -64,12 +64,12 @@ fn track<'m>(source: &Source, memory: &'m mut ViewMemory) -> Option<&'m Track> {
     ))
 }
 
-/// What the axes of its chart have to hold.
+/// Returns the extent of the chart's axes.
 pub fn extent(source: &Source, memory: &mut ViewMemory) -> Option<Extent> {
     track(source, memory).map(Extent::of)
 }
 
-/// The chart.
+/// Draws the chart.
 fn draw(_: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     let beside = memory.beside.clone();
     let scene = track(source, memory)

@@ -1,4 +1,4 @@
-//! A drawn chart, and what can be asked about any of its instants.
+//! A drawn chart, and the values at any of its instants.
 
 use super::layers::LAYERS;
 use crate::axis::Axis;
@@ -7,39 +7,39 @@ use i18n::format;
 use i18n::{Arg, Message, clauses, msg};
 use projection::rollout_track::{Count, Point};
 
-/// Place, anchor, class, words.
+/// Position, anchor, class, and words.
 pub(super) type PlacedWord = (f64, f64, &'static str, &'static str, Message);
 
-/// A drawn chart: paths with their classes, words, and what can be asked about any of its instants.
+/// Drawn chart: paths with their classes, words, and the values at any instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
     /// Class and path, in paint order.
     pub paths: Vec<(String, String)>,
-    /// Place, anchor, class, words.
+    /// Words with their positions.
     pub words: Vec<PlacedWord>,
-    /// Whose Pods they are.
+    /// Name of the workload.
     pub title: Message,
-    /// If the workload was rolled back: to which revision, and from which.
+    /// Rollback of the workload: target and source revision; empty if there was none.
     pub back: Message,
-    /// The revisions that are named: the class of their swatch, which one, image and hash.
+    /// Revisions in the table: class of the swatch, index, image and hash.
     pub keys: Vec<(&'static str, usize, [Message; 2])>,
-    /// Where they are named, from the left.
+    /// X position of the table.
     pub left: f64,
-    /// In a low frame they are named in one row.
+    /// True in a low frame, where the revisions are named in one row.
     pub low: bool,
-    /// Where the plot is.
+    /// Bounds of the plot.
     pub plot: Rect,
-    /// Its time.
+    /// Time axis.
     pub axis: Axis,
-    /// What changed, in order of time.
+    /// Changes, in order of time.
     pub points: Vec<Point>,
-    /// The instant shown.
+    /// Instant shown.
     pub now: u64,
-    /// The layers that have a column of numbers: those that are failing and terminating only where there are any.
+    /// Layers that have a column of numbers: failing and terminating only if there are such Pods.
     pub columns: Vec<&'static str>,
 }
 
-/// How many Pods of each layer there are.
+/// Describes the number of Pods in each layer.
 pub(super) fn counted(of: Count) -> Message {
     let [ready, unready, failing, leaving] =
         [of.ready, of.unready, of.failing, of.leaving].map(|n| format::count(n as usize));
@@ -55,7 +55,7 @@ pub(super) fn counted(of: Count) -> Message {
 }
 
 impl Chart {
-    /// What holds at an instant.
+    /// Returns the values at an instant.
     pub fn point(&self, at: u64) -> Point {
         let after = self.points.partition_point(|point| point.at <= at);
         self.points
@@ -64,7 +64,7 @@ impl Chart {
             .unwrap_or_default()
     }
 
-    /// The next change after an instant, or the last before it.
+    /// Returns the next change after an instant, or the last before it.
     pub fn next(&self, at: u64, forward: bool) -> u64 {
         let mut times = self.points.iter().map(|point| point.at);
         let found = if forward {
@@ -77,7 +77,7 @@ impl Chart {
             .max(self.axis.from)
     }
 
-    /// What is desired at an instant, and between which limits.
+    /// Describes the desired number at an instant, and its limits.
     pub fn wants(&self, at: u64) -> Message {
         let Point {
             desired,
@@ -90,7 +90,7 @@ impl Chart {
         }
     }
 
-    /// The line under the title. Where the rows have no room for it, it tells of a rollback, until an instant is asked for.
+    /// Line under the title. If the rows have no room for a rollback, it describes that until an instant is probed.
     pub fn line(&self, at: u64, asked: bool) -> Message {
         if (self.low || self.left < self.plot.x) && !asked && !self.back.is_empty() {
             self.back.clone()
@@ -107,7 +107,7 @@ impl Chart {
             .unwrap_or_default()
     }
 
-    /// The columns of numbers: heads with the class of their swatch.
+    /// Returns the heads of the columns with the class of their swatch.
     pub fn heads(&self) -> impl Iterator<Item = (Message, &'static str)> {
         self.columns.iter().map(|class| match *class {
             "rdy" => (Message::state("Ready"), ""),
@@ -117,7 +117,7 @@ impl Chart {
         })
     }
 
-    /// The numbers of a revision at an instant, one for each head.
+    /// Returns the numbers of a revision at an instant, one for each head.
     pub fn numbers(&self, revision: usize, at: u64) -> impl Iterator<Item = String> {
         let of = self.count(revision, at);
         let shown = LAYERS
@@ -126,7 +126,7 @@ impl Chart {
         shown.map(move |(_, pick)| format::count(pick(&of) as usize))
     }
 
-    /// Ready Pods of all of a revision at an instant.
+    /// Ready and total Pods of a revision at an instant.
     pub fn share(&self, revision: usize, at: u64) -> String {
         let of = self.count(revision, at);
         [of.ready, of.all()]
@@ -134,7 +134,7 @@ impl Chart {
             .join(" / ")
     }
 
-    /// What there is of each revision at the instant shown, the newest first: image, hash, Pods.
+    /// Returns a row per revision at the instant shown, the newest first: image, hash, Pods.
     pub fn rows(&self) -> Vec<[Message; 3]> {
         let row = |(_, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
             [
@@ -146,7 +146,7 @@ impl Chart {
         self.keys.iter().rev().map(row).collect()
     }
 
-    /// An instant in words.
+    /// Describes an instant in words.
     pub fn said(&self, at: u64) -> Message {
         let all = self.keys.iter().map(|(_, revision, [image, _])| {
             msg::chart_revision_counts(image, counted(self.count(*revision, at)))

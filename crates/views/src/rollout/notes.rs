@@ -1,4 +1,4 @@
-//! Notes within the plot: what was over or under a limit, and who made Pods go. A note stands at what it is about.
+//! Notes within the plot: violated limits, and the cause of missing Pods. A note stands near its subject.
 
 use super::model::Chart;
 use crate::shape::Rect;
@@ -6,24 +6,24 @@ use i18n::format;
 use i18n::{Message, msg};
 use projection::rollout_track::{Point, Track};
 
-/// How wide a letter is, and how far a note stands from what it is about.
+/// Width of a character, and distance of a note from its subject.
 const LETTER: f64 = 6.0;
 const LEADER: f64 = 14.0;
-/// As many rows are tried, each 4 px further off, and fewer for a note that may be left out.
+/// Rows tried for a note, each 4 px further off; fewer for a note that may be left out.
 const ROWS: i32 = 16;
 const NEAR_ROWS: i32 = 8;
 
-/// How wide a note is.
+/// Width of a note.
 pub(super) fn long(words: &Message) -> f64 {
     words.length() as f64 * LETTER
 }
 
-/// Whether one lies on the other.
+/// Returns true if the rectangles overlap.
 fn meets(a: &Rect, b: &Rect) -> bool {
     a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
 }
 
-/// On which side of its place a note stands.
+/// Side of its subject on which a note stands.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Before,
@@ -32,7 +32,7 @@ enum Side {
     Over,
 }
 
-/// Notes within the plot: none lies on another, on a line of a limit or on a fold.
+/// Notes within the plot: none overlaps another, the line of a limit or a fold.
 pub(super) struct Notes {
     pub(super) plot: Rect,
     pub(super) taken: Vec<Rect>,
@@ -40,7 +40,7 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Whether nothing is in the way.
+    /// Returns true if the place is free.
     fn is_free(&self, place: &Rect) -> bool {
         self.is_free_but_for_folds(place) && !self.is_on_fold(place)
     }
@@ -53,7 +53,7 @@ impl Notes {
         self.folds.iter().any(|fold| meets(place, fold))
     }
 
-    /// On which sides of its place a note has room, before it if it can be.
+    /// Returns the sides of a position that have room for a note, preferably before it.
     fn sides(&self, x: f64, w: f64) -> Vec<Side> {
         let (before, after) = (
             x - LEADER - w >= self.plot.x + 4.0,
@@ -71,7 +71,7 @@ impl Notes {
         }
     }
 
-    /// The rows of one side, the nearest first; `down` is 1 below the place and -1 above it.
+    /// Returns the rows of one side, the nearest first; `down` is 1 below the position and -1 above it.
     fn rows(
         &self,
         (x, y): (f64, f64),
@@ -101,8 +101,7 @@ impl Notes {
         }
     }
 
-    /// The words of a place that is marked by a dot, with a leader to them. If something is in the way wherever they could stand, they are
-    /// there all the same: a limit was violated.
+    /// Marks a position by a dot, with a leader to its label. The label is drawn even if no place is free: a limit was violated.
     pub(super) fn mark(
         &mut self,
         out: &mut Chart,
@@ -121,8 +120,8 @@ impl Notes {
         self.write(out, (x, y), (place, side, down), bad, words);
     }
 
-    /// Notes of places in the order in which they matter, each in the first wording that has room near its place. Of several close to each
-    /// other, and where there is no room, they are left out.
+    /// Adds notes in order of importance, each in the first wording that has room near its position. Notes without room, or too close to
+    /// another, are left out.
     pub(super) fn offer(
         &mut self,
         out: &mut Chart,
@@ -196,9 +195,10 @@ impl Notes {
     }
 }
 
-/// When Pods were missing that had been there, the newest first: since when, how many there were then, and who made them go, in two wordings.
+/// Returns the times from which existing Pods were missing, the newest first: time, number of Pods left, and the actor that deleted them,
+/// in two wordings.
 pub(super) fn gaps(track: &Track, points: &[Point]) -> Vec<(u64, u32, Vec<Message>)> {
-    // In an update some may be missing.
+    // During an update some may be missing.
     let missing = |point: &Point| {
         let least = if point.limits.0 == point.limits.1 {
             point.desired
@@ -211,7 +211,7 @@ pub(super) fn gaps(track: &Track, points: &[Point]) -> Vec<(u64, u32, Vec<Messag
         .rev()
         .filter(|i| missing(&points[*i]) && !missing(&points[i - 1]));
     let gaps = begins.filter_map(|i| {
-        // Of several the one who made most go; of a long history not every instant is left.
+        // Of several the actor that deleted most; in a long history not every instant is kept.
         let left = track
             .left
             .iter()

@@ -1,4 +1,4 @@
-//! What a chart shows.
+//! Contents of a chart.
 
 use super::layout::{draw, layout};
 use super::notes::long;
@@ -153,7 +153,7 @@ fn a_scaling_has_no_limits_to_be_under_or_over() {
 
 #[test]
 fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
-    // One of them is of the next revision.
+    // One of the Pods is of the next revision.
     let point = |at, ready: u32, unready: u32| {
         let next = pods(ready.min(1), u32::from(ready == 0));
         let first = pods(ready - next.ready, unready - next.unready);
@@ -188,7 +188,7 @@ fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
             .filter(|path| path.0 == "short")
             .map(|path| &path.1)
             .collect();
-        // Only what was missing after all had been there.
+        // Only Pods missing after they had existed count.
         assert!(
             short.len() == 1 && short[0].matches('M').count() == 1,
             "{short:?}"
@@ -211,7 +211,7 @@ fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
                 )
             })
             .collect();
-        // What is out of a limit is marked where it is, with its words before it, or where there is no room near it.
+        // A violated limit is marked at its place, with the label before it, or where there is room nearby.
         for (class, down) in [("dot", false), ("dot bad", true)] {
             let dot = chart
                 .paths
@@ -310,7 +310,7 @@ fn what_is_written_beside_the_plot_has_room_on_the_card() {
                     .all(|word| word.0 + long(&word.4) <= width - 6.0),
             "{width}"
         );
-        // A low frame is the plot's, with few lines.
+        // A low frame belongs to the plot, with few lines.
         let ticks: Vec<f64> = chart
             .words
             .iter()
@@ -365,7 +365,7 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
         chart.keys[1].2.each_ref().map(|words| words.as_str()),
         ["1.16", "newest"]
     );
-    // Any instant can be asked about, and the changes be gone through.
+    // Any instant can be probed, and the changes stepped through.
     assert_eq!(
         [numbers(chart, 1, 1500), numbers(chart, 0, 9000)],
         [["0", "1"], ["2", "0"]]
@@ -401,7 +401,7 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
             .summary
             .contains("revision 1.16: 1 ready, 0 not ready")
     );
-    // They go on to the edge, where their words are.
+    // They extend to the edge, where their labels are.
     let ahead: Vec<&String> = chart
         .paths
         .iter()
@@ -415,7 +415,7 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
                 .all(|d| d.ends_with(&format!("H{:.1}", chart.plot.right()))),
         "{ahead:?}"
     );
-    // Where both are one, what is desired is told.
+    // If both are equal, the desired number is shown.
     let still = Track {
         points: vec![Point {
             limits: (3, 3),
@@ -462,12 +462,12 @@ fn a_revision_that_was_rolled_back_to_is_told_from_the_newest_and_stands_last() 
     };
     let back = "r0 1.14 revision 3, rolled back from 2";
     assert_eq!(said(&track, 900.0), ["r1 1.16 ", back]);
-    // On a phone the row has no room: the line under the title says it.
+    // On a phone the row has no room: the line under the title has it.
     let phone = draw(&track, &Extent::of(&track), 358.0, 508.0);
     assert_eq!(phone.line(5_500, false), "revision 3, rolled back from 2");
     assert_eq!(phone.line(5_500, true), phone.wants(5_500));
     assert!(super::layout::summary(&track).ends_with("revision 3, rolled back from 2"));
-    // What the workload rolls out next is the newest again, also before it has its first Pod.
+    // The next rollout's revision is the newest again, even before its first Pod exists.
     track.current = 4;
     assert_eq!(said(&track, 900.0), ["r1 1.16 ", "r0 1.14 "]);
     track.revisions.push(numbered("1.18", 4, None));
@@ -515,7 +515,8 @@ fn charts_side_by_side_have_the_same_axes() {
     assert_eq!(ticks(&a), ticks(&b));
 }
 
-/// Five updates of four Pods, one each five seconds; the Pods of the fourth and the fifth revision fail. Then the third one is back.
+/// Five updates of four Pods, one every five seconds; the Pods of the fourth and the fifth revision fail. Then the workload is rolled back
+/// to the third.
 fn stuck() -> Track {
     let names = [
         "nginx:1.7.9",
@@ -575,7 +576,7 @@ fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_i
         .iter()
         .map(|(class, _, [image, _])| format!("{class} {image}"))
         .collect();
-    // What never had a ready Pod takes no shade from those that had.
+    // A revision without a ready Pod takes no shade from the others.
     assert_eq!(
         keys,
         [
@@ -620,7 +621,7 @@ fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_i
             "ngnix:1.27"
         ]
     );
-    // Each within its time, and on no line of a limit.
+    // Each within its time, and not on the line of a limit.
     for (word, (from, to)) in named.iter().zip([
         (0, 5_000),
         (5_000, 10_000),
@@ -634,7 +635,7 @@ fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_i
             "{word:?} {left} {right}"
         );
     }
-    // One alone is told from nothing.
+    // A single revision is not named.
     let alone = Track {
         points: stuck().points[..1].to_vec(),
         now: 4_000,
@@ -646,7 +647,7 @@ fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_i
             .iter()
             .any(|word| word.3.starts_with("rev"))
     );
-    // Where there is less room the tag or the name tells it, and in the end nothing.
+    // With less room the tag or the name identifies it, and finally nothing.
     let narrow = draw(&stuck(), &whole, 420.0, 560.0);
     assert!(
         narrow.words.iter().any(|word| word.4 == "1.25")
@@ -708,7 +709,7 @@ fn pods_that_fail_have_a_column_of_their_own_once_there_are_some() {
         "{}",
         chart.said(16_000)
     );
-    // The red area begins when the rollout got stuck.
+    // The red area starts when the rollout got stuck.
     let red = chart
         .paths
         .iter()
@@ -738,7 +739,7 @@ fn a_note_stands_at_its_event_and_is_left_out_where_there_is_no_room_for_it() {
         limits: (desired, desired + 1),
         desired,
     };
-    // A Pod is deleted again and again; then little happens for long, again and again, so that the axis has folds.
+    // A Pod is deleted repeatedly, with long idle stretches in between, so that the axis has folds.
     let mut points = vec![point(0, 2, 2)];
     let mut left = Vec::new();
     for i in 1..=8 {
@@ -773,11 +774,11 @@ fn a_note_stands_at_its_event_and_is_left_out_where_there_is_no_room_for_it() {
             .collect();
         (chart, notes)
     };
-    // In little room folds are all round it.
+    // In little room there are folds all around it.
     assert!(noted(&track, 360.0).1.is_empty());
     for width in [660.0, 760.0, 1_000.0, 1_400.0] {
         let (chart, notes) = noted(&track, width);
-        // Of those that would collide the newest is told.
+        // Of colliding notes the newest is shown.
         assert!(
             notes.len() == 1 && notes[0].4.contains("pod8"),
             "{width}: {notes:?}"
@@ -801,7 +802,7 @@ fn a_note_stands_at_its_event_and_is_left_out_where_there_is_no_room_for_it() {
             .expect("a leader");
         assert!(leader.1.contains(&format!("L{event:.1} ")), "{leader:?}");
     }
-    // An event before the axis begins has none.
+    // An event before the start of the axis has none.
     let mut updated = track.clone();
     updated.revisions.push(revision("1.16", "b"));
     updated.points.push(Point {
@@ -871,7 +872,7 @@ fn pods_that_terminate_are_drawn_above_the_limit_and_counted_in_the_legend() {
         chart.paths
     );
     assert!(top("layer trm") > chart.plot.y, "within the plot");
-    // Without any there is no column for them.
+    // Without terminating Pods there is no column for them.
     let calm = Track {
         points: vec![point(0, pods(4, 0), pods(0, 0))],
         now: 5_000,

@@ -1,4 +1,4 @@
-//! Where the data is: a column per ordinal with Pod, claim and volume; the class that provisioned them.
+//! Storage: a column per ordinal with Pod, claim and volume; the class that provisioned them.
 
 use super::measures::{
     ASIDE, Across, BETWEEN, COMING, Down, FLAT, FLAT_BELOW, FLAT_THREE, HIGH, LOW, TALL,
@@ -11,7 +11,7 @@ use i18n::format::middle;
 use i18n::{Arg, Message, dotted, msg};
 use projection::model::{Claim, Id, Model, Pod, PodState, Root};
 
-/// Lays the storage out. `selected` is a uid; its column is highlighted.
+/// Lays out the storage. `selected` is a uid; its column is highlighted.
 pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {
     let mut out = Scene {
         summary: summary(model),
@@ -44,14 +44,14 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         .unwrap_or(0)
         .max(alone);
     let mut across = Across::of(width, most);
-    // The highest bar takes its room.
+    // The tallest bar determines the room.
     let fewest = sets
         .iter()
         .map(|(root, own)| coming(root).max(own.len()))
         .min()
         .unwrap_or(COMING);
-    // What is flat depends on the stage alone: Pods and claims that come do not change the form of a picture that is flat. Only in
-    // columns made narrow for more than three members a Pod is a little higher.
+    // The flat form depends on the stage alone: Pods and claims created later do not change it. Only in the narrow columns of more than
+    // three members a Pod is slightly higher.
     let down = match () {
         () if height < FLAT_BELOW && across.slender() => FLAT_THREE,
         () if height < FLAT_BELOW => FLAT,
@@ -62,7 +62,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     let form = (across, down);
     let mut y = down.top;
     let mut seen: Vec<&str> = Vec::new();
-    // Small sets stand side by side where there is room beside the class.
+    // Small sets stand side by side if there is room beside the class.
     let room = if across.aside { width - ASIDE } else { width };
     let (mut x, mut row) = (across.left, y);
     for (root, own) in &sets {
@@ -77,7 +77,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         let place = (Across { left: x, ..across }, down);
         y = y.max(set(model, root, own, selected, (place, row), &mut out) + down.apart);
         if beside {
-            // The rows have their names already.
+            // The rows are already labelled.
             let new = out.labels.split_off(labels);
             out.labels
                 .extend(new.into_iter().filter(|label| label.class != "rowname"));
@@ -110,7 +110,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     out.finish(down.margin)
 }
 
-/// The note that a deleted Pod's claims are kept. The line has its space even when empty, so that nothing moves when it
+/// Draws the note that a deleted Pod's claims are retained. The line reserves its space even when empty, so that nothing moves when it
 /// appears.
 pub(super) fn kept(model: &Model, (across, down): (Across, Down), out: &mut Scene) {
     if !model.claims.iter().any(|claim| claim.member.is_some()) && model.removed.is_none() {
@@ -153,7 +153,7 @@ pub(super) fn kept(model: &Model, (across, down): (Across, Down), out: &mut Scen
     });
 }
 
-/// How many columns claims take: one for all of a member, one for each other.
+/// Number of columns for claims: one for all claims of a member, one for each other claim.
 fn columns_of(claims: &[&Claim]) -> usize {
     let mut members: Vec<u32> = claims
         .iter()
@@ -225,7 +225,7 @@ pub(super) fn set<'a>(
     grid(model, &columns, Some(root), selected, at, out)
 }
 
-/// One block of columns. Returns its bottom.
+/// Draws one block of columns. Returns its bottom.
 pub(super) fn grid(
     model: &Model,
     columns: &[Column<'_>],
@@ -248,7 +248,7 @@ pub(super) fn grid(
     let span = places as f64 * pitch - (pitch - wide);
     let mut parent = None;
     let mut pod_y = top + down.title;
-    // As wide as its columns; where that is little its numbers stand below its name.
+    // As wide as its columns; if these are few its numbers stand below its name.
     let high = down
         .bar(places)
         .max(if across.named { 0.0 } else { down.bars[1] });
@@ -279,7 +279,7 @@ pub(super) fn grid(
                 0.0
             };
     }
-    // A Deployment owns no Pod: what does stands on the line.
+    // A Deployment owns no Pod: its ReplicaSet stands on the line.
     let sets = root.filter(|root| {
         root.controller
             .as_ref()
@@ -302,7 +302,7 @@ pub(super) fn grid(
         .max(1);
     let claim_y = pod_y + down.pod + down.gaps.0;
     let volume_y = claim_y + down.claim + down.gaps.1;
-    // A second claim of the same Pod goes below the first, with its own volume.
+    // A second claim of the same Pod stands below the first, with its own volume.
     let block = down.claim + down.gaps.1 + down.volume + 12.0;
     let bottom = volume_y + (most - 1) as f64 * block + down.volume;
 
@@ -340,7 +340,7 @@ pub(super) fn grid(
         if column.pods.is_empty()
             && let Some(of) = controller.filter(|_| !column.title.is_empty())
         {
-            // The claim outlives the Pod: a scale-down leaves the data behind.
+            // The claim outlives the Pod: a scale-down keeps the data.
             let text = if column.ordinal >= of.desired {
                 msg::column_kept()
             } else {
@@ -430,7 +430,7 @@ pub(super) fn grid(
         for (k, claim) in column.claims.iter().enumerate() {
             let at = claim_y + k as f64 * block;
             let rect = Rect::new(x, at, wide, down.claim);
-            // Whether it is bound stands on its line.
+            // The line shows that the claim is bound.
             let facts = [claim.capacity.as_str(), claim.mode.as_str()];
             let index = put_claim(out, claim, rect, pod_index, &facts);
             if let Some(pod) = column.pods.first().filter(|_| k == 0) {
@@ -579,7 +579,7 @@ pub(super) fn volume(
     }
 }
 
-/// Volumes that no claim is bound to.
+/// Draws volumes to which no claim is bound.
 pub(super) fn free_volumes(
     model: &Model,
     ((across, down), top): ((Across, Down), f64),
@@ -632,7 +632,8 @@ pub(super) fn free_volumes(
     }
 }
 
-/// StorageClasses at the right, or a line each at the foot of a small picture, with a dotted bus under what they provisioned.
+/// Draws StorageClasses at the right, or as a line each at the foot of a small picture, with a dotted bus under the volumes that they
+/// provisioned.
 pub(super) fn classes(model: &Model, (across, down): (Across, Down), out: &mut Scene) {
     let used: Vec<_> = model
         .classes
@@ -681,7 +682,7 @@ pub(super) fn classes(model: &Model, (across, down): (Across, Down), out: &mut S
             + 8.0;
         let rect = Rect::new(x, top + i as f64 * 130.0, 116.0, 116.0);
         let label = msg::class_label(&class.id.name, &class.reclaim);
-        // Where something stands below a cylinder, its line leads out between the two, and goes down beside the columns.
+        // If there is an item below a cylinder, its line leaves between the two, and runs down beside the columns.
         let strips = Strips::of(out);
         let under: Vec<Option<f64>> = cylinders.iter().map(|rect| strips.beneath(rect)).collect();
         let ways = |to: &dyn Fn(usize, &Rect, f64) -> String, out: &mut Scene| {
@@ -811,7 +812,7 @@ pub(super) fn classes(model: &Model, (across, down): (Across, Down), out: &mut S
     }
 }
 
-/// What stands in a scene, by the strips that it lies in, from the top.
+/// Items of a scene, by the vertical strips in which they lie, from the top.
 struct Strips(Vec<Vec<Rect>>);
 
 impl Strips {
@@ -831,7 +832,7 @@ impl Strips {
         Strips(strips)
     }
 
-    /// Where the next thing below a rectangle begins.
+    /// Returns the top of the next item below a rectangle.
     fn beneath(&self, of: &Rect) -> Option<f64> {
         let rects = self.0.get(Strips::at(of.cx()))?;
         let below = &rects[rects.partition_point(|rect| rect.y < of.bottom())..];

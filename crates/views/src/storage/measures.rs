@@ -1,21 +1,21 @@
-//! Columns and rows of Storage, by the size of the frame.
+//! Column and row sizes of Storage, by the size of the frame.
 
 use crate::variant;
 
-/// How the columns stand: where the first begins, their width, and from one to the next.
+/// Columns: left edge of the first, their width, and the distance from one to the next.
 #[derive(Clone, Copy)]
 pub struct Across {
     pub(super) left: f64,
     pub column: f64,
     pub pitch: f64,
-    /// Whether rows are named at the left.
+    /// True if rows are labelled at the left.
     pub(super) named: bool,
-    /// Whether StorageClasses stand at the right, not in a line at the foot.
+    /// True if StorageClasses stand at the right rather than in a line at the foot.
     pub(super) aside: bool,
 }
 
 impl Across {
-    /// The columns of a stage of this width, where its widest set has so many.
+    /// Returns the columns for a stage of this width whose widest set has `places` columns.
     pub(super) fn of(width: f64, places: usize) -> Across {
         let usual = match width {
             w if w < 560.0 => return if places > 2 { THREE } else { NARROW },
@@ -26,7 +26,7 @@ impl Across {
         if places <= COMING || usual.left + usual.pitch * places as f64 + class <= width {
             return usual;
         }
-        // More columns: the class goes to the foot, and they are as narrow as it takes, down to a phone's.
+        // More columns: the class goes to the foot, and they are narrowed as needed, down to a phone's.
         let pitch = ((width - CLOSE.left - EDGE + GAP) / places as f64)
             .floor()
             .clamp(THREE.column + GAP, CLOSE.pitch);
@@ -37,7 +37,7 @@ impl Across {
         }
     }
 
-    /// Whether cards have no room for a glyph.
+    /// Returns true if cards have no room for a glyph.
     pub(super) fn slender(&self) -> bool {
         variant::is_slender(self.column)
     }
@@ -50,7 +50,7 @@ pub const WIDE: Across = Across {
     named: true,
     aside: true,
 };
-/// Three columns fit beside a manifest on a small screen, with letters as large as anywhere.
+/// Three columns that fit beside a manifest on a small screen, with the usual font size.
 pub const CLOSE: Across = Across {
     left: 76.0,
     column: 172.0,
@@ -58,7 +58,7 @@ pub const CLOSE: Across = Across {
     named: true,
     aside: false,
 };
-/// A phone: the rows speak for themselves, their names and the room for them go. Of more than two columns, three fit.
+/// Columns of a phone: rows have no labels. If there are more than two columns, three fit.
 pub(super) const NARROW: Across = Across {
     left: 16.0,
     column: 171.0,
@@ -73,48 +73,48 @@ pub const THREE: Across = Across {
     named: false,
     aside: false,
 };
-/// Between columns that are narrower than usual, and right of the last.
+/// Gap between columns that are narrower than usual, and margin right of the last.
 const GAP: f64 = 10.0;
 const EDGE: f64 = 16.0;
-/// What three columns with all beside them need.
+/// Width that three columns need with everything beside them.
 pub const ROOM: f64 = 800.0;
 
-/// How the rows stand, from the top: one struct for each height of the stage.
+/// Row sizes, from the top: one value of the struct for each height of the stage.
 #[derive(Clone, Copy)]
 pub struct Down {
-    /// The room over the first bar and below all.
+    /// Room over the first bar and below everything.
     pub(super) top: f64,
     pub(super) margin: f64,
-    /// The height of the bar over three columns or more, over two, and over one; whether that over one is in brief.
+    /// Heights of the bar over three columns or more, over two, and over one; true if the last is in brief form.
     pub(super) bars: [f64; 3],
     pub(super) brief: bool,
-    /// From the bar to the Pods, where its lines turn, and how far over the Pods their ordinals stand. Without room for these it is
-    /// zero: the names of Pods and claims end with them.
+    /// Distance from the bar to the Pods, position at which its lines turn, and height of the ordinals over the Pods. Without room for
+    /// ordinals the last is zero: the names of Pods and claims end with them.
     pub(super) drop: f64,
     pub(super) turn: f64,
     pub(super) title: f64,
-    /// The ReplicaSet between a Deployment and its Pod, and how far it pushes the Pods down.
+    /// Height of the ReplicaSet between a Deployment and its Pod, and the distance by which it pushes the Pods down.
     pub(super) chip: f64,
     pub(super) via: f64,
-    /// The heights of the rows, and what is between them.
+    /// Heights of the rows, and the gaps between them.
     pub pod: f64,
     pub(super) claim: f64,
     pub(super) volume: f64,
     pub(super) gaps: (f64, f64),
-    /// How far the ground of a chosen column reaches over its Pod and under its last volume.
+    /// Extension of a selected column's background over its Pod and under its last volume.
     pub(super) band: (f64, f64),
-    /// Between blocks of columns that stand below each other.
+    /// Gap between blocks of columns that stand below each other.
     pub(super) apart: f64,
-    /// Whether StorageClasses may stand at the right: they are higher than a flat volume.
+    /// True if StorageClasses may stand at the right: they are higher than a flat volume.
     pub(super) aside: bool,
-    /// The line of a StorageClass at the foot: the room over it, and its height.
+    /// Line of a StorageClass at the foot: the room over it, and its height.
     pub(super) foot: (f64, f64),
-    /// The room over the note on what was kept.
+    /// Room over the note on retained claims.
     pub(super) note: f64,
 }
 
 impl Down {
-    /// The height of a bar over so many columns.
+    /// Height of a bar over a number of columns.
     pub(super) fn bar(&self, places: usize) -> f64 {
         self.bars[COMING.saturating_sub(places).min(2)]
     }
@@ -140,7 +140,7 @@ pub(super) const HIGH: Down = Down {
     foot: (20.0, 24.0),
     note: 4.0,
 };
-/// Where that would not fit.
+/// For a stage on which `HIGH` would not fit.
 pub(super) const LOW: Down = Down {
     top: 10.0,
     margin: 8.0,
@@ -152,8 +152,8 @@ pub(super) const LOW: Down = Down {
     band: (29.0, 12.0),
     ..HIGH
 };
-/// Where not even the volumes of that would be in sight: cards are lower, and all down to the note is seen at once, with letters as
-/// large as anywhere.
+/// For a stage on which not even the volumes of `LOW` would be visible: cards are lower, and everything down to the note is visible at
+/// once, with the usual font size.
 pub(super) const FLAT: Down = Down {
     top: 6.0,
     margin: 6.0,
@@ -174,15 +174,15 @@ pub(super) const FLAT: Down = Down {
     foot: (6.0, 20.0),
     note: 2.0,
 };
-/// In columns so narrow that the word of a Pod's state may take two lines.
+/// For columns so narrow that a Pod's status may take two lines.
 pub const FLAT_THREE: Down = Down { pod: 46.0, ..FLAT };
-/// The height of a stage that shows one set of three columns in usual measures, over its controls.
+/// Height of a stage that shows one set of three columns in usual sizes, above its controls.
 pub(super) const TALL: f64 = 612.0;
-/// A stage lower than this cuts the volumes of two columns in low measures, over its controls.
+/// Height of a stage below which the volumes of two columns in low sizes would be cut, above its controls.
 pub const FLAT_BELOW: f64 = 466.0;
-/// So many columns a bar has room for before they are there: it does not grow with each Pod that comes.
+/// Number of columns for which a bar reserves room in advance: it does not grow with each Pod.
 pub(super) const COMING: usize = 3;
 
-/// Between blocks of columns beside each other, and what the class takes at the right.
+/// Gap between blocks of columns beside each other, and room for the class at the right.
 pub(super) const BETWEEN: f64 = 24.0;
 pub(super) const ASIDE: f64 = 152.0;

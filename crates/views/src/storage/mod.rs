@@ -1,4 +1,4 @@
-//! Where the data is: a column per ordinal with Pod, claim and volume; the class that provisioned them.
+//! Storage: a column per ordinal with Pod, claim and volume; the class that provisioned them.
 
 pub mod layout;
 pub mod measures;
@@ -15,7 +15,7 @@ use crate::view::{
 use i18n::msg;
 use projection::model::Model;
 
-/// The diagram.
+/// Descriptor of the diagram.
 pub static VIEW: View = View {
     id: "storage",
     title: msg::view_storage,

@@ -1,13 +1,13 @@
-//! Who mounts which claims.
+//! Mounts of claims.
 
 use projection::model::{Claim, Model, Pod, Root};
 
-/// Who mounts which claims. Claims are told by their places in the model.
+/// Index of the Pods that mount each claim. Claims are identified by their index in the model.
 pub(super) struct MountIndex<'a> {
     model: &'a Model,
-    /// Claims that were made for a StatefulSet, with its namespace and name, in the order of these.
+    /// Claims created for a StatefulSet, with its namespace and name, sorted by these.
     members: Vec<((&'a str, &'a str), usize)>,
-    /// By claim: the Pods that mount it.
+    /// Pods that mount each claim, by claim.
     pods: Vec<Vec<&'a Pod>>,
 }
 
@@ -35,13 +35,13 @@ impl<'a> MountIndex<'a> {
         }
     }
 
-    /// The Pods that mount a claim.
+    /// Returns the Pods that mount a claim.
     pub(super) fn pods_of(&self, claim: &Claim) -> Vec<&'a Pod> {
         let at = self.model.claim_place(&claim.id.namespace, &claim.id.name);
         at.map(|at| self.pods[at].clone()).unwrap_or_default()
     }
 
-    /// Claims that the root's Pods mount, and those made for it by name.
+    /// Returns the claims that the root's Pods mount, and those created for it by name.
     pub(super) fn claims_of(&self, root: &'a Root) -> Vec<&'a Claim> {
         let Some(of) = &root.controller else {
             return Vec::new();
@@ -65,14 +65,14 @@ impl<'a> MountIndex<'a> {
     }
 }
 
-/// The claims of a Pod that are there.
+/// Returns the indices of a Pod's existing claims.
 fn mounted<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = usize> {
     pod.claims
         .iter()
         .filter_map(|name| model.claim_place(&pod.id.namespace, name))
 }
 
-/// The Pods of a root, where any of them mounts a claim.
+/// Returns the Pods of a root that mount a claim.
 fn mounting(root: &Root) -> impl Iterator<Item = &Pod> {
     root.groups
         .iter()

@@ -1,4 +1,4 @@
-//! What Storage reads: the last Pod of a StatefulSet that was deleted.
+//! Reads of Storage: the last Pod of a StatefulSet that was deleted.
 
 use crate::view::Source;
 use apiserver::{Actor, Entry, Op, Record};
@@ -9,11 +9,11 @@ use k8s_model::{Kind, Object, ObjectRef, Str};
 use projection::adapt;
 use projection::model::Removed;
 
-/// Entries looked back for the last Pod that was deleted.
+/// Number of entries searched for the last deleted Pod.
 const DELETION_LOOKBACK: usize = 400;
 
-/// The last Pod of a StatefulSet that somebody deleted: a person, until that person does something else; or who else, while
-/// no other is ready in its place.
+/// Returns the last Pod of a StatefulSet that was deleted: by a person, until that person does something else; or by another actor, until
+/// its replacement is ready.
 pub fn removed(source: &Source) -> Option<Removed> {
     let happened = source.history;
     let newest = happened.from(happened.len().saturating_sub(DELETION_LOOKBACK));
@@ -27,7 +27,7 @@ pub fn removed(source: &Source) -> Option<Removed> {
         }
         _ => None,
     };
-    // What its set has made go, with fewer replicas or an update, the set tells of.
+    // Deletions by its set, for fewer replicas or an update, are shown by the set itself.
     let by_set = |entry: &Entry| entry.actor.name == "statefulset-controller";
     let of_set = |object: &Object| {
         object
@@ -36,8 +36,11 @@ pub fn removed(source: &Source) -> Option<Removed> {
             .is_some_and(|owner| owner.is_kind(Kind::StatefulSet))
     };
     let mut since = false;
-    let acts = |entry: &Entry| matches!(&entry.record, Record::Command(line) if !kubectl::only_reads(line));
-    // Its Pods go after it, which the person has not asked for one by one.
+    let acts = |entry: &Entry| {
+        entry.fault().is_some()
+            || matches!(&entry.record, Record::Command(line) if !kubectl::only_reads(line))
+    };
+    // The Pods of a deleted set follow it; the person did not delete them one by one.
     if let Some(set) = newest
         .iter()
         .rev()
@@ -91,7 +94,7 @@ pub fn removed(source: &Source) -> Option<Removed> {
     None
 }
 
-/// A StatefulSet that a person has deleted with this entry, with the claims that its template has made.
+/// Returns a StatefulSet that a person deleted by this entry, with the claims created from its template.
 fn set_removed(source: &Source, entry: &Entry) -> Option<Removed> {
     let Record::Write {
         object,

@@ -1,4 +1,4 @@
-//! Cards of everything that is no controller.
+//! Cards of everything except controllers.
 
 use super::paper::{Font, NAME, PLAIN, Paper, SMALL, mono, outline, ui};
 use crate::card_text;
@@ -8,7 +8,7 @@ use i18n::format::{Px, count, sentence, volume as volume_name};
 use i18n::{Message, msg};
 use projection::model::PodState;
 
-/// The colour of a Pod's word.
+/// Colour of a Pod's status.
 fn state_ink(state: PodState) -> &'static str {
     match state {
         PodState::Pending => "st-pending-text",
@@ -67,7 +67,7 @@ pub(super) fn service(paper: &mut Paper, item: &Item, form: &Message) {
     }
 }
 
-/// The ground of a Pod, by its state.
+/// Draws the background of a Pod, by its state.
 fn pod_ground(
     paper: &mut Paper,
     item: &Item,
@@ -297,7 +297,7 @@ pub(super) fn cylinder(
         Px(rim + 1.0)
     );
     paper.path(&top, "k-storage-soft", Some(outline));
-    // The middles of the name, the facts and the data.
+    // Vertical centres of the name, the facts and the data.
     let lines = if variant::is_slim_cylinder(h) {
         [21.0, 35.0, 54.0]
     } else {
@@ -315,7 +315,7 @@ pub(super) fn cylinder(
     paper.text(left + glyph, lines[0], w, NAME, &name);
     let fact = paper.say(fact);
     paper.text_mid(w / 2.0, lines[1], w - 20.0, SMALL, &fact);
-    // Nothing is said where nobody wrote.
+    // No data is shown unless a person wrote some.
     let (class, words) = match (data.is_empty(), item.state == "bound") {
         (false, _) => ("storage", paper.say(data)),
         (true, true) => return,
@@ -474,7 +474,7 @@ pub(super) fn node(paper: &mut Paper, item: &Item, of: &NodeBody) {
     });
 }
 
-/// The Pods that no node took.
+/// Draws the tray of unscheduled Pods.
 pub(super) fn tray(
     paper: &mut Paper,
     item: &Item,
@@ -529,7 +529,7 @@ pub(super) fn tray(
     }
 }
 
-/// What a Pod asks and hears.
+/// Draws the terminal of a Pod: its commands and their output.
 pub(super) fn terminal(
     paper: &mut Paper,
     item: &Item,
@@ -574,7 +574,7 @@ pub(super) fn terminal(
     }
 }
 
-/// A card with a table, or with a few facts.
+/// Draws a card with a table, or with a few facts.
 pub(super) fn table(paper: &mut Paper, item: &Item, of: &CardTable) {
     let w = item.rect.w;
     paper.tile(of.kind, 12.0, 12.0, 28.0);
@@ -642,7 +642,7 @@ pub(super) fn table(paper: &mut Paper, item: &Item, of: &CardTable) {
     }
 }
 
-/// Where each column begins, and its room: by what stands in it.
+/// Position and width of each column, by its contents.
 fn column_widths(paper: &Paper, of: &CardTable, columns: usize, width: f64) -> Vec<(f64, f64)> {
     let font = mono(12.0, "text");
     let widest = |column: usize| {

@@ -1,4 +1,4 @@
-//! Pods as cells: a path for each state, as the page paints them on its canvas.
+//! Pods as cells: one path per state, as the page paints them on its canvas.
 
 use super::paper::{Paper, SMALL, ui};
 use crate::card_text;
@@ -9,10 +9,10 @@ use i18n::{Message, msg};
 use projection::model::PodState;
 use std::fmt::Write as _;
 
-/// Cells in one path: what paints a picture takes them in parts.
+/// Cells per path: renderers take the picture in parts.
 const CELLS_PER_PATH: usize = 2_000;
 
-/// The colour of a state.
+/// Colour of a state.
 fn ink(state: PodState) -> String {
     format!("st-{}", state.class())
 }
@@ -56,7 +56,7 @@ fn place(of: &Cells, at: usize) -> (f64, f64) {
     (of.at.0 + x, of.at.1 + y)
 }
 
-/// The shapes survive greyscale: full, half, ring, dashed, slashed, crossed.
+/// Draws the cells of one state; the shapes are distinct in greyscale: full, half, ring, dashed, slashed, crossed.
 fn group(paper: &mut Paper, of: &Cells, state: PodState, places: &[usize], opacity: f64) {
     let (s, mut d) = (of.side, String::new());
     let square = |d: &mut String, x: f64, y: f64, w: f64, h: f64| {
@@ -137,7 +137,7 @@ fn group(paper: &mut Paper, of: &Cells, state: PodState, places: &[usize], opaci
     });
 }
 
-/// A square that explains a cell.
+/// Draws the swatch of a state.
 fn swatch(paper: &mut Paper, (x, y, side): (f64, f64, f64), state: PodState, old: bool) {
     let (fill, outline) = match state {
         PodState::Ready | PodState::Failed => (ink(state), None),
@@ -163,7 +163,7 @@ fn swatch(paper: &mut Paper, (x, y, side): (f64, f64, f64), state: PodState, old
     });
 }
 
-/// How many Pods are in each state.
+/// Draws the number of Pods in each state.
 fn counts(paper: &mut Paper, item: &Item, of: &Cells) {
     let thin = variant::has_thin_counts(item.rect.w);
     let (left, room) = if thin {
@@ -192,7 +192,7 @@ fn counts(paper: &mut Paper, item: &Item, of: &Cells) {
     }
 }
 
-/// What all Pods of a picture of cells come to.
+/// Draws the totals of a picture of cells.
 pub(super) fn totals(
     paper: &mut Paper,
     item: &Item,

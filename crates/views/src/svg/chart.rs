@@ -6,7 +6,7 @@ use crate::shape::Item;
 use i18n::format::Px;
 use i18n::msg;
 
-/// What its layers and lines look like; `$name` is a token.
+/// Styles of its layers and lines; `$name` is a token.
 pub(super) const SHEET: &str = ".chart text{font-size:11px;fill:$text-3;dominant-baseline:auto}.chart .head{font-weight:600;font-size:13px;fill:$text}\
 .chart .time{font-size:10px;font-family:$font-mono}.chart .lim{fill:$text-2}.chart text.bad{fill:$st-notready-text;font-weight:500}\
 .chart .short{fill:$st-notready;fill-opacity:.22}.chart .grid{stroke:$border;fill:none}.chart .limit{fill:none;stroke:$text-3;stroke-width:1.5}\
@@ -41,7 +41,7 @@ pub(super) fn draw(paper: &mut Paper, item: &Item, of: &Chart) {
     revisions(paper, item, of);
 }
 
-/// A small piece of an area.
+/// Draws the swatch of an area.
 fn swatch(paper: &mut Paper, class: &str, (x, y): (f64, f64)) {
     let class = if class.starts_with('r') {
         ["rdy ", class].concat()
@@ -125,7 +125,7 @@ fn revisions(paper: &mut Paper, item: &Item, of: &Chart) {
     }
 }
 
-/// In a low frame the revisions stand in one row.
+/// Draws the revisions in one row, for a low frame.
 fn row_of_revisions(paper: &mut Paper, of: &Chart, (left, y, room): (f64, f64, f64)) {
     let mut x = left;
     for (class, revision, [image, _]) in &of.keys {

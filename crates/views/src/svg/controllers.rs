@@ -17,7 +17,7 @@ fn ink(tone: Tone, plain: &'static str) -> &'static str {
     }
 }
 
-/// Numbers over their words, side by side.
+/// Draws numbers over their words, side by side.
 fn counters(
     paper: &mut Paper,
     of: &[Counter],
@@ -38,7 +38,7 @@ fn counters(
     }
 }
 
-/// Numbers with their words in a line: the size of the letters, and what is between two of them.
+/// Draws numbers with their words in a line: font size, and gap between two of them.
 fn facts(
     paper: &mut Paper,
     (x, y, room): (f64, f64, f64),
@@ -185,7 +185,7 @@ pub(super) fn brief(paper: &mut Paper, item: &Item, of: &ControllerCard) {
     facts(paper, (8.0, 47.0, w - 16.0), &numbers, (11.0, 8.0));
 }
 
-/// On a phone: with the budget of its rollout.
+/// Draws the card for a phone, with the budget of its rollout.
 pub(super) fn stacked(paper: &mut Paper, item: &Item, of: &ControllerCard, budget: &Budget) {
     let w = item.rect.w;
     paper.tile(&of.id.kind, 12.0, 12.0, 28.0);

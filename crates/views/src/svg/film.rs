@@ -1,6 +1,6 @@
-//! A stretch of a history as one animated SVG: what frames share is written once, and shown while it is there.
+//! Interval of a history as one animated SVG: parts shared by frames are written once, and shown while they exist.
 //!
-//! Whoever prefers reduced motion sees the last frame.
+//! With reduced motion the last frame is shown.
 
 use super::paper::{Paper, ui};
 use super::{Style, TAIL, draw, head, label, line, port};
@@ -12,23 +12,23 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What is shown at an instant.
+/// Frame of a film.
 #[derive(Clone, Debug)]
 pub struct FilmFrame {
-    /// The instant, in milliseconds.
+    /// Instant in milliseconds.
     pub at: u64,
-    /// What has just happened.
+    /// Latest event.
     pub caption: Message,
-    /// The picture.
+    /// Picture.
     pub scene: Rc<Scene>,
 }
 
 /// Height of the line under the picture.
 const FOOT: f64 = 36.0;
-/// Milliseconds that the last frame stays before the film begins again.
+/// Milliseconds for which the last frame stays before the film restarts.
 const HOLD_MS: u64 = 2_000;
 
-/// The size that holds every frame.
+/// Size that holds every frame.
 fn size(frames: &[FilmFrame]) -> (f64, f64) {
     let most = |side: fn(&Scene) -> f64| {
         frames
@@ -39,7 +39,7 @@ fn size(frames: &[FilmFrame]) -> (f64, f64) {
     (most(|scene| scene.width), most(|scene| scene.height) + FOOT)
 }
 
-/// Everything in a frame, in paint order: its layer, and its markup.
+/// Returns the parts of a frame, in paint order: layer and markup.
 fn parts(paper: &mut Paper, frame: &FilmFrame, (width, height): (f64, f64)) -> Vec<(u8, String)> {
     let (scene, mut out) = (&frame.scene, Vec::new());
     let mut put = |paper: &mut Paper, layer: u8| out.push((layer, paper.take()));
@@ -79,23 +79,23 @@ fn parts(paper: &mut Paper, frame: &FilmFrame, (width, height): (f64, f64)) -> V
     out
 }
 
-/// The ranges of frames that have a part.
+/// Ranges of frames that have a part.
 type Shown = Vec<Range<usize>>;
 
-/// An animated SVG while it is written, frame by frame, so that a long one halts nothing.
+/// Animated SVG being written, frame by frame, so that a long one does not block.
 pub struct Film {
     frames: Vec<FilmFrame>,
     times: Times,
     size: (f64, f64),
     paper: Paper,
-    /// The next frame to read.
+    /// Next frame to read.
     next: usize,
-    /// Layer and markup; how many there were before, and when it is shown.
+    /// Parts by layer and markup: their order, and the frames in which they are shown.
     known: BTreeMap<(u8, String), (usize, Shown)>,
 }
 
 impl Film {
-    /// Begins a film whose frames last so many milliseconds; `words` renders what is in the pictures.
+    /// Starts a film with frames of `frame_ms` milliseconds; `words` renders the messages of the pictures.
     pub fn new(frames: Vec<FilmFrame>, frame_ms: u64, style: Style, words: Rc<Catalogue>) -> Film {
         let times = Times {
             count: frames.len(),
@@ -111,7 +111,7 @@ impl Film {
         }
     }
 
-    /// Reads the next frame. False when there is none left.
+    /// Reads the next frame. Returns false when there is none left.
     pub fn advance(&mut self) -> bool {
         let Some(frame) = self.frames.get(self.next) else {
             return false;
@@ -131,7 +131,7 @@ impl Film {
         true
     }
 
-    /// The document.
+    /// Returns the document.
     pub fn finish(mut self) -> String {
         while self.advance() {}
         let Film {
@@ -179,7 +179,7 @@ impl Film {
         head(&paper, size, &title, &sheet) + &ground + &body + TAIL
     }
 
-    /// The next frame alone, as large as all of them; nothing when there is none left.
+    /// Returns the next frame as a picture of the common size; `None` when there is none left.
     pub fn next_still(&mut self) -> Option<String> {
         let (frame, size, paper) = (self.frames.get(self.next)?, self.size, &mut self.paper);
         paper.icons.clear();
@@ -195,7 +195,7 @@ impl Film {
     }
 }
 
-/// How long frames last.
+/// Number and duration of the frames.
 struct Times {
     count: usize,
     frame_ms: u64,
@@ -285,7 +285,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("3500ms step-end infinite"));
-        // With reduced motion what is there at the end is shown: c and the last clock.
+        // With reduced motion the final state is shown: c and the last clock.
         assert_eq!(text.matches(" last\"").count(), 2);
     }
 

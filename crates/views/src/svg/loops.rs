@@ -1,4 +1,4 @@
-//! Loops about the store, and the panel of a pass.
+//! Loops around the store, and the panel of a pass.
 
 use super::paper::{NAME, PLAIN, Paper, SMALL, mono, ui};
 use crate::loops::model::{Code, Loop, PanelForm, Pass, STEP_ICONS};
@@ -57,7 +57,7 @@ pub(super) fn store(paper: &mut Paper, item: &Item, version: u64) {
     }
 }
 
-/// Words in so many lines of a width at most; the last is cut.
+/// Wraps words to at most `most` lines; the last is truncated.
 fn lines(paper: &mut Paper, (x, y, room): (f64, f64, f64), text: &str, most: usize) {
     let (mut rest, mut line) = (text.split(' ').peekable(), 0);
     while rest.peek().is_some() && line < most {
@@ -74,7 +74,7 @@ fn lines(paper: &mut Paper, (x, y, room): (f64, f64, f64), text: &str, most: usi
     }
 }
 
-/// A part of a circle, clockwise from degrees at its top.
+/// Path of an arc, clockwise, in degrees from the top.
 fn arc(radius: f64, (cx, cy): (f64, f64), from: f64, to: f64) -> String {
     let at = |degrees: f64| {
         let angle = (degrees - 90.0).to_radians();
@@ -164,7 +164,7 @@ pub(super) fn draw(paper: &mut Paper, item: &Item, of: &Loop, above: bool) {
     waiting(paper, of, (w / 2.0, queue));
 }
 
-/// The ring of a loop: three arcs where the panel is about it, the third of them its writes; how far a slowed pass is.
+/// Draws the ring of a loop: three arcs if the panel shows it, the third being its writes; or the progress of a slowed pass.
 fn circle(paper: &mut Paper, of: &Loop, centre: (f64, f64), radius: f64, big: bool) {
     let (x, y, side) = (centre.0 - radius, centre.1 - radius, 2.0 * radius);
     let slow = !of.slow.is_empty();
@@ -207,7 +207,7 @@ fn circle(paper: &mut Paper, of: &Loop, centre: (f64, f64), radius: f64, big: bo
     }
 }
 
-/// Keys that wait: a dot each.
+/// Draws the waiting keys, a dot each.
 fn waiting(paper: &mut Paper, of: &Loop, (x, y): (f64, f64)) {
     if !of.slow.is_empty() {
         let words = paper.say(&of.slow);
@@ -234,7 +234,7 @@ fn waiting(paper: &mut Paper, of: &Loop, (x, y): (f64, f64)) {
     }
 }
 
-/// The last pass of a loop: its steps and its pseudo-code.
+/// Draws the last pass of a loop: its steps and its pseudo-code.
 pub(super) fn pass(paper: &mut Paper, item: &Item, of: &Pass) {
     let (w, h) = (item.rect.w, item.rect.h);
     let tall = match of.form {
@@ -287,12 +287,12 @@ pub(super) fn pass(paper: &mut Paper, item: &Item, of: &Pass) {
     );
 }
 
-/// Whether a row's name and value stand in one line.
+/// Returns true if a row's name and value fit into one line.
 fn fits(paper: &Paper, (name, value): &Row, room: f64) -> bool {
     ui(12.0, "").width(&paper.say(name)) + mono(12.0, "").width(&paper.say(value)) + 8.0 <= room
 }
 
-/// Observe, Diff and Act; gives where they end.
+/// Draws Observe, Diff and Act; returns their bottom.
 fn steps(paper: &mut Paper, of: &Pass, (x, y, w): (f64, f64, f64)) -> f64 {
     let columns = of.form == PanelForm::Columns;
     let count = of.steps.len().max(1) as f64;
@@ -367,7 +367,7 @@ fn steps(paper: &mut Paper, of: &Pass, (x, y, w): (f64, f64, f64)) -> f64 {
         for row in own {
             let (name, value) = (paper.say(&row.0), paper.say(&row.1));
             let font = mono(12.0, ink).medium();
-            // A value that has no room beside its name stands below it.
+            // A value that does not fit beside its name is drawn below it.
             let below = columns && !fits(paper, row, wide - 24.0);
             let taken = font
                 .width(&value)
@@ -415,7 +415,7 @@ fn one_line(
     }
 }
 
-/// The pseudo-code; of the smallest panel what was executed.
+/// Draws the pseudo-code; in the smallest panel only the executed lines.
 fn pseudo(paper: &mut Paper, of: &Pass, (x, y, w, end): (f64, f64, f64, f64)) {
     let shown: Vec<(usize, &Code)> = of
         .code

@@ -1,6 +1,6 @@
-//! A picture as SVG: the same `Scene` that the page draws, with its colours and fonts written out. Made natively and in the page.
+//! Pictures as SVG: the same `Scene` that the page draws, with its colours and fonts written out. Works natively and in the page.
 //!
-//! Letters are measured by averages, since no font is at hand: a text may be cut a letter earlier or later than on the page.
+//! Characters are measured by averages, since no font is available: a text may be truncated a character earlier or later than on the page.
 
 mod cards;
 mod cells;
@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 pub use style::Style;
 
-/// What the lines and the chart look like; `$name` is a token.
+/// Styles of the lines and the chart; `$name` is a token.
 const SHEET: &str = "text{dominant-baseline:central;font-family:$font-ui}.m{font-family:$font-mono;letter-spacing:-.02em}\
 .edge{fill:none;stroke:$edge;stroke-width:1.5}.on{stroke:$accent;stroke-width:2}.sel{stroke:$k-network;stroke-dasharray:2 4;stroke-linecap:round}\
 .wait{stroke:$k-storage;stroke-dasharray:4 4}.fade{opacity:.45;stroke-dasharray:3 4}.bound{stroke:$k-storage}\
@@ -28,7 +28,7 @@ const SHEET: &str = "text{dominant-baseline:central;font-family:$font-ui}.m{font
 .funnel{fill:$accent-soft;stroke:none;opacity:.7}.derives{stroke-width:1.25}.travels{stroke:$k-network;stroke-width:2;stroke-linejoin:round}\
 .fails{stroke:$st-failed;stroke-width:2;stroke-dasharray:5 4}";
 
-/// A picture in parts, so that a large one is written and painted without a pause. Each part can stand alone between head and tail.
+/// Picture in parts, so that a large one is written and painted without blocking. Each part can stand alone between head and tail.
 pub struct Pieces {
     scene: Rc<Scene>,
     selected: String,
@@ -36,14 +36,14 @@ pub struct Pieces {
     next: usize,
 }
 
-/// Items in one part.
+/// Items per part.
 pub const ITEMS_PER_PIECE: usize = 24;
 
-/// The end of a picture.
+/// End of a picture.
 pub const TAIL: &str = "</svg>";
 
 impl Pieces {
-    /// Begins a picture; the item with the uid `selected` is drawn as chosen.
+    /// Starts a picture; the item with the uid `selected` is drawn as selected.
     pub fn new(scene: Rc<Scene>, selected: &str, style: Style, words: Rc<Catalogue>) -> Self {
         Pieces {
             scene,
@@ -53,7 +53,7 @@ impl Pieces {
         }
     }
 
-    /// What comes before the parts; it is known once they are written.
+    /// Returns the head of the document; it is complete once the parts are written.
     pub fn head(&self) -> String {
         let Scene {
             width,
@@ -65,7 +65,7 @@ impl Pieces {
     }
 }
 
-/// The beginning of a document, with the icons that were used and a style sheet.
+/// Returns the head of a document, with the icons used and a style sheet.
 fn head(paper: &Paper, (width, height): (f64, f64), title: &str, sheet: &str) -> String {
     let (w, h, style) = (Px(width), Px(height), &paper.style);
     let mut out = format!(
@@ -85,7 +85,7 @@ fn head(paper: &Paper, (width, height): (f64, f64), title: &str, sheet: &str) ->
 impl Iterator for Pieces {
     type Item = String;
 
-    /// The next part: what is under the items, some of them, what is over them.
+    /// Returns the next part: everything under the items, some items, or everything over them.
     fn next(&mut self) -> Option<String> {
         let (scene, paper, at) = (self.scene.clone(), &mut self.paper, self.next);
         let count = scene.items.len().div_ceil(ITEMS_PER_PIECE);
@@ -107,14 +107,14 @@ impl Iterator for Pieces {
     }
 }
 
-/// A picture as one text.
+/// Writes a picture as one text.
 pub fn picture(scene: Rc<Scene>, selected: &str, style: Style, words: Rc<Catalogue>) -> String {
     let mut pieces = Pieces::new(scene, selected, style, words);
     let parts: String = pieces.by_ref().collect();
     pieces.head() + &parts + TAIL
 }
 
-/// Bands and lines.
+/// Draws bands and lines.
 fn under(paper: &mut Paper, scene: &Scene) {
     paper.rect((0.0, 0.0, scene.width, scene.height), 0.0, "bg", None);
     scene.bands.iter().for_each(|rect| band(paper, *rect));
@@ -142,7 +142,7 @@ fn line(paper: &mut Paper, edge: &Edge) {
     ));
 }
 
-/// Labels, then the ends of lines.
+/// Draws labels, then the ends of lines.
 fn over(paper: &mut Paper, scene: &Scene) {
     scene.labels.iter().for_each(|words| label(paper, words));
     scene.ports.iter().for_each(|end| port(paper, end));
@@ -209,7 +209,7 @@ fn label(paper: &mut Paper, label: &Label) {
     }
 }
 
-/// One thing, at its place.
+/// Draws an item at its position.
 fn draw(paper: &mut Paper, item: &Item, chosen: bool) {
     let Rect { x, y, .. } = item.rect;
     let faint = match &item.body {
@@ -222,7 +222,7 @@ fn draw(paper: &mut Paper, item: &Item, chosen: bool) {
     });
 }
 
-/// Whether a body stands on a plain card; others have a shape of their own.
+/// Returns true if a body is drawn on a plain card; the others have a shape of their own.
 fn has_card(body: &CardBody) -> bool {
     match body {
         CardBody::Controller { .. }

@@ -1,4 +1,4 @@
-//! What a saved picture is written on: rectangles, texts cut to their room, icons, pills.
+//! Drawing primitives of a saved picture: rectangles, clipped texts, icons, pills.
 
 use super::style::Style;
 use i18n::format::Px;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-/// How a text is set; the colour is a token's name.
+/// Style of a text; the colour is a token's name.
 #[derive(Clone, Copy)]
 pub struct Font {
     size: f64,
@@ -17,7 +17,7 @@ pub struct Font {
     colour: &'static str,
 }
 
-/// Text of the page.
+/// Font of ordinary text.
 pub const fn ui(size: f64, colour: &'static str) -> Font {
     Font {
         size,
@@ -28,7 +28,7 @@ pub const fn ui(size: f64, colour: &'static str) -> Font {
     }
 }
 
-/// Names, numbers of time, code.
+/// Font of names, times and code.
 pub(super) const fn mono(size: f64, colour: &'static str) -> Font {
     Font {
         mono: true,
@@ -60,10 +60,10 @@ impl Font {
         Font { colour, ..self }
     }
 
-    /// About how wide a letter is: what it measures on average, since no font is at hand.
+    /// Approximate width of a character: an average, since no font is available.
     fn letter(self, letter: char) -> f64 {
         let em = match letter {
-            // Letters of Chinese and full-width signs are square.
+            // Chinese characters and full-width signs are square.
             '\u{2e80}'..='\u{9fff}' | '\u{ff00}'..='\u{ff60}' => 1.0,
             _ if self.mono => 0.59,
             'i' | 'j' | 'l' | '\'' | '|' => 0.28,
@@ -82,12 +82,12 @@ impl Font {
             }
     }
 
-    /// About how wide a text is.
+    /// Approximate width of a text.
     pub(super) fn width(self, text: &str) -> f64 {
         text.chars().map(|letter| self.letter(letter)).sum()
     }
 
-    /// The text, cut at its end where it is wider than its room.
+    /// Truncates a text at its end if it is wider than its room.
     fn cut(self, text: &str, room: f64) -> String {
         if self.width(text) <= room + 1.0 {
             return text.to_string();
@@ -108,31 +108,31 @@ impl Font {
     }
 }
 
-/// The name of a card: monospaced, half bold.
+/// Name of a card: monospaced, semibold.
 pub(super) const NAME: Font = mono(12.0, "text").semi();
-/// What stands over or under it.
+/// Lines over or under the name.
 pub const SMALL: Font = ui(11.0, "text-3");
 
-/// The outline of a rectangle: colour, width and dashes.
+/// Outline of a rectangle: colour, width and dashes.
 pub(super) type Outline = (&'static str, f64, &'static str);
 
 pub const PLAIN: Outline = ("border", 1.0, "");
 
-/// The outline of something that may be chosen.
+/// Outline of an item that may be selected.
 pub fn outline(chosen: bool, plain: Outline) -> Outline {
     if chosen { ("accent", 2.0, "") } else { plain }
 }
 
-/// A part of a picture while it is written. Places are those of the item that is drawn.
+/// Part of a picture being written. Positions are relative to the item being drawn.
 pub struct Paper {
     pub(super) style: Style,
     words: Rc<Catalogue>,
-    /// Icons that are used.
+    /// Icons used so far.
     pub(super) icons: BTreeSet<&'static str>,
     out: String,
 }
 
-/// Text as markup has it.
+/// Escapes text for markup.
 pub fn escape(text: &str, out: &mut String) {
     for letter in text.chars() {
         match letter {
@@ -140,7 +140,7 @@ pub fn escape(text: &str, out: &mut String) {
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
             '"' => out.push_str("&quot;"),
-            // Neither control characters nor these may stand in a document.
+            // Control characters and these two are not allowed in XML.
             control if control < ' ' || matches!(control, '\u{fffe}' | '\u{ffff}') => out.push(' '),
             _ => out.push(letter),
         }
@@ -157,7 +157,7 @@ impl Paper {
         }
     }
 
-    /// What was written since the last time.
+    /// Returns the markup written since the last call.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.out)
     }
@@ -170,7 +170,7 @@ impl Paper {
         message.say(&self.words)
     }
 
-    /// Draws in a place of its own.
+    /// Draws in a translated group.
     pub(super) fn at(&mut self, (x, y): (f64, f64), opacity: f64, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.out, "<g transform=\"translate({} {})\"", Px(x), Px(y));
         if opacity < 1.0 {
@@ -181,7 +181,7 @@ impl Paper {
         self.out.push_str("</g>");
     }
 
-    /// A rectangle; an empty colour is none.
+    /// Draws a rectangle; an empty colour means none.
     pub(super) fn rect(
         &mut self,
         (x, y, w, h): (f64, f64, f64, f64),
@@ -207,14 +207,14 @@ impl Paper {
         self.out.push_str("/>");
     }
 
-    /// A path, filled and outlined.
+    /// Draws a path, filled and outlined.
     pub(super) fn path(&mut self, d: &str, fill: &str, outline: Option<Outline>) {
         let _ = write!(self.out, "<path d=\"{d}\" fill=\"{}\"", self.colour(fill));
         self.outline(outline);
         self.out.push_str("/>");
     }
 
-    /// A line across, of a pixel.
+    /// Draws a horizontal line of one pixel.
     pub(super) fn rule(&mut self, x: f64, y: f64, w: f64) {
         self.rect((x, y, w, 1.0), 0.0, "border", None);
     }
@@ -242,12 +242,12 @@ impl Paper {
         }
     }
 
-    /// A text whose middle is at a height, cut to its room.
+    /// Draws a text vertically centred at `y`, truncated to its room.
     pub(super) fn text(&mut self, x: f64, y: f64, room: f64, font: Font, text: &str) {
         self.run(x, y, room, &[(text, font)]);
     }
 
-    /// Texts one after the other in one room; gives about their width.
+    /// Draws consecutive texts in one room; returns their approximate width.
     pub(super) fn run(&mut self, x: f64, y: f64, room: f64, parts: &[(&str, Font)]) -> f64 {
         let (mut taken, mut shown) = (0.0, Vec::new());
         for (text, font) in parts {
@@ -259,7 +259,7 @@ impl Paper {
         taken
     }
 
-    /// A text that ends at a place.
+    /// Draws a text that ends at a position.
     pub(super) fn text_end(&mut self, right: f64, y: f64, room: f64, font: Font, text: &str) {
         self.write(
             right,
@@ -269,7 +269,7 @@ impl Paper {
         );
     }
 
-    /// A text about a place.
+    /// Draws a text centred at a position.
     pub(super) fn text_mid(&mut self, x: f64, y: f64, room: f64, font: Font, text: &str) {
         self.write(
             x,
@@ -279,7 +279,7 @@ impl Paper {
         );
     }
 
-    /// A text about a place, or from it on, that hides the lines under it.
+    /// Draws a text centred at a position, or starting there, that hides the lines under it.
     pub(super) fn text_over(
         &mut self,
         x: f64,
@@ -347,7 +347,7 @@ impl Paper {
         }
     }
 
-    /// An icon of the sprite.
+    /// Draws an icon of the sprite.
     pub(super) fn icon(&mut self, name: &'static str, x: f64, y: f64, size: f64, colour: &str) {
         self.icons.insert(name);
         let colour = self.colour(colour);
@@ -359,13 +359,13 @@ impl Paper {
         );
     }
 
-    /// The tile of a kind.
+    /// Draws the tile of a kind.
     pub(super) fn tile(&mut self, kind: &str, x: f64, y: f64, size: f64) {
         let (icon, family) = crate::icons::kind_icon(kind);
         self.tile_of(icon, family, x, y, size);
     }
 
-    /// A tile with an icon, in the colour of a family of kinds.
+    /// Draws a tile with an icon, in the colour of a family of kinds.
     pub(super) fn tile_of(&mut self, icon: &'static str, family: &str, x: f64, y: f64, size: f64) {
         let (ink, soft) = match family {
             "network" => ("k-network", "k-network-soft"),
@@ -384,7 +384,7 @@ impl Paper {
         );
     }
 
-    /// A pill that ends at a place, about a height; gives how much room it takes.
+    /// Draws a pill that ends at a position, centred vertically; returns its width with margin.
     pub(super) fn pill_end(
         &mut self,
         right: f64,
@@ -409,7 +409,7 @@ impl Paper {
     }
 }
 
-/// Ground and letters of a pill.
+/// Background and text colours of a pill.
 fn pill_colours(class: &str) -> (&'static str, &'static str) {
     match class {
         "ready" => ("st-ready-soft", "st-ready-text"),

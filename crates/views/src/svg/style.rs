@@ -1,19 +1,19 @@
-//! The colours and icons of a saved picture. They come from the style sheets of the page, so that a colour has one place.
+//! Colours and icons of a saved picture. They come from the style sheets of the page, so that each colour is defined once.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Where colours and icons come from.
+/// Source of colours and icons.
 pub struct Style {
     token: Box<dyn Fn(&str) -> String>,
-    /// Those that were asked for: a picture asks for a few many times.
+    /// Tokens read so far: a picture needs a few of them many times.
     known: RefCell<BTreeMap<String, String>>,
     icons: String,
 }
 
 impl Style {
-    /// Colours by the names of their tokens (without dashes), and the sprite of icons.
+    /// Creates a style from a function that returns a token's value (name without dashes), and the sprite of icons.
     pub fn new(token: impl Fn(&str) -> String + 'static, icons: String) -> Style {
         Style {
             token: Box::new(token),
@@ -22,7 +22,7 @@ impl Style {
         }
     }
 
-    /// Those of the page, in a theme. A page has them already, in its document.
+    /// Returns the style of the page in a theme, for native code. The page itself reads them from its document.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn built_in(dark: bool) -> Style {
         const TOKENS: &str = include_str!("../../../../static/tokens.css");
@@ -45,7 +45,7 @@ impl Style {
         )
     }
 
-    /// The value of a token.
+    /// Returns the value of a token.
     pub(super) fn token(&self, name: &str) -> String {
         let mut known = self.known.borrow_mut();
         if let Some(value) = known.get(name) {
@@ -57,7 +57,7 @@ impl Style {
             .clone()
     }
 
-    /// A text with the value of each `$token`; a name ends where no letter, digit or single dash goes on.
+    /// Replaces each `$token` in a text by its value; a name ends where no letter, digit or single dash follows.
     pub(super) fn fill(&self, text: &str) -> String {
         let mut parts = text.split('$');
         let mut out = parts.next().unwrap_or_default().to_string();
@@ -71,7 +71,7 @@ impl Style {
         out
     }
 
-    /// The symbol of an icon, its colours written out. Clip paths within it are those of the sprite.
+    /// Returns the symbol of an icon, with its colours written out. Clip paths within it refer to the sprite.
     pub(super) fn symbol(&self, name: &str) -> String {
         let Some((_, rest)) = self.icons.split_once(&format!("<symbol id=\"{name}\"")) else {
             return String::new();

@@ -1,25 +1,25 @@
-//! Reads a pattern into instructions.
+//! Compiler of patterns into instructions.
 
-/// Instructions of a pattern.
+/// Maximum number of instructions of a pattern.
 const LONGEST: usize = 4_000;
-/// Groups within groups.
+/// Maximum nesting of groups.
 const DEEPEST: usize = 16;
-/// Times that `{n}` may repeat.
+/// Maximum number of repetitions of `{n}`.
 const MOST_TIMES: usize = 255;
 #[derive(Clone, Debug)]
 pub(super) enum RegexOp {
     Any,
     Letter(char),
     Of(bool, Vec<(char, char)>),
-    /// Goes on at both places, the first before the second.
+    /// Continues at both targets, with the first preferred.
     Split(usize, usize),
     Jump(usize),
     Save(usize),
     Begin,
     End,
-    /// `\b`, `\<`, `\>`
+    /// `\b`, `\<`, `\>`.
     Edge(RegexEdge),
-    /// What the group has matched.
+    /// Back reference to a group.
     Again(usize),
     Match,
 }
@@ -29,27 +29,27 @@ pub(super) enum RegexEdge {
     Both,
     Left,
     Right,
-    /// No letter before it, and none behind it: the sides of a whole word.
+    /// No letter before the position, and none after it: the edges of a whole word.
     Open,
     Shut,
 }
 
-/// How a pattern is written.
+/// Syntax and matching options of a pattern.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Syntax {
-    /// `+?{}()|` without backslashes.
+    /// True if `+?{}()|` need no backslashes.
     pub extended: bool,
-    /// All letters stand for themselves.
+    /// True if all characters are literal.
     pub fixed: bool,
-    /// Small and capital letters are the same.
+    /// True for case-insensitive matching.
     pub fold: bool,
-    /// The match is a whole word.
+    /// True if only whole words match.
     pub word: bool,
-    /// The match is the whole line.
+    /// True if only whole lines match.
     pub line: bool,
 }
 
-/// The instructions of a pattern, and whether it has back references; a line break in it separates alternatives.
+/// Compiles a pattern; returns the instructions, and whether it has back references. A line break in it separates alternatives.
 pub(super) fn ops(pattern: &str, syntax: Syntax) -> Result<(Vec<RegexOp>, bool), String> {
     let mut compiler = Compiler {
         chars: pattern.chars().collect(),
@@ -85,7 +85,7 @@ struct Compiler {
     again: bool,
 }
 
-/// A sign of the syntax.
+/// Token of the syntax.
 #[derive(Clone, Copy, PartialEq)]
 enum Sign {
     Letter(char),
@@ -93,7 +93,7 @@ enum Sign {
 }
 
 impl Compiler {
-    /// The next sign and how many letters it has: in a basic pattern `\(` is what `(` is in an extended one.
+    /// Returns the next token and its length: in a basic pattern `\(` means the same as `(` in an extended one.
     fn sign(&self) -> Option<(Sign, usize)> {
         let c = *self.chars.get(self.at)?;
         if self.syntax.fixed {
@@ -154,7 +154,7 @@ impl Compiler {
             if !self.take('|') {
                 break;
             }
-            // The first goes before the rest, which begins behind the jump at its end.
+            // The first alternative precedes the rest, which begins after the jump at its end.
             self.insert(begin, RegexOp::Split(begin + 1, self.ops.len() + 2))?;
             ends.push(self.ops.len());
             self.put(RegexOp::Jump(0))?;
@@ -165,7 +165,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Puts an instruction before others, whose places move on by one.
+    /// Inserts an instruction before others, whose targets move by one.
     fn insert(&mut self, begin: usize, op: RegexOp) -> Result<(), String> {
         for moved in &mut self.ops[begin..] {
             match moved {
@@ -193,7 +193,7 @@ impl Compiler {
                 Sign::Special('^') if self.syntax.extended || self.at == first => {
                     self.at += length;
                     self.put(RegexOp::Begin)?;
-                    // A star at the beginning of a basic pattern is a star.
+                    // A star at the beginning of a basic pattern is literal.
                     if !self.syntax.extended && self.chars.get(self.at) == Some(&'*') {
                         self.at += 1;
                         self.put(RegexOp::Letter('*'))?;
@@ -246,7 +246,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Whether a basic pattern, or its group or alternative, ends behind this letter.
+    /// Returns true if a basic pattern, or its group or alternative, ends after this character.
     fn ends_here(&self) -> bool {
         let rest = &self.chars[self.at + 1..];
         matches!(rest, [] | ['\n', ..] | ['\\', ')' | '|', ..])
@@ -278,7 +278,7 @@ impl Compiler {
         })
     }
 
-    /// `[…]`
+    /// Compiles `[…]`.
     fn set(&mut self) -> Result<RegexOp, String> {
         let unmatched = || "Unmatched [, [^, [:, [., or [=".to_owned();
         self.at += 1;
@@ -309,7 +309,7 @@ impl Compiler {
         }
     }
 
-    /// `*`, `+`, `?` and `{n,m}` behind what begins there.
+    /// Compiles `*`, `+`, `?` and `{n,m}` after an item.
     fn repeats(&mut self, begin: usize) -> Result<(), String> {
         while let Some((Sign::Special(c), length)) = self.sign().filter(|(sign, _)| {
             matches!(sign, Sign::Special('*' | '+' | '?'))
@@ -358,7 +358,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Instructions once more, which stood at this place.
+    /// Duplicates instructions that began at this position.
     fn copy(&mut self, part: &[RegexOp], begin: usize) -> Result<(), String> {
         let by = self.ops.len() - begin;
         for op in part {
@@ -371,7 +371,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// `{n}`, `{n,}`, `{n,m}`: the least, the most and where it ends.
+    /// Parses `{n}`, `{n,}`, `{n,m}`: minimum, maximum and end position.
     fn times(&self) -> Option<(usize, Option<usize>, usize)> {
         let (Sign::Special('{'), length) = self.sign()? else {
             return None;
@@ -400,7 +400,7 @@ impl Compiler {
     }
 }
 
-/// The letters of `[:name:]`.
+/// Returns the characters of `[:name:]`.
 pub fn class(name: &str) -> Option<Vec<(char, char)>> {
     Some(match name {
         "alpha" => vec![('A', 'Z'), ('a', 'z')],

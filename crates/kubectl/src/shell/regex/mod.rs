@@ -1,24 +1,24 @@
-//! Regular expressions as POSIX has them, basic and extended: of all matches the one that begins first, and of those the longest.
+//! POSIX regular expressions, basic and extended: of all matches the one that begins first, and of those the longest.
 //!
-//! A pattern is compiled into a list of instructions. A search looks at each pair of instruction and place once, so that it takes as
-//! long as the pattern times the line and no longer; only back references (`\1`) need another look, and get a limited number.
+//! A pattern is compiled into a list of instructions. A search visits each pair of instruction and position once, so that its cost is
+//! bounded by pattern length times line length; only back references (`\1`) need revisits, whose number is limited.
 
 mod compile;
 
 use compile::{RegexEdge, RegexOp};
 pub use compile::{Syntax, class};
 
-/// Pairs of instruction and place that are looked at in one line.
+/// Maximum number of pairs of instruction and position visited in one line.
 const MOST_LOOKS: usize = 1 << 24;
-/// Looks of a pattern with back references.
+/// Maximum number of visits of a pattern with back references.
 const MOST_AGAIN: usize = 100_000;
-/// Groups whose text is kept.
+/// Number of groups whose text is kept.
 pub const GROUPS: usize = 10;
 
-/// Where a match and its groups begin and end, in letters.
+/// Start and end positions of a match and its groups, in characters.
 pub type Slots = [Option<usize>; 2 * GROUPS];
 
-/// A compiled pattern.
+/// Compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Regex {
     ops: Vec<RegexOp>,
@@ -37,17 +37,17 @@ impl Regex {
         })
     }
 
-    /// Whether it is in a text.
+    /// Returns true if a text contains a match.
     pub fn is_in(&self, text: &str) -> bool {
         self.find(&text.chars().collect::<Vec<_>>(), 0).is_some()
     }
 
-    /// The first match that does not begin before a place.
+    /// Returns the first match at or after a position.
     pub fn find(&self, text: &[char], from: usize) -> Option<Slots> {
         self.search(text).find(from)
     }
 
-    /// Searches in a text, one after another.
+    /// Creates a search for consecutive matches in a text.
     pub fn search<'a>(&'a self, text: &'a [char]) -> Search<'a> {
         let pairs = self
             .ops
@@ -70,22 +70,21 @@ impl Regex {
 pub struct Search<'a> {
     regex: &'a Regex,
     text: &'a [char],
-    /// One bit for each instruction and place that has been looked at: it does not matter from where the match began. Empty if the
-    /// text is too long.
+    /// Visited pairs of instruction and position, one bit each, whatever the start of the match. Empty if the text is too long.
     seen: Vec<u64>,
-    /// Which of them are not zero.
+    /// Indexes of the nonzero words.
     touched: Vec<usize>,
     looks: usize,
 }
 
-/// What is still to be done.
+/// Pending work of the search.
 enum Todo {
     Go(usize, usize),
     Restore(usize, Option<usize>),
 }
 
 impl Search<'_> {
-    /// The first match that does not begin before a place.
+    /// Returns the first match at or after a position.
     pub fn find(&mut self, from: usize) -> Option<Slots> {
         if self.seen.is_empty() {
             return None;
@@ -96,7 +95,7 @@ impl Search<'_> {
         (from..=self.text.len()).find_map(|start| self.at(start))
     }
 
-    /// The longest match that begins here.
+    /// Returns the longest match that begins here.
     fn at(&mut self, start: usize) -> Option<Slots> {
         let (mut slots, mut best): (Slots, Option<Slots>) = ([None; 2 * GROUPS], None);
         let mut todo = vec![Todo::Go(0, start)];
@@ -200,7 +199,7 @@ impl Search<'_> {
         }
     }
 
-    /// How long the text of a group is if it stands here again.
+    /// Returns the length of a group's text if it is repeated here.
     fn again(&self, from: Option<usize>, to: Option<usize>, at: usize) -> Option<usize> {
         let group = self.text.get(from?..to?)?;
         self.text[at..].starts_with(group).then_some(group.len())
@@ -211,7 +210,7 @@ impl Search<'_> {
 mod tests {
     use super::*;
 
-    /// Where a pattern is in a line.
+    /// Returns the range of a pattern's match in a line.
     fn find(pattern: &str, line: &str, syntax: Syntax) -> Option<(usize, usize)> {
         let slots = Regex::new(pattern, syntax)
             .unwrap()

@@ -128,7 +128,7 @@ pub const AWK: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// Whether a pattern is in a text; nothing if it is none.
+/// Returns true if a text contains a match; `None` if the pattern is invalid.
 fn finds(pattern: &str, text: &str) -> Option<bool> {
     Regex::new(
         pattern,
@@ -173,7 +173,7 @@ impl AwkRow<'_> {
         }
     }
 
-    /// Whether the condition holds; nothing if it is not known.
+    /// Returns true if the condition holds; `None` if it is not supported.
     fn holds(&self, condition: &str) -> Option<bool> {
         for part in condition.split("&&").map(str::trim) {
             if !part.is_empty() && !self.holds_part(part)? {
@@ -183,7 +183,7 @@ impl AwkRow<'_> {
         Some(true)
     }
 
-    /// One condition, without `&&`.
+    /// Evaluates one condition, without `&&`.
     fn holds_part(&self, condition: &str) -> Option<bool> {
         if let Some(pattern) = condition
             .strip_prefix('/')
@@ -215,14 +215,14 @@ impl AwkRow<'_> {
         None
     }
 
-    /// `$1, $2` with blanks, `$1 "-" $2` without.
+    /// Evaluates a `print` action: `$1, $2` with blanks, `$1 "-" $2` without.
     fn print(&self, action: &str) -> String {
         if action.is_empty() {
             return self.line.to_owned();
         }
         let (mut out, mut word, mut quoted) = (String::new(), String::new(), false);
         for c in action.chars().chain([' ']) {
-            // What is as long as this is not shown.
+            // Longer output is truncated.
             if out.len() > self.line.len() + MOST_BYTES {
                 break;
             }

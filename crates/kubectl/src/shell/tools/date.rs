@@ -1,4 +1,4 @@
-//! `date`: the time of the cluster's clock, always in UTC.
+//! `date`: the cluster's wall clock, always in UTC.
 
 use super::tool::{ShellTool, flags};
 use crate::shell::room::{Done, MOST_BYTES};
@@ -32,7 +32,7 @@ const MONTHS: [&str; 12] = [
 pub const DATE: ShellTool = ShellTool {
     name: "date",
     run: |call| {
-        // `-I` has its value, if it has one, in the same word.
+        // The optional value of `-I` is in the same word.
         let iso = call.words.iter().find_map(|word| word.strip_prefix("-I"));
         let words: Vec<String> = call
             .words
@@ -71,7 +71,7 @@ pub const DATE: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// `@SECONDS`, `2026-11-21`, `2026-11-21 06:34:03`, RFC 3339.
+/// Parses `@SECONDS`, `2026-11-21`, `2026-11-21 06:34:03`, RFC 3339.
 fn parsed(text: &str) -> Option<i64> {
     if let Some(seconds) = text.strip_prefix('@') {
         return seconds.parse().ok();
@@ -92,7 +92,7 @@ fn parsed(text: &str) -> Option<i64> {
         .map(|time| time.seconds())
 }
 
-/// A time in a format of strftime.
+/// Formats a time with a strftime format.
 fn written(now: i64, format: &str) -> String {
     let (days, seconds) = (now.div_euclid(86_400), now.rem_euclid(86_400));
     let (year, month, day) = civil(days);

@@ -12,7 +12,7 @@ pub const CAT: ShellTool = ShellTool {
             return Done::said(call.stdin);
         }
         for file in files {
-            // What is as long as this is not shown.
+            // Longer output is truncated.
             if all.out.len() > call.stdin.len() + (2 << 20) {
                 break;
             }
@@ -105,7 +105,7 @@ pub const RM: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// Folders need not be made: a file has its path.
+/// `mkdir`, which does nothing: folders exist implicitly through the paths of files.
 pub const MKDIR: ShellTool = ShellTool {
     name: "mkdir",
     run: |_| Done::default(),

@@ -1,4 +1,4 @@
-//! `grep`: the lines in which a pattern is.
+//! `grep`: lines that match a pattern.
 
 use super::tool::{Flags, ShellTool, ToolCall, flags};
 use crate::shell::regex::{Regex, Search, Syntax};
@@ -47,7 +47,7 @@ fn grep(call: &mut ToolCall<'_, '_, '_>, flags: &Flags<'_>) -> Done {
         line: flags.has('x'),
     };
     let pattern = patterns.join("\n");
-    // Each line of the pattern is one of its own, with groups of its own.
+    // Each line of the pattern is a pattern of its own, with its own groups.
     let regexes: Result<Vec<Regex>, String> = pattern
         .split('\n')
         .map(|pattern| Regex::new(pattern, syntax))
@@ -95,7 +95,7 @@ fn grep(call: &mut ToolCall<'_, '_, '_>, flags: &Flags<'_>) -> Done {
     done
 }
 
-/// Adds what is found in one text; whether anything is.
+/// Adds the matches in one text; returns true if there are any.
 fn find_in(
     text: &str,
     regexes: &[Regex],
@@ -155,7 +155,7 @@ fn find_in(
             let mut searches: Vec<Search<'_>> =
                 regexes.iter().map(|regex| regex.search(&line)).collect();
             let mut from = 0;
-            // Of all patterns the match that begins first, and of those the longest.
+            // Of all patterns the match that begins first wins, and of those the longest.
             let mut first = |from: usize| {
                 let found = searches
                     .iter_mut()
@@ -178,7 +178,7 @@ fn find_in(
     }
     let (mut next, mut last): (usize, Option<usize>) = (0, None);
     for (at, line) in lines.iter().enumerate() {
-        // The first hit whose lines after it have not ended.
+        // The first hit whose trailing context has not ended.
         while hits
             .get(next)
             .is_some_and(|hit| hit.saturating_add(after) < at)
@@ -191,7 +191,7 @@ fn find_in(
         else {
             continue;
         };
-        // Parts that do not touch are kept apart.
+        // Groups that do not touch are separated.
         if before.saturating_add(after) > 0 && last.is_some_and(|last| last + 1 < at) {
             done.out.push_str("--\n");
         }

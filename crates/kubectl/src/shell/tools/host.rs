@@ -1,4 +1,4 @@
-//! `echo`, `env`, `hostname`, `ps`, `id`, `basename`: what a machine says of itself.
+//! `echo`, `env`, `hostname`, `ps`, `id`, `basename`: properties of the machine.
 
 use super::tool::{ShellTool, ToolCall};
 use crate::shell::numbers::unescaped;
@@ -110,7 +110,7 @@ pub const PS: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// The user of the container's security context, root without one.
+/// Returns the user of the container's security context, root by default.
 fn user(call: &ToolCall<'_, '_, '_>) -> i64 {
     let of = |value: &Value| value["securityContext"]["runAsUser"].as_i64();
     let pod = call
@@ -146,7 +146,7 @@ pub const PWD: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// The last part of a path, without an ending.
+/// `basename`: the last part of a path, without a suffix.
 pub const BASENAME: ShellTool = ShellTool {
     name: "basename",
     run: |call| {
@@ -163,7 +163,7 @@ pub const BASENAME: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// The path of the folder.
+/// `dirname`: the folder of a path.
 pub const DIRNAME: ShellTool = ShellTool {
     name: "dirname",
     run: |call| {

@@ -20,24 +20,24 @@ pub const WGET: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// The index page of a web server.
+/// Index page of a web server.
 const INDEX: &str = "/usr/share/nginx/html/index.html";
 
-/// What was asked for, and what came back.
+/// Request and its response.
 struct Request {
     host: String,
     port: i32,
     address: String,
     outcome: RequestOutcome,
-    /// Whether a time limit was given.
+    /// True if a time limit was given.
     limited: bool,
     status: u16,
     body: String,
-    /// Where a redirect leads.
+    /// Target of a redirect.
     location: String,
 }
 
-/// Long flags with a value, which is the next word or stands behind `=`.
+/// Long flags with a value, which is the next word or follows `=`.
 const WITH_VALUE: [&str; 11] = [
     "--max-time",
     "--connect-timeout",
@@ -52,12 +52,12 @@ const WITH_VALUE: [&str; 11] = [
     "--resolve",
 ];
 
-/// The words of a request.
+/// Parsed arguments of a request.
 #[derive(Default)]
 struct Words<'a> {
-    /// Short flags, also those that stand together.
+    /// Short flags, including grouped ones.
     letters: String,
-    /// `--spider`: only whether the page is there.
+    /// `--spider`: checks only that the page exists.
     spider: bool,
     /// Flags with their values.
     values: Vec<(&'a str, &'a str)>,
@@ -112,7 +112,7 @@ impl<'a> Words<'a> {
             .map(|(_, value)| *value)
     }
 
-    /// The headers that are given: names and values.
+    /// Returns the given headers: names and values.
     fn headers(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let given = self
             .values
@@ -123,7 +123,7 @@ impl<'a> Words<'a> {
             .map(|(name, value)| (name.trim(), value.trim()))
     }
 
-    /// The method: the one that is named, or what the other flags ask for.
+    /// Returns the method: the given one, or that implied by other flags.
     fn method(&self) -> &'a str {
         let asked = self.value(&["X", "--request"]);
         let sends = || self.value(&["d", "--data"]).is_some();
@@ -140,7 +140,7 @@ impl<'a> Words<'a> {
 fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
     let url = words.url;
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
-    // The query and the fragment are no part of the path.
+    // Query and fragment are not part of the path.
     let (rest, query) = rest
         .split('#')
         .next()
@@ -156,7 +156,7 @@ fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
         .iter()
         .find(|(name, _)| name.eq_ignore_ascii_case("host"))
         .map_or(host, |(_, value)| value);
-    // `--resolve HOST:PORT:ADDRESS` stands in for a record of DNS.
+    // `--resolve HOST:PORT:ADDRESS` replaces a DNS record.
     let resolved = words
         .value(&["--resolve"])
         .and_then(|entry| entry.strip_prefix(&format!("{host}:{port}:")));
@@ -174,7 +174,7 @@ fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
         body: String::new(),
         location: String::new(),
     };
-    // At the address of a Gateway its proxy answers.
+    // A Gateway's address is served by its proxy.
     let asked = HttpRequest {
         scheme,
         host: named,
@@ -199,7 +199,7 @@ fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
             ..out
         };
     }
-    // At a node's address the ingress controller answers, if one serves there.
+    // A node's address is served by the ingress controller, if it has one.
     if let Some((status, body)) = call.room.through_ingress(at, port, named, &path) {
         return Request {
             address: at.into(),
@@ -309,7 +309,7 @@ fn curl(call: &mut ToolCall<'_, '_, '_>) -> Done {
     Done::said(out)
 }
 
-/// As busybox prints it.
+/// Runs `wget`, with output as in busybox.
 fn wget(call: &mut ToolCall<'_, '_, '_>) -> Done {
     let words = words(call.name, call.words);
     let Request {
@@ -356,7 +356,7 @@ fn wget(call: &mut ToolCall<'_, '_, '_>) -> Done {
     }
 }
 
-/// What nginx answers instead of a page.
+/// Returns nginx's error page.
 fn page(status: u16) -> String {
     format!(
         "<html>\n<head><title>{status} {0}</title></head>\n<body>\n<center><h1>{status} {0}</h1></center>\n<hr><center>nginx</center>\n</body>\n</html>\n",
@@ -365,7 +365,7 @@ fn page(status: u16) -> String {
 }
 
 impl CommandRoom<'_, '_> {
-    /// What a web server answers: the index page of its Pod, if somebody wrote one.
+    /// Returns the response of a web server: the index page of its Pod, if one was written.
     fn page_of(&self, pod: &Object) -> String {
         let text = match place(self.client.sim().server(), pod, 0, INDEX) {
             FilePlace::Disk { disk, path } => self
@@ -384,8 +384,8 @@ impl CommandRoom<'_, '_> {
         })
     }
 
-    /// What the proxy of a Gateway answers at an address, if there is one: status, body and where a redirect leads; no status where
-    /// nothing listens.
+    /// Returns the response of a Gateway's proxy at an address, if there is one: status, body and redirect target; status 0 if no
+    /// listener exists.
     fn through_gateway(
         &mut self,
         address: &str,
@@ -409,7 +409,7 @@ impl CommandRoom<'_, '_> {
         })
     }
 
-    /// What the ingress controller answers at an address, if it serves there: status and body.
+    /// Returns the response of the ingress controller at an address, if it serves there: status and body.
     fn through_ingress(
         &self,
         address: &str,

@@ -14,7 +14,7 @@ pub const TAIL: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// The first or the last lines: `-n 3`, `-n3`, `-3`, `tail -n +2`.
+/// Prints the first or the last lines: `-n 3`, `-n3`, `-3`, `tail -n +2`.
 fn part(call: &mut ToolCall<'_, '_, '_>, first: bool) -> Done {
     let (mut count, mut from) = (10_usize, None);
     let mut files: Vec<&str> = Vec::new();
@@ -194,7 +194,7 @@ pub const UNIQ: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// Numbers that a loop counts, at most so many.
+/// Maximum length of a sequence.
 const MOST: usize = 1_000;
 
 pub const SEQ: ShellTool = ShellTool {

@@ -1,4 +1,4 @@
-//! The commands of the shell that are no part of it, one constant each.
+//! Tools of the shell, one constant each.
 
 mod cut;
 mod date;
@@ -16,12 +16,12 @@ mod tr;
 
 use tool::ShellTool;
 
-/// The command of a name.
+/// Returns the tool of a name.
 pub fn find(name: &str) -> Option<&'static ShellTool> {
     TOOLS.iter().copied().find(|tool| tool.name == name)
 }
 
-/// All commands.
+/// All tools.
 const TOOLS: &[&ShellTool] = &[
     &grep::GREP,
     &grep::EGREP,

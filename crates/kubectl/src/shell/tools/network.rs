@@ -1,4 +1,4 @@
-//! `nslookup`, `dig`, `ping`, `nc`: names and addresses as a container sees them.
+//! `nslookup`, `dig`, `ping`, `nc`: names and addresses as seen from a container.
 
 use super::tool::{ShellTool, ToolCall, flags};
 use crate::shell::room::{CommandRoom, Done};
@@ -16,7 +16,7 @@ pub const PING: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// `ping -c COUNT HOST`; without a count three, since nobody can end it.
+/// Runs `ping -c COUNT HOST`; three packets by default, since it cannot be interrupted.
 fn ping(call: &mut ToolCall<'_, '_, '_>) -> Done {
     match flags("ping", call.words, "c:i:I:s:t:w:W:q46A") {
         Ok(found) => call.room.ping(
@@ -27,10 +27,10 @@ fn ping(call: &mut ToolCall<'_, '_, '_>) -> Done {
     }
 }
 
-/// Packets of one ping.
+/// Maximum number of packets of a ping.
 const MOST_PINGS: usize = 100;
 
-/// `nc -zv HOST PORT`: whether something listens.
+/// `nc -zv HOST PORT`: checks for a listener.
 pub const NC: ShellTool = ShellTool {
     name: "nc",
     run: |call| {
@@ -81,7 +81,7 @@ pub const DIG: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// The terminal is no part of the cluster's network.
+/// Returns the error at the terminal, which is outside the cluster's network.
 fn outside(what: &str) -> Done {
     Done::failed(
         format!(
@@ -145,10 +145,10 @@ impl CommandRoom<'_, '_> {
         }
     }
 
-    /// A connection from here, or from outside the cluster at the terminal.
+    /// Connects from here: from the Pod, or from outside the cluster at the terminal.
     pub(super) fn connect(&self, host: &str, port: i32) -> Attempt {
         let sim = self.client.sim();
-        // One request after another goes round the endpoints.
+        // Consecutive requests rotate over the endpoints.
         let turn = sim.journal().len();
         match &self.pod {
             Some((pod, _)) => connectivity::connect(sim.server(), pod, host, port, turn),

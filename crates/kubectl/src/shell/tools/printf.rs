@@ -1,10 +1,10 @@
-//! `printf`: words in a format, which is used again while words are left.
+//! `printf`: formats words; the format is reused while words are left.
 
 use super::tool::ShellTool;
 use crate::shell::numbers::{number, unescaped};
 use crate::shell::room::{Done, MOST_BYTES};
 
-/// The widest field.
+/// Maximum field width.
 const WIDEST: usize = 4_096;
 
 pub const PRINTF: ShellTool = ShellTool {
@@ -26,7 +26,7 @@ pub const PRINTF: ShellTool = ShellTool {
             if !printer.print(format) || printer.words.len() == 0 || printer.words.len() == left {
                 return printer.done;
             }
-            // What is as long as this is not shown.
+            // Longer output is truncated.
             if printer.done.out.len() > 16 * MOST_BYTES {
                 return printer.done;
             }
@@ -40,7 +40,7 @@ struct Printer<'a, I: ExactSizeIterator<Item = &'a str>> {
     done: Done,
 }
 
-/// How a field is printed.
+/// Format of a field.
 #[derive(Default)]
 struct Field {
     left: bool,
@@ -77,7 +77,7 @@ impl Field {
 }
 
 impl<'a, I: ExactSizeIterator<Item = &'a str>> Printer<'a, I> {
-    /// Uses the format once; false if it ends the output.
+    /// Applies the format once; returns false if it ends the output.
     fn print(&mut self, format: &str) -> bool {
         let mut chars = format.chars().peekable();
         let mut plain = String::new();

@@ -1,4 +1,4 @@
-//! `sed`: a program that is run on each line.
+//! `sed`: runs a program on each line.
 
 use super::tool::{ShellTool, flags};
 use crate::shell::regex::{GROUPS, Regex, Syntax};
@@ -6,13 +6,13 @@ use crate::shell::room::{Done, MOST_BYTES};
 
 const FLAGS: &str = "nEri:e:s";
 
-/// Commands of a program.
+/// Maximum number of commands of a program.
 const MOST_COMMANDS: usize = 200;
 
 pub const SED: ShellTool = ShellTool {
     name: "sed",
     run: |call| {
-        // `-i` has its value, if it has one, in the same word.
+        // The optional value of `-i` is in the same word.
         let words: Vec<String> = call
             .words
             .iter()
@@ -65,7 +65,7 @@ enum Address {
     Line(usize),
     Last,
     Pattern(Regex),
-    /// So many lines after the first.
+    /// Number of lines after the first.
     After(usize),
 }
 
@@ -85,12 +85,12 @@ enum Action {
     Append(String),
     Insert(String),
     Change(String),
-    /// Up to the closing brace, where this does not apply.
+    /// Start of a block; the jump to its closing brace if the addresses do not match.
     Open(usize),
     Close,
 }
 
-/// A part of what stands in place of a match.
+/// Part of a replacement text.
 enum Part {
     Text(String),
     Group(usize),
@@ -162,7 +162,7 @@ impl Program {
     fn run(&self, text: &str, quiet: bool) -> String {
         let mut out = String::new();
         let lines: Vec<&str> = text.lines().collect();
-        // For each command, the line with which its range ends, if it is within one; `usize::MAX` while that is not known.
+        // End line of the active range of each command; `usize::MAX` while it is not known.
         let mut ranges: Vec<Option<usize>> = vec![None; self.commands.len()];
         for (index, line) in lines.iter().enumerate() {
             let number = index + 1;
@@ -240,7 +240,7 @@ impl Program {
 }
 
 impl Command {
-    /// Whether its addresses choose the line.
+    /// Returns true if the addresses select the line.
     fn applies(&self, line: &str, number: usize, count: usize, range: &mut Option<usize>) -> bool {
         let fits = |address: &Address| match address {
             Address::Line(wanted) => *wanted == number,
@@ -272,12 +272,12 @@ impl Command {
     }
 }
 
-/// Puts the new text in place of a match; whether there was one.
+/// Replaces matches; returns true if there were any.
 fn substitute(line: &mut String, pattern: &Regex, with: &[Part], all: bool, from: usize) -> bool {
     let chars: Vec<char> = line.chars().collect();
     let (mut out, mut at, mut count, mut found) = (String::new(), 0, 0, false);
     let mut search = pattern.search(&chars);
-    // An empty match does not stand directly behind another.
+    // An empty match may not directly follow another match.
     let mut behind = None;
     while at <= chars.len()
         && let Some(slots) = search.find(at)
@@ -309,7 +309,7 @@ fn substitute(line: &mut String, pattern: &Regex, with: &[Part], all: bool, from
             out.extend(&chars[start..end]);
         }
         at = end;
-        // What is as long as this is not shown.
+        // Longer output is truncated.
         if found && !all || out.len() > line.len() + MOST_BYTES {
             break;
         }
@@ -386,7 +386,7 @@ impl Parser {
         .map_err(|fault| format!("bad regex '{pattern}': {fault}"))
     }
 
-    /// The text up to a sign, before which a backslash is taken away.
+    /// Reads the text up to a delimiter, removing the backslash from escaped ones.
     fn until(&mut self, sign: char) -> Result<String, String> {
         let (mut text, mut set) = (String::new(), false);
         while let Some(c) = self.peek() {
@@ -402,7 +402,7 @@ impl Parser {
                     text.extend(next);
                 }
                 '[' => {
-                    // In brackets the sign stands for itself.
+                    // Within brackets the delimiter is literal.
                     set = set || self.chars[self.at..].iter().skip(1).any(|c| *c == ']');
                     text.push(c);
                 }
@@ -467,7 +467,7 @@ impl Parser {
         })
     }
 
-    /// The text of `a`, `i` and `c`: the rest of the line, and more lines after a backslash.
+    /// Reads the text of `a`, `i` and `c`: the rest of the line, and further lines after a backslash.
     fn text(&mut self) -> String {
         self.skip(" \t");
         if self.take('\\') {

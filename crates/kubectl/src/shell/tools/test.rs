@@ -4,7 +4,7 @@ use super::tool::{ShellTool, ToolCall};
 use crate::shell::numbers;
 use crate::shell::room::{CommandRoom, Done};
 
-/// Conditions in parentheses within each other.
+/// Maximum nesting of parentheses.
 const DEEPEST: usize = 16;
 
 pub const TEST: ShellTool = ShellTool {
@@ -42,7 +42,7 @@ fn check(call: &ToolCall<'_, '_, '_>, words: &[String]) -> Done {
     };
     let holds = match words.as_slice() {
         [] => Ok(false),
-        // Three words around an operator, and one that is no more than a text, are that whatever they look like.
+        // Three words around an operator, and a single word, are interpreted by their number, whatever they look like.
         [left, sign, right] if is_binary(sign) && !matches!(*sign, "-a" | "-o") => {
             binary(left, sign, right)
         }

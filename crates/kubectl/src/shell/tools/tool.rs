@@ -1,19 +1,19 @@
-//! What a command of the shell is, and how it is called.
+//! Interface of the shell's tools.
 
 use crate::shell::room::{CommandRoom, Done};
 
-/// A command.
+/// Tool of the shell.
 pub struct ShellTool {
     pub name: &'static str,
     pub run: fn(&mut ToolCall<'_, '_, '_>) -> Done,
-    /// Whether it leaves all files as they are when called with these words.
+    /// Returns true if a call with these words writes no files.
     pub reads: fn(&[String]) -> bool,
-    /// Whether it makes each line of its output from one line of its input: then a pipe shows each line as it comes.
+    /// Returns true if each output line depends on one input line, so that a pipe can show lines as they come.
     pub by_line: fn(&[String]) -> bool,
 }
 
 impl ShellTool {
-    /// A command that only reads and looks at all of its input.
+    /// Defaults: read-only, and processing the whole input.
     pub const PLAIN: ShellTool = ShellTool {
         name: "",
         run: |_| Done {
@@ -26,19 +26,19 @@ impl ShellTool {
     };
 }
 
-/// Bytes of files that are read together; all files have as many.
+/// Maximum number of bytes read from files together, which is also the limit of all files.
 const MOST_READ: usize = 1 << 20;
 
-/// How it was called.
+/// Call of a tool.
 pub struct ToolCall<'a, 'r, 'c> {
     pub room: &'a mut CommandRoom<'r, 'c>,
-    /// The name it was called by.
+    /// Name used in the call.
     pub name: &'a str,
     pub words: &'a [String],
     pub stdin: &'a str,
 }
 
-/// The flags of a call, each with its value where it takes one, and the other words.
+/// Flags of a call, each with its value if it takes one, and the other words.
 pub struct Flags<'a> {
     pub flags: Vec<(char, &'a str)>,
     pub words: Vec<&'a str>,
@@ -49,7 +49,7 @@ impl<'a> Flags<'a> {
         self.flags.iter().any(|(flag, _)| *flag == letter)
     }
 
-    /// The values of a flag.
+    /// Returns the values of a flag.
     pub fn values(&self, letter: char) -> impl Iterator<Item = &'a str> {
         self.flags
             .iter()
@@ -57,7 +57,7 @@ impl<'a> Flags<'a> {
             .map(|(_, value)| *value)
     }
 
-    /// The last value of a flag, as a number.
+    /// Returns the last value of a flag, as a number.
     pub fn number(&self, letter: char) -> Option<usize> {
         self.values(letter)
             .last()
@@ -65,8 +65,8 @@ impl<'a> Flags<'a> {
     }
 }
 
-/// Splits words into flags and the rest, as getopt does. `known`: the letters of the flags, those that take a value with a colon behind
-/// them. `--` ends the flags.
+/// Splits words into flags and the rest, as getopt does. `known` lists the letters of the flags, followed by a colon if they take a
+/// value. `--` ends the flags.
 pub fn flags<'a>(name: &str, words: &'a [String], known: &str) -> Result<Flags<'a>, Done> {
     let mut found = Flags {
         flags: Vec::new(),
@@ -78,7 +78,7 @@ pub fn flags<'a>(name: &str, words: &'a [String], known: &str) -> Result<Flags<'
             found.words.extend(rest);
             break;
         }
-        // Long flags, such as `--color=auto`, change nothing here.
+        // Long flags, such as `--color=auto`, are ignored.
         let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
             found.words.push(word);
             continue;
@@ -117,7 +117,7 @@ pub fn flags<'a>(name: &str, words: &'a [String], known: &str) -> Result<Flags<'
 }
 
 impl<'a> ToolCall<'a, '_, '_> {
-    /// The words that are no flags.
+    /// Returns the words that are not flags.
     pub fn plain(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let words = self.words;
         words
@@ -126,14 +126,14 @@ impl<'a> ToolCall<'a, '_, '_> {
             .filter(|word| !word.starts_with('-') || *word == "-")
     }
 
-    /// Whether one of the short flags is given, alone or among others.
+    /// Returns true if a short flag is given, alone or grouped.
     pub fn has(&self, letter: char) -> bool {
         self.words
             .iter()
             .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
     }
 
-    /// The text of the files, or what is piped in; complaints about what is not there.
+    /// Returns the text of the files, or the piped input; the error names missing files.
     pub fn input(&self, files: &[&str]) -> Result<String, Done> {
         if files.is_empty() {
             return Ok(self.stdin.to_owned());

@@ -1,11 +1,11 @@
-//! `tr`: letters for other letters.
+//! `tr`: translation of characters.
 
 use super::tool::{ShellTool, flags};
 use crate::shell::numbers::unescaped;
 use crate::shell::regex::class;
 use crate::shell::room::Done;
 
-/// Letters of a set.
+/// Maximum number of characters of a set.
 const MOST: usize = 70_000;
 
 pub const TR: ShellTool = ShellTool {
@@ -29,7 +29,7 @@ pub const TR: ShellTool = ShellTool {
             }
         };
         let deletes = flags.has('d');
-        // What stands in place of a letter: that of the same place, the last of a shorter set.
+        // The replacement is the character at the same index, or the last of a shorter set.
         let new = |at: usize| {
             to.as_ref()
                 .filter(|_| !deletes)
@@ -55,7 +55,7 @@ pub const TR: ShellTool = ShellTool {
         }
         Done::said(out)
     },
-    // Whoever names the end of a line may join lines.
+    // A set that may contain the line break can join lines.
     by_line: |words| {
         !words
             .iter()
@@ -64,7 +64,7 @@ pub const TR: ShellTool = ShellTool {
     ..ShellTool::PLAIN
 };
 
-/// The letters of `a-z`, `[:upper:]`, `\n`.
+/// Returns the characters of `a-z`, `[:upper:]`, `\n`.
 fn set(text: &str) -> Vec<char> {
     let text: Vec<char> = unescaped(text).chars().collect();
     let (mut letters, mut at) = (Vec::new(), 0);

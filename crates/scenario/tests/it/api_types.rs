@@ -155,7 +155,7 @@ impl Types {
 
 #[test]
 fn every_object_is_one_of_kubernetes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/scenarios");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance/scenarios");
     let mut types = Types::default();
     let mut scenarios = 0;
     for file in fs::read_dir(folder).unwrap() {

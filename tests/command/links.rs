@@ -1,8 +1,9 @@
 //! Links of each form that earlier versions wrote (`tests/data/links`) open, and stand for what they stood for.
 
+use actions::Action;
 use cluster::disk::{FilePlace, place};
 use k8s_model::Kind;
-use session::permalink::{Deed, Link, decode};
+use session::permalink::{Link, decode};
 use session::{State, history};
 use std::collections::BTreeMap;
 use std::fs;
@@ -183,17 +184,17 @@ fn opened(link: &Link) -> State {
     state
 }
 
-fn told(deed: &Deed) -> String {
-    match deed {
-        Deed::Apply(_) => "apply".to_owned(),
-        Deed::Kubectl(line) => line.clone(),
-        Deed::Edited(_) => "edited".to_owned(),
-        Deed::Fault(line) => format!("fault {line}"),
-        Deed::Poll => "poll".to_owned(),
-        Deed::Request(request) => format!("request {}", request.told),
-        Deed::Remote(..) => "remote".to_owned(),
-        Deed::Beside(..) => "beside".to_owned(),
-        Deed::Interrupt => "interrupt".to_owned(),
+fn told(action: &Action) -> String {
+    match action {
+        Action::Apply(_) => "apply".to_owned(),
+        Action::Kubectl(line) => line.to_string(),
+        Action::Edited(_) => "edited".to_owned(),
+        Action::Fault(line) => format!("fault {line}"),
+        Action::Poll => "poll".to_owned(),
+        Action::Request(request) => format!("request {}", request.told),
+        Action::Remote(..) => "remote".to_owned(),
+        Action::Beside(..) => "beside".to_owned(),
+        Action::Interrupt => "interrupt".to_owned(),
     }
 }
 
@@ -209,7 +210,7 @@ fn each_link_that_is_kept_opens_as_what_it_stood_for() {
         let served = stands
             .deeds
             .first()
-            .is_some_and(|(_, deed)| deed.starts_with("request"));
+            .is_some_and(|(_, action)| action.starts_with("request"));
         let text = link.manifest.as_deref().unwrap();
         assert!(
             if served {
@@ -225,12 +226,12 @@ fn each_link_that_is_kept_opens_as_what_it_stood_for() {
             .unwrap_or_default();
         let deeds: Vec<(u64, String)> = deeds
             .iter()
-            .map(|(_, at, deed)| (at / 1000, told(deed)))
+            .map(|(_, at, action)| (at / 1000, told(action)))
             .collect();
         let expected: Vec<(u64, String)> = stands
             .deeds
             .iter()
-            .map(|(at, deed)| (*at, (*deed).to_owned()))
+            .map(|(at, action)| (*at, (*action).to_owned()))
             .collect();
         assert_eq!(deeds, expected, "{name}");
         let mut state = opened(&link);

@@ -1,27 +1,26 @@
-//! Carries out faults: of Pods and nodes here, of watches and loops in `watches.rs`.
+//! Injection of faults: for Pods and nodes here, for watches and controllers in `watches.rs`.
 
-use super::{Fault, FaultError, NodeFault};
 use crate::sim::{Sim, Task};
-use apiserver::journal::{Actor, EntryId, Op};
+use apiserver::journal::{Actor, EntryId, Op, Record};
 use apiserver::why::Why;
 use apiserver::{Delete, Origin};
 use controller_runtime::cluster::{self, HEALTHY, NodeConfig};
 use controller_runtime::component::KUBELETS;
 use controller_runtime::heartbeats::Heartbeats;
-use controller_runtime::load::{self, Load};
+use controller_runtime::load;
+use fault::{Fault, FaultError, Load, NodeFault};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
-use kubelet::Forced;
+use kubelet::ContainerFault;
 use serde_json::json;
 use std::rc::Rc;
 
 impl Sim {
-    /// What Pods use, where it is set.
-    pub fn loads(&self) -> &[load::Load] {
+    /// Returns the loads set by faults.
+    pub fn loads(&self) -> &[Load] {
         &self.kubelets.loads
     }
 
-    /// Ends the first process of a container of this very Pod, not of one that took its name, as a client that was attached to it does when it
-    /// leaves.
+    /// Ends the first process of a container of exactly this Pod, not of a later Pod of the same name, as when an attached client leaves.
     pub fn end_process(
         &mut self,
         (pod, uid): (&ObjectRef, Uid),
@@ -34,83 +33,114 @@ impl Sim {
             .filter(|object| object.meta.uid == uid)
             .and_then(|object| object.pod());
         if let Some(number) = found.and_then(|pod| kubelet::number_of(pod, container)) {
-            self.force(uid, Forced::End(number, code), origin.cause);
+            self.force(uid, ContainerFault::End(number, code), origin.cause);
         }
     }
 
-    /// The CPU load that a fault has set for a selector, in thousandths of a core.
+    /// Returns the CPU load that a fault has set for a selector, in thousandths of a core.
     pub fn cpu_load(&self, selector: &str) -> Option<i64> {
         load::amount(&self.kubelets.loads, "cpu", selector)
     }
 
-    /// Injects a fault given as a line: `exit pod/P CODE`, `node-down N`, `cpu-load app=web 700m` and so on.
+    /// Injects a fault given as a line.
     pub fn fault(&mut self, line: &str) -> Result<(), FaultError> {
-        self.inject(line.parse()?, line)
+        self.inject(&line.parse()?)
     }
 
-    /// Injects a fault; its line becomes a command of the journal, unless what it names is missing.
-    fn inject(&mut self, fault: Fault, line: &str) -> Result<(), FaultError> {
-        // The entry that will be its command, where that is written last.
+    /// Injects a fault and records it in the journal, unless an object it names is missing.
+    pub fn inject(&mut self, fault: &Fault) -> Result<(), FaultError> {
+        // Id of the fault's entry, for faults that are recorded last.
         let id = self.journal().len() as EntryId;
         match fault {
-            Fault::Container(pod, forced) => return self.force_container(pod, forced, line),
-            Fault::Evict(pod) => return self.evict_pod(pod, line),
-            Fault::Node(what, name) => return self.change_node(what, &name, line),
-            Fault::AddNode(config) => return self.add_node(config, line),
-            Fault::Load(load) => return self.set_load(load, true, line),
-            Fault::EndLoad(load) => return self.set_load(load, false, line),
-            Fault::MemoryPressure(node, missing) => return self.press_memory(&node, missing, line),
-            Fault::Lose(target, component) => self.lose(target, component.as_ref(), id)?,
-            Fault::Delay(target, late, component) => {
-                self.delay(target, late, component.as_ref(), id)?
+            Fault::Exit { pod, code } => {
+                return self.force_container(fault, pod, ContainerFault::Exit(i32::from(*code)));
             }
-            Fault::Slow(name, each) => self.slow(&name, each, id)?,
-            Fault::Relist(after) => self.relist = after,
-            Fault::Restart(component) => self.restart(&component)?,
-            Fault::Conflict(target) => self.server.conflicts.push(target),
+            Fault::Ready { pod, ready } => {
+                return self.force_container(fault, pod, ContainerFault::Ready(*ready));
+            }
+            Fault::FailProbe {
+                pod,
+                probe,
+                timeout,
+            } => {
+                return self.force_container(
+                    fault,
+                    pod,
+                    ContainerFault::Probe(*probe, Some(*timeout)),
+                );
+            }
+            Fault::PassProbe { pod, probe } => {
+                return self.force_container(fault, pod, ContainerFault::Probe(*probe, None));
+            }
+            Fault::Evict { pod } => return self.evict_pod(fault, pod),
+            Fault::Node(change, name) => return self.change_node(fault, *change, name),
+            Fault::AddNode { name, allocatable } => return self.add_node(fault, name, allocatable),
+            Fault::Load(load) => return self.set_load(fault, load, true),
+            Fault::EndLoad(load) => return self.set_load(fault, load, false),
+            Fault::MemoryPressure { node, missing } => {
+                let missing = missing.map_or(1, |missing| missing.as_units().max(0));
+                return self.press_memory(fault, node, missing);
+            }
+            Fault::Lose { target, component } => {
+                self.lose(target.clone(), component.as_ref(), id)?
+            }
+            Fault::Delay {
+                target,
+                delay,
+                component,
+            } => self.delay(target.clone(), *delay, component.as_ref(), id)?,
+            Fault::Slow { name, pass } => self.slow(name, *pass, id)?,
+            Fault::Relist(after) => self.relist = *after,
+            Fault::Restart { component } => self.restart(component)?,
+            Fault::Conflict(target) => self.server.conflicts.push(target.clone()),
         }
-        self.record_fault(line);
+        self.record_fault(fault);
         Ok(())
     }
 
-    /// Writes the command of a fault to the journal.
-    fn record_fault(&mut self, line: &str) -> Origin {
-        self.command(&format!("fault {line}"))
+    /// Records a fault in the journal.
+    fn record_fault(&mut self, fault: &Fault) -> Origin {
+        self.begin(Record::Fault(Rc::new(fault.clone())))
     }
 
-    fn force_container(&mut self, name: Str, forced: Forced, line: &str) -> Result<(), FaultError> {
-        let Some(pod) = self.get(&ObjectRef::new(Kind::Pod, "default", &name)) else {
-            return Err(FaultError::NotFound("pods", name));
+    fn force_container(
+        &mut self,
+        fault: &Fault,
+        name: &Str,
+        forced: ContainerFault,
+    ) -> Result<(), FaultError> {
+        let Some(pod) = self.get(&ObjectRef::new(Kind::Pod, "default", name)) else {
+            return Err(FaultError::NotFound("pods", name.clone()));
         };
         let uid = pod.meta.uid;
-        if let (Forced::Probe(probe, _), Some(body)) = (forced, pod.pod())
+        if let (ContainerFault::Probe(probe, _), Some(body)) = (forced, pod.pod())
             && !body
                 .spec
                 .containers
                 .iter()
                 .chain(body.spec.init_containers.iter())
-                .any(|container| probe.is_of(container))
+                .any(|container| probe.is_set(container))
         {
-            return Err(FaultError::ProbeMissing(name, probe));
+            return Err(FaultError::ProbeMissing(name.clone(), probe));
         }
-        let origin = self.record_fault(line);
+        let origin = self.record_fault(fault);
         self.force(uid, forced, origin.cause);
         Ok(())
     }
 
-    fn evict_pod(&mut self, name: Str, line: &str) -> Result<(), FaultError> {
-        let key = ObjectRef::new(Kind::Pod, "default", &name);
-        let origin = self.record_fault(line);
+    fn evict_pod(&mut self, fault: &Fault, name: &Str) -> Result<(), FaultError> {
+        let key = ObjectRef::new(Kind::Pod, "default", name);
+        let origin = self.record_fault(fault);
         self.request(|server| server.evict(&origin, &key, Delete::default(), Why::Asked))
             .map_err(|error| FaultError::Refused(error.message))
     }
 
-    /// Sets what Pods use, or ends that. Whoever has more memory than its limit now is killed.
-    fn set_load(&mut self, load: Load, set: bool, line: &str) -> Result<(), FaultError> {
-        let cause = self.record_fault(line).cause;
-        let memory = load.what == "memory";
+    /// Sets or ends a load. Containers that exceed their memory limit now are killed.
+    fn set_load(&mut self, fault: &Fault, load: &Load, set: bool) -> Result<(), FaultError> {
+        let cause = self.record_fault(fault).cause;
+        let memory = load.resource() == "memory";
         self.kubelets.loads.retain(|old| !load.replaces(old));
-        self.kubelets.loads.extend(set.then_some(load));
+        self.kubelets.loads.extend(set.then(|| load.clone()));
         let loads = &self.kubelets.loads;
         let uses = |pod: &&Rc<Object>| load::memory(loads, pod, self.server()).is_some();
         let used: Vec<_> = if memory {
@@ -122,16 +152,21 @@ impl Sim {
             Vec::new()
         };
         used.into_iter()
-            .for_each(|uid| self.force(uid, Forced::Memory, cause));
+            .for_each(|uid| self.force(uid, ContainerFault::Memory, cause));
         Ok(())
     }
 
-    fn change_node(&mut self, what: NodeFault, name: &Str, line: &str) -> Result<(), FaultError> {
+    fn change_node(
+        &mut self,
+        fault: &Fault,
+        what: NodeFault,
+        name: &Str,
+    ) -> Result<(), FaultError> {
         let key = ObjectRef::new(Kind::Node, "", name);
         if self.get(&key).is_none() || what != NodeFault::Remove && !self.kubelets.has(name) {
             return Err(FaultError::NotFound("nodes", name.clone()));
         }
-        let asked = self.record_fault(line);
+        let asked = self.record_fault(fault);
         let origin = Origin {
             actor: Actor::kubelet(name),
             ..asked.clone()
@@ -162,18 +197,18 @@ impl Sim {
         Ok(())
     }
 
-    fn press_memory(&mut self, node: &Str, missing: i64, line: &str) -> Result<(), FaultError> {
+    fn press_memory(&mut self, fault: &Fault, node: &Str, missing: i64) -> Result<(), FaultError> {
         if self.get(&ObjectRef::new(Kind::Node, "", node)).is_none() || !self.kubelets.has(node) {
             return Err(FaultError::NotFound("nodes", node.clone()));
         }
-        let origin = self.record_fault(line);
+        let origin = self.record_fault(fault);
         let now = self.now();
         self.kubelets.press(node, missing, now);
         self.push(now, Task::Relieve(node.clone(), origin.cause));
         Ok(())
     }
 
-    /// Writes the node's conditions as its kubelet reports them: healthy, or not ready and why.
+    /// Writes the node's conditions as its kubelet reports them: healthy, or not ready with the reason.
     fn report(
         &mut self,
         key: &ObjectRef,
@@ -204,20 +239,31 @@ impl Sim {
             (condition.status, condition.reason, condition.message) =
                 (status.into(), reason.into(), message.into());
         }
-        // The node existed a moment ago, and no other write comes in between.
+        // The node was read just now, and no other write can come in between.
         let _ = self.request(|server| server.update_status(origin, object, Why::NodeReport));
     }
 
-    fn add_node(&mut self, config: NodeConfig, line: &str) -> Result<(), FaultError> {
-        let name = Str::from(config.name.as_str());
-        if self.get(&ObjectRef::new(Kind::Node, "", &name)).is_some() {
-            return Err(FaultError::NodeExists(name));
+    fn add_node(
+        &mut self,
+        fault: &Fault,
+        name: &Str,
+        allocatable: &[(Str, Str)],
+    ) -> Result<(), FaultError> {
+        if self.get(&ObjectRef::new(Kind::Node, "", name)).is_some() {
+            return Err(FaultError::NodeExists(name.clone()));
         }
-        let origin = &Origin {
-            actor: Actor::kubelet(&name),
-            ..self.record_fault(line)
+        let config = NodeConfig {
+            name: name.to_string(),
+            allocatable: allocatable
+                .iter()
+                .map(|(resource, amount)| (resource.to_string(), json!(amount)))
+                .collect(),
         };
-        let number = self.kubelets.join(&name);
+        let origin = &Origin {
+            actor: Actor::kubelet(name),
+            ..self.record_fault(fault)
+        };
+        let number = self.kubelets.join(name);
         let mut value = cluster::node(number, &config, self.server().wall_at(self.now()));
         // No Pod may be placed there until the node controller has checked it.
         value["spec"]["taints"] =
@@ -225,10 +271,10 @@ impl Sim {
         if let Ok(object) = Object::from_value(Kind::Node, value) {
             let _ = self.request(|server| server.create(origin, object, Why::NodeReport));
         }
-        // Pods that were bound to an earlier node of this name are now this kubelet's.
+        // Pods bound to an earlier node of this name now belong to this kubelet.
         let stranded: Vec<_> = self
             .list(Kind::Pod)
-            .filter(|o| o.pod().is_some_and(|pod| pod.node_name == name))
+            .filter(|o| o.pod().is_some_and(|pod| pod.node_name == *name))
             .cloned()
             .collect();
         let id = origin.cause.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Objects of CustomResourceDefinitions, from kubectl's side.
 
-mod terminal;
+use crate::terminal;
 
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
@@ -324,12 +324,12 @@ fn server_side_apply_knows_who_set_a_field() {
 #[test]
 fn a_page_knows_custom_objects_too() {
     use actions;
-    use actions::Command;
+    use actions::Action;
     let mut sim = with("{type: object}", NO_STATUS);
     let answer = actions::run(
         &mut sim,
         &mut actions::WaitingCommands::default(),
-        &Command::Apply(boat("a", "{}").as_str().into()),
+        &Action::Apply(boat("a", "{}").as_str().into()),
     );
     assert_eq!(answer.written(), 1, "{answer:?}");
     let told: Vec<String> = answer

@@ -1,4 +1,4 @@
-//! What is done to the cluster, told as it is done: to pages that follow it, and into a file.
+//! Publishing of the record as it grows: to pages that follow the cluster, and into a file.
 
 use super::cluster::{Cluster, OpenRequest, Reply};
 use super::status::Answer;
@@ -10,17 +10,17 @@ use std::io::{Seek, Write};
 use std::path::Path;
 use tokio::sync::mpsc::{self, Sender};
 
-/// Messages that wait for a slow reader before it has to begin again.
+/// Number of messages buffered for a slow reader before it has to start again.
 const BUFFER: usize = 10_000;
-/// How often the clock is told while nothing is done.
+/// Interval at which the clock is sent while no command runs.
 const CLOCK: u64 = 100 * MS;
 
-/// A reader of the record as it grows: a page that follows it, or the file that keeps it.
+/// Subscriber of the growing record: a page that follows it, or its file.
 struct RecordSubscriber {
     sink: Sink,
-    /// Commands that have been sent.
+    /// Number of commands sent.
     sent: usize,
-    /// The time that has been sent.
+    /// Time sent last.
     at: Time,
 }
 
@@ -29,7 +29,7 @@ enum Sink {
     File(File),
 }
 
-/// Tells a page what has been done so far and what is done then, as server-sent events.
+/// Streams the record so far, and its additions, to a page as server-sent events.
 pub fn follow(cluster: &mut Cluster) -> Reply {
     let (sender, receiver) = mpsc::channel(BUFFER + cluster.log.len());
     let mut subscriber = RecordSubscriber {
@@ -44,7 +44,7 @@ pub fn follow(cluster: &mut Cluster) -> Reply {
     Reply::Stream("text/event-stream", receiver, Vec::new())
 }
 
-/// What has been done so far.
+/// Returns the record so far.
 pub fn whole(cluster: &Cluster) -> Answer {
     let mut lines = vec![record::head(cluster.seed, &cluster.sim.config)];
     lines.extend(cluster.log.iter().map(record::did));
@@ -52,7 +52,7 @@ pub fn whole(cluster: &Cluster) -> Answer {
     Answer::text(lines.join("\n"))
 }
 
-/// Keeps what is done in a file.
+/// Writes the record to a file.
 pub fn keep(cluster: &mut Cluster, path: &Path) -> std::io::Result<()> {
     let mut file = File::create(path)?;
     writeln!(file, "{}", record::head(cluster.seed, &cluster.sim.config))?;
@@ -98,7 +98,7 @@ impl OpenRequest for RecordSubscriber {
 }
 
 impl RecordSubscriber {
-    /// Notes that the file is closed for good once it could not be written: a record with a hole is none.
+    /// Notes that the file is closed for good once a write failed: a record with a gap is useless.
     fn goes_on(&self, goes_on: bool, cluster: &mut Cluster) -> bool {
         cluster.record_failed |= !goes_on && matches!(self.sink, Sink::File(_));
         goes_on

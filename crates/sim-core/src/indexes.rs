@@ -1,8 +1,8 @@
-//! What is found without visiting all objects of a kind: Pods by their labels or the claims they use, objects by the labels they select,
-//! volumes by the claim they are reserved for, and EndpointSlices by their Service.
+//! Secondary indexes, for lookups without visiting all objects of a kind: Pods by their labels or the claims they use, objects by the
+//! labels they select, volumes by the claim they are reserved for, and EndpointSlices by their Service.
 //!
-//! Guarantees: everything asked for is among what is found; hashes may collide, so whoever asks checks what was found. What a change
-//! costs depends on the labels of the object alone, not on how many others there are.
+//! Guarantees: results include every match; hashes may collide, so the caller must check the results. The cost of a change depends on the
+//! labels of the object alone, not on the number of other objects.
 
 use super::table::{Slot, Table, hash};
 use super::tree::Tree;
@@ -12,7 +12,7 @@ use k8s_model::storage::PersistentVolume;
 use k8s_model::{Body, Kind, Labels, Object};
 use std::rc::Rc;
 
-/// Numbers by a hash, in order.
+/// Multimap from a hash to numbers, in order.
 #[derive(Clone, Debug)]
 struct Marks<V: 'static>(Tree<(u64, V), ()>);
 
@@ -38,7 +38,7 @@ impl<V: Copy + Ord + Default> Marks<V> {
             .map(|((_, value), ())| *value)
     }
 
-    /// The hash with the fewest numbers, which costs no more than as many steps for each hash.
+    /// Returns the hash with the fewest numbers, in at most as many steps for each hash.
     fn rarest(&self, hashes: &[u64]) -> Option<u64> {
         let mut all: Vec<_> = hashes.iter().map(|hash| self.at(*hash)).collect();
         if hashes.len() < 2 {
@@ -52,14 +52,14 @@ impl<V: Copy + Ord + Default> Marks<V> {
     }
 }
 
-/// Pods by their labels, and what selects Pods by the labels it asks for.
+/// Index of Pods by their labels, and of objects that select Pods by the labels they require.
 #[derive(Clone, Debug, Default)]
 pub struct LabelIndex {
-    /// The Pods of a namespace that have the same labels.
+    /// Pods of a namespace, by the hash of their whole label set.
     alike: Marks<Slot>,
-    /// Such sets of labels, by each label and by their namespace.
+    /// Label sets, by each label and by their namespace.
     labelled: Marks<u64>,
-    /// What selects, by one of the labels it asks for.
+    /// Selecting objects, by one of the labels they require.
     selecting: Marks<Slot>,
 }
 
@@ -128,7 +128,7 @@ impl LabelIndex {
         }
     }
 
-    /// The Pods of a namespace that may have all these labels, those with the same labels one after the other.
+    /// Returns the Pods of a namespace that may have all these labels, grouped by label set.
     pub fn pods(&self, namespace: &str, labels: &Labels) -> impl Iterator<Item = Slot> {
         let pairs = pairs(Kind::Pod, namespace, labels);
         let sets: Vec<u64> = self
@@ -140,7 +140,7 @@ impl LabelIndex {
         sets.into_iter().flat_map(|set| self.alike.at(set))
     }
 
-    /// The objects of a kind in a namespace that may select these labels, by name.
+    /// Returns the objects of a kind in a namespace that may select these labels, by name.
     pub fn selecting<'t>(
         &self,
         kind: Kind,
@@ -161,7 +161,7 @@ impl LabelIndex {
     }
 }
 
-/// The objects at these places in a namespace, by name, each once.
+/// Returns the objects in these slots in a namespace, by name, each once.
 fn by_name<'t>(
     places: impl Iterator<Item = Slot>,
     namespace: &str,
@@ -178,7 +178,7 @@ fn by_name<'t>(
     found
 }
 
-/// Kinds that select Pods, or adopt what matches.
+/// Returns true for kinds that select Pods, or adopt matching ones.
 fn selects(kind: Kind) -> bool {
     use Kind::{
         DaemonSet, Deployment, Job, PodDisruptionBudget, ReplicaSet, ReplicationController,
@@ -197,7 +197,7 @@ fn selects(kind: Kind) -> bool {
     )
 }
 
-/// The labels that whatever an object selects has; none if it selects nothing.
+/// Returns the labels that every match of an object's selector has; `None` if it selects nothing.
 fn wanted(object: &Object) -> Option<Labels> {
     let labels = match &object.body {
         Body::Service(service) if service.spec.selector.is_empty() => return None,
@@ -215,7 +215,7 @@ fn wanted(object: &Object) -> Option<Labels> {
     Some(labels)
 }
 
-/// The hashes of the labels, or of the namespace where there are none.
+/// Returns the hashes of the labels, or of the namespace if there are none.
 fn pairs(kind: Kind, namespace: &str, labels: &Labels) -> Vec<u64> {
     if labels.is_empty() {
         return vec![whole(kind, namespace)];
@@ -230,7 +230,7 @@ fn mix(hash: u64, other: u64) -> u64 {
     (hash.rotate_left(5) ^ other).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-/// The hash of a kind and a namespace.
+/// Returns the hash of a kind and a namespace.
 pub fn whole(kind: Kind, namespace: &str) -> u64 {
     mix(kind.index() as u64, hash(namespace, ""))
 }
@@ -247,8 +247,8 @@ fn set_of(namespace: &str, labels: &Labels) -> u64 {
         })
 }
 
-/// Objects by the name that they refer to: Pods by the claims they use, volumes by the claim they are reserved for, EndpointSlices by
-/// their Service.
+/// Index of objects by the name that they reference: Pods by the claims they use, volumes by the claim they are reserved for,
+/// EndpointSlices by their Service.
 #[derive(Clone, Debug, Default)]
 pub struct ReferenceIndex {
     users: Marks<Slot>,
@@ -305,12 +305,12 @@ impl ReferenceIndex {
         }
     }
 
-    /// The Pods of a namespace that may use a claim, by name.
+    /// Returns the Pods of a namespace that may use a claim, by name.
     pub fn users<'t>(&self, namespace: &str, claim: &str, pods: &'t Table) -> Vec<&'t Rc<Object>> {
         by_name(self.users.at(hash(namespace, claim)), namespace, pods)
     }
 
-    /// The volumes that may be reserved for a claim, or those for none, by name.
+    /// Returns the volumes that may be reserved for a claim, or for none, by name.
     pub fn volumes<'t>(
         &self,
         claim: Option<(&str, &str)>,
@@ -324,7 +324,7 @@ impl ReferenceIndex {
         )
     }
 
-    /// The EndpointSlices that may be a Service's, by name.
+    /// Returns the EndpointSlices that may belong to a Service, by name.
     pub fn slices<'t>(
         &self,
         namespace: &str,
@@ -335,7 +335,7 @@ impl ReferenceIndex {
     }
 }
 
-/// The hash of no claim.
+/// Hash that stands for no claim.
 const FREE: u64 = 0;
 
 fn reserved_for(volume: &PersistentVolume) -> u64 {

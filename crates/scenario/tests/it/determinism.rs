@@ -41,7 +41,7 @@ steps:
 
 fn trace(name: &str, seed: u64, slice: usize) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("tests/conformance/scenarios/{name}.yaml"));
+        .join(format!("../../tests/conformance/scenarios/{name}.yaml"));
     trace_of(&fs::read_to_string(path).unwrap(), seed, slice)
 }
 
@@ -98,14 +98,14 @@ fn another_seed_is_another_history() {
 #[test]
 fn a_script_that_waits_is_repeated_from_the_history() {
     use actions;
-    use actions::Command;
+    use actions::Action;
     let line = "i=1; sleep 1; i=$((i+1)); echo $i > f; sleep 1; sleep 1; kubectl create configmap a --from-literal=k=$(cat f); sleep 1; \
                 kubectl create configmap b --from-literal=k=$i";
     let fresh = || Sim::new(ClusterConfig::default(), 1);
     let (mut sim, mut waiting, mut history) =
         (fresh(), actions::WaitingCommands::default(), Vec::new());
-    for command in std::iter::once(Command::Kubectl(line.into()))
-        .chain(std::iter::repeat_n(Command::Poll, 100))
+    for command in
+        std::iter::once(Action::Kubectl(line.into())).chain(std::iter::repeat_n(Action::Poll, 100))
     {
         if actions::run(&mut sim, &mut waiting, &command).changed {
             history.push((sim.now(), command));

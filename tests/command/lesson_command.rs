@@ -96,7 +96,7 @@ fn what_is_wrong_with_the_play_of_a_lesson_is_told_with_its_step() {
 #[test]
 fn without_a_file_lesson_check_is_refused() {
     for (arguments, words) in [
-        (&["lesson", "check"][..], "needs check or print, and a file"),
+        (&["lesson", "check"][..], "<FILES>..."),
         (&["lesson", "check", "nowhere.yaml"][..], "nowhere.yaml: "),
     ] {
         let output = run(arguments);

@@ -11,13 +11,13 @@ use super::{convert, discovery};
 use apiserver::{
     ApiError, ApiServer, ClientWrite, Name, ObjectScale, Patch, Subresource, Written, check_uid,
 };
-use k8s_model::{Kind, Object, ObjectRef};
-use kubectl::Session;
+use k8s_model::{Kind, Object, ObjectRef, Timestamp};
+use kubectl::{PodLogOptions, Session};
 use serde_json::{Value, json};
 
 const SCALE_VERSION: &str = "autoscaling/v1";
 
-/// Answers a request about a part of an object.
+/// Handles a request to a subresource.
 pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Reply {
     let reads = matches!(request.method.as_str(), "GET" | "HEAD");
     if !discovery::has_part(&cluster.sim, kind, &target.version, &target.part) {
@@ -68,7 +68,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
     }
 }
 
-/// A patch of a part, or its replacement.
+/// Patches or replaces a subresource.
 fn change_part(
     cluster: &mut Cluster,
     request: &Request,
@@ -107,7 +107,7 @@ fn change_part(
     written(cluster, request, (kind, target), 200, result, warnings)
 }
 
-/// Refuses what was made of another version than the stored one.
+/// Rejects an object with another resourceVersion than the stored one.
 fn check_version(cluster: &Cluster, object: &Value, key: &ObjectRef) -> Result<(), ApiError> {
     let version = object["metadata"]["resourceVersion"].as_str().unwrap_or("");
     let stored = cluster
@@ -122,7 +122,7 @@ fn check_version(cluster: &Cluster, object: &Value, key: &ObjectRef) -> Result<(
     }
 }
 
-/// A replacement of a part as a patch: only that part of the object counts.
+/// Turns the replacement of a subresource into a patch: only that part of the object counts.
 fn replacement(
     cluster: &Cluster,
     object: &Value,
@@ -141,7 +141,7 @@ fn replacement(
     ))
 }
 
-/// A patch of another version than the stored one, as a replacement of the part.
+/// Turns a patch of another API version than the stored one into a replacement of the subresource.
 fn converted(
     cluster: &Cluster,
     request: &Request,
@@ -225,7 +225,7 @@ fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) 
     }
 }
 
-/// Refuses a `Scale` of another object than the stored one, or of another version of it.
+/// Rejects a `Scale` with another uid or resourceVersion than the stored object.
 fn check_scale_preconditions(stored: &Object, wanted: &Value) -> Result<(), ApiError> {
     let text = |field: &str| wanted["metadata"][field].as_str().unwrap_or("");
     check_uid(&stored.key(), text("uid"), &stored.meta.uid.to_string())?;
@@ -236,7 +236,7 @@ fn check_scale_preconditions(stored: &Object, wanted: &Value) -> Result<(), ApiE
     Err(ApiError::conflict(stored.kind, &stored.meta.name))
 }
 
-/// The `Scale` of an object; fields that are zero are left out.
+/// Builds the `Scale` of an object; fields that are zero are omitted.
 fn scale_object(server: &ApiServer, object: &Object) -> Result<Value, ApiError> {
     let ObjectScale {
         replicas,
@@ -269,7 +269,7 @@ fn scale_object(server: &ApiServer, object: &Object) -> Result<Value, ApiError> 
     )
 }
 
-/// What is posted about the object of a path: of this kind, under its name.
+/// Returns the posted object of this kind, whose name must be that of the path.
 fn named(request: &Request, kind: &str, version: &str, name: &str) -> Result<Value, ApiError> {
     let body = request.posted(kind, version)?;
     let said = body["metadata"]["name"].as_str().unwrap_or("");
@@ -298,7 +298,7 @@ fn evict(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     written(cluster, request, (Kind::Pod, target), 201, result, warnings)
 }
 
-/// Binds the Pod of a path, or the one that a Binding names.
+/// Binds the Pod of a path, or the one named by a Binding.
 pub fn bind(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     if request.method != "POST" || target.namespace.is_empty() {
         return not_allowed();
@@ -342,7 +342,7 @@ pub fn bind(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer
     )
 }
 
-/// The finalizers of a namespace's spec: only that of the server is known.
+/// Updates the finalizers of a namespace's spec: only the server's own is supported.
 fn finalize(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     let key = ObjectRef::new(Kind::Namespace, "", &target.name);
     let held = match body(request, Kind::Namespace, target)
@@ -369,62 +369,22 @@ fn finalize(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer
     )
 }
 
-/// The log of a container, as `kubectl logs` has it.
+/// Returns the log of a container, as for `kubectl logs`.
 fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
+    let refused = |error: &ApiError| Answer::error(error, Some((Kind::Pod, &target.name))).into();
     let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
     if let Some(error) = cluster.forbids(request, "get", &key, "log") {
-        return Answer::error(&error, Some((Kind::Pod, &target.name))).into();
+        return refused(&error);
     }
-    if cluster.sim.get(&key).is_none() {
-        return Answer::error(
-            &ApiError::not_found(Kind::Pod, &target.name),
-            Some((Kind::Pod, &target.name)),
-        )
-        .into();
-    }
-    let mut words = vec![
-        "logs".to_owned(),
-        target.name.clone(),
-        format!("--namespace={}", target.namespace),
-    ];
-    for (option, flag) in [
-        ("container", "container"),
-        ("tailLines", "tail"),
-        ("sinceTime", "since-time"),
-    ] {
-        let value = request.option(option);
-        if !value.is_empty() {
-            words.push(format!("--{flag}={value}"));
-        }
-    }
-    if let Ok(seconds) = request.option("sinceSeconds").parse::<u64>() {
-        words.push(format!("--since={seconds}s"));
-    }
-    for option in ["follow", "previous"] {
-        if request.on(option) {
-            words.push(format!("--{option}"));
-        }
-    }
-    if request.on("timestamps") || !request.option("limitBytes").is_empty() {
-        return failure(
-            400,
-            "BadRequest",
-            "logs are not simulated with timestamps or a limit of bytes",
-        )
-        .into();
-    }
-    let session = Session::unnoted(&mut cluster.sim, &words);
-    match session.exit {
-        Some(0) => Answer::text(session.stdout).into(),
-        Some(_) => {
-            let message = session.stderr.trim_end();
-            let message = message
-                .strip_prefix("error: ")
-                .or_else(|| message.split_once("): ").map(|(_, rest)| rest))
-                .unwrap_or(message);
-            failure(400, "BadRequest", message).into()
-        }
-        None => {
+    let Some(pod) = cluster.sim.get(&key).cloned() else {
+        return refused(&ApiError::not_found(Kind::Pod, &target.name));
+    };
+    let opened = log_options(request, cluster.sim.server().wall_at(cluster.sim.now()))
+        .and_then(|options| Session::log(&mut cluster.sim, &pod, &options));
+    match opened {
+        Err(error) => refused(&error),
+        Ok(session) if session.exit.is_some() => Answer::text(session.stdout).into(),
+        Ok(session) => {
             let (mut follow, receiver) = Follow::open(session);
             if follow.feed(cluster) {
                 cluster.open.push(Box::new(follow));
@@ -432,4 +392,46 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
             Reply::Stream("text/plain", receiver, Vec::new())
         }
     }
+}
+
+/// Reads `PodLogOptions`. Models `ValidatePodLogOptions` in `pkg/apis/core/validation`.
+fn log_options(request: &Request, now: Timestamp) -> Result<PodLogOptions, ApiError> {
+    let text = |name: &str| Some(request.option(name)).filter(|value| !value.is_empty());
+    let number = |name: &str| {
+        text(name)
+            .map(|value| {
+                value
+                    .parse::<i64>()
+                    .map_err(|_| ApiError::bad_request(format!("{name}: not a number: {value:?}")))
+            })
+            .transpose()
+    };
+    if request.on("timestamps") {
+        return Err(ApiError::bad_request(
+            "logs are not simulated with timestamps".into(),
+        ));
+    }
+    let since = match (number("sinceSeconds")?, text("sinceTime")) {
+        (Some(_), Some(_)) => {
+            return Err(ApiError::bad_request(
+                "at most one of `sinceTime` or `sinceSeconds` may be specified".into(),
+            ));
+        }
+        (Some(seconds), None) => Some(now.seconds() - seconds),
+        (None, Some(time)) => Some(
+            Timestamp::parse(time)
+                .ok_or_else(|| ApiError::bad_request(format!("sinceTime: no time: {time:?}")))?
+                .seconds(),
+        ),
+        (None, None) => None,
+    };
+    let size = |number: Option<i64>| number.and_then(|number| usize::try_from(number).ok());
+    Ok(PodLogOptions {
+        container: text("container").map(|name| name.to_string()),
+        follow: request.on("follow"),
+        previous: request.on("previous"),
+        tail_lines: size(number("tailLines")?),
+        since,
+        limit_bytes: size(number("limitBytes")?).filter(|bytes| *bytes > 0),
+    })
 }

@@ -1,6 +1,6 @@
 //! `kubectl debug`, `cp` and `set subject`.
 
-mod terminal;
+use crate::terminal;
 
 use apiserver::Why;
 use apiserver::{Patch, Subresource};

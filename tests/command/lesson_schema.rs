@@ -130,7 +130,7 @@ fn schema() -> Value {
     schema
 }
 
-/// `UPDATE_DOCS=1 cargo test --test lesson_schema` writes the file anew.
+/// `UPDATE_DOCS=1 cargo test --test command lesson_schema` writes the file anew.
 #[test]
 fn the_schema_has_the_fields_that_lessons_are_read_by() {
     let name = "static/lesson.schema.json";
@@ -140,7 +140,7 @@ fn the_schema_has_the_fields_that_lessons_are_read_by() {
     }
     assert!(
         file(name) == schema,
-        "{name} is stale: UPDATE_DOCS=1 cargo test --test lesson_schema"
+        "{name} is stale: UPDATE_DOCS=1 cargo test --test command lesson_schema"
     );
 }
 

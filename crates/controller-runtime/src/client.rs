@@ -1,41 +1,41 @@
-//! The interface through which a loop writes to the API server, each write with its reason, and records Events.
+//! Client of a controller: writes to the API server, each with its reason, and records Events.
 
 use super::cluster::{ClusterConfig, Timing};
 use super::events::EventRecorder;
 use super::heartbeats::Heartbeats;
 use super::informer::Cache;
 use super::limit::Limit;
-use super::load::Load;
 use apiserver::journal::Actor;
 use apiserver::why::Why;
 use apiserver::{ApiError, ApiServer, Delete, Origin, StatusReason};
+use fault::Load;
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Duration, Object, ObjectRef, Str, Time, Timestamp};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What a loop sees in one pass.
+/// Input of a reconcile pass.
 pub struct PassView<'a> {
-    /// Its informer's cache.
+    /// Cache of the informer.
     pub cache: &'a Cache,
     /// Virtual time.
     pub now: Time,
-    /// The same instant as objects record it.
+    /// Wall clock at the same instant, as objects record it.
     pub wall: Timestamp,
-    /// Durations that the control plane does not decide.
+    /// Durations outside the control plane.
     pub timing: Timing,
     /// Resource usage of Pods, as the resource metrics API shows it.
     pub loads: &'a [Load],
-    /// The options of the cluster.
+    /// Options of the cluster.
     pub config: &'a ClusterConfig,
     /// Heartbeats of the kubelets.
     pub heartbeats: &'a dyn Heartbeats,
-    /// Whether everything it wrote for this key has come back through its informer.
+    /// True if all writes for this key have come back through the informer.
     pub sees_own_writes: bool,
 }
 
 impl PassView<'_> {
-    /// Microseconds since a timestamp recorded in an object; negative if it is in the future.
+    /// Returns the microseconds since a timestamp of an object; negative if it is in the future.
     pub fn since(&self, moment: Timestamp) -> i64 {
         let second = SECOND as i64;
         (self.wall.seconds().saturating_sub(moment.seconds()))
@@ -43,7 +43,7 @@ impl PassView<'_> {
             .saturating_add(self.now.0 as i64 % second)
     }
 
-    /// Time until `seconds` after a timestamp; 0 if that is past.
+    /// Returns the time until `seconds` after a timestamp; 0 if that is past.
     pub fn until(&self, moment: Timestamp, seconds: i64) -> Duration {
         seconds
             .saturating_mul(SECOND as i64)
@@ -52,41 +52,41 @@ impl PassView<'_> {
     }
 }
 
-/// The outcome of a pass.
+/// Outcome of a reconcile pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Nothing to do until something changes.
+    /// Wait for the next change.
     AwaitChange,
-    /// Reconcile again after this time even if nothing changes.
+    /// Requeue after this time even without a change.
     RequeueAfter(Duration),
-    /// It failed: retry after the back-off, or after this time if that is sooner.
+    /// Retry after the back-off, or after this time if that is sooner, because the pass failed.
     RetryWithin(Duration),
 }
 
-/// A loop's way to write.
-pub struct Out<'a> {
-    /// The API server.
+/// Output of a reconcile pass: the client of a controller.
+pub struct LoopClient<'a> {
+    /// API server.
     pub server: &'a mut ApiServer,
     /// Events already recorded, for counting repeats.
     pub recorder: &'a mut EventRecorder,
-    /// Who writes, and what woke it.
+    /// Actor, and the entry that woke it.
     pub origin: Origin,
-    /// Writes of this pass that were accepted and changed something.
+    /// Number of accepted writes of this pass that changed an object.
     pub writes: u32,
     /// Number of sequential round trips: the writes of a batch count as one.
     pub round_trips: u32,
-    /// State of this key kept between passes; most loops keep none.
+    /// State of this key kept between passes; empty for most controllers.
     pub memory: &'a mut Memory,
-    /// The rate limit of its client, if there is one.
+    /// Rate limit of the client, if any.
     pub limit: Option<(&'a mut Limit, &'a ObjectRef)>,
-    /// Whether the limit was reached: then nothing more is written in this pass.
+    /// True if the limit was reached, so that nothing more is written in this pass.
     pub waits: bool,
 }
 
-/// Timestamps and numbers that a loop keeps about one key.
+/// Timestamps and numbers that a controller keeps for one key.
 pub type Memory = BTreeMap<Str, i64>;
 
-/// A way to write an object.
+/// Function that writes an object.
 type Write = fn(&mut ApiServer, &Origin, Object, Why) -> Result<Rc<Object>, ApiError>;
 
 /// Type-erases a change.
@@ -99,7 +99,7 @@ fn once(change: impl FnOnce(&mut Object)) -> impl FnMut(&mut Object) {
     }
 }
 
-impl Out<'_> {
+impl LoopClient<'_> {
     /// Creates an object.
     pub fn create(&mut self, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         self.may_write()?;
@@ -122,7 +122,7 @@ impl Out<'_> {
         result
     }
 
-    /// Replaces spec and metadata of the object that was read, changed by `change`.
+    /// Replaces spec and metadata of the object that was read, as edited by `change`.
     pub fn update(
         &mut self,
         object: &Object,
@@ -132,7 +132,7 @@ impl Out<'_> {
         self.write(object.clone(), why, ApiServer::update, &mut once(change))
     }
 
-    /// Replaces the status of the object that was read, changed by `change`.
+    /// Replaces the status of the object that was read, as edited by `change`.
     pub fn update_status(
         &mut self,
         object: &Object,
@@ -147,7 +147,7 @@ impl Out<'_> {
         )
     }
 
-    /// Replaces the status of an object that is kept as JSON, if it differs.
+    /// Replaces the status of an object stored as JSON, if it differs.
     pub fn observe(&mut self, object: &Object, status: serde_json::Value) -> Result<(), ApiError> {
         let Body::Other(body) = &object.body else {
             return Ok(());
@@ -163,7 +163,7 @@ impl Out<'_> {
         self.update_status(object, Why::Observed, put).map(drop)
     }
 
-    /// Changes the stored object whatever its version is, as a patch does.
+    /// Edits the stored object whatever its version, as a patch does.
     pub fn patch(
         &mut self,
         key: &ObjectRef,
@@ -177,7 +177,7 @@ impl Out<'_> {
         self.write(current, why, ApiServer::update_all, &mut once(change))
     }
 
-    /// Binds a Pod to its node, if it is the Pod that was read and has none.
+    /// Binds a Pod to its node, if it is the Pod that was read and is unbound.
     pub fn bind(
         &mut self,
         pod: &Object,
@@ -196,7 +196,7 @@ impl Out<'_> {
         self.patch(&key, why, change)
     }
 
-    /// One function for all changes: an instance per closure would make the page larger.
+    /// Makes a write; type-erased, since an instance per closure would make the page larger.
     fn write(
         &mut self,
         mut new: Object,
@@ -212,7 +212,7 @@ impl Out<'_> {
         result
     }
 
-    /// Sets the size of a workload as its scale subresource does.
+    /// Sets the number of replicas through the scale subresource.
     pub fn scale(
         &mut self,
         key: &ObjectRef,
@@ -242,7 +242,7 @@ impl Out<'_> {
         result
     }
 
-    /// Whether the client may send one more request.
+    /// Returns `Ok` if the client may send one more request.
     fn may_write(&mut self) -> Result<(), ApiError> {
         if self.limit.is_some() {
             self.take_turn()
@@ -290,7 +290,7 @@ impl Out<'_> {
         }
     }
 
-    /// Records an Event under a name other than the loop's own: some loops have two.
+    /// Records an Event under a name other than the controller's own: some controllers have two.
     pub fn event_as(
         &mut self,
         name: &'static str,
@@ -325,7 +325,7 @@ impl Out<'_> {
         }
     }
 
-    /// Makes several concurrent writes: together they cost one round trip.
+    /// Makes several concurrent writes, which together cost one round trip.
     pub fn together<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> R {
         let before = self.round_trips;
         let result = write(self);

@@ -1,6 +1,6 @@
 //! What the kubelet does when the image of a Pod that it runs is changed.
 
-mod one_pod;
+use crate::one_pod;
 
 use cluster::Sim;
 use explain::words;

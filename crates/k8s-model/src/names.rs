@@ -1,8 +1,8 @@
-//! Formats of names, labels and percentages; each check returns what is wrong.
+//! Formats of names, labels and percentages; each check returns the error, if any.
 //!
 //! Models `apimachinery/pkg/util/validation`. Written without regular expressions.
 
-use k8s_model::cidr::network;
+use crate::cidr::network;
 
 fn alnum(c: u8) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit()
@@ -38,7 +38,7 @@ const QUALIFIED: &str = "a qualified name must consist of alphanumeric character
     end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
     '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
 
-/// `example.com`
+/// Checks a subdomain, as `example.com`.
 pub fn subdomain(text: &str) -> Option<String> {
     if text.len() > 253 {
         return too_long(253);
@@ -50,7 +50,7 @@ const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', foll
     lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for \
     validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/// `example.com` or `*.example.com`
+/// Checks a host, as `example.com` or `*.example.com`.
 pub fn host(text: &str) -> Option<String> {
     if !text.contains('*') {
         return subdomain(text);
@@ -59,7 +59,7 @@ pub fn host(text: &str) -> Option<String> {
     (!good).then(|| WILDCARD.to_owned())
 }
 
-/// `system:node`
+/// Checks a path segment, as `system:node`.
 pub fn path_segment(text: &str) -> Option<String> {
     let whole = [".", ".."]
         .into_iter()
@@ -73,7 +73,7 @@ pub fn path_segment(text: &str) -> Option<String> {
     })
 }
 
-/// `my-name`
+/// Checks a label, as `my-name`.
 pub fn label(text: &str) -> Option<String> {
     if text.len() > 63 {
         return too_long(63);
@@ -97,7 +97,7 @@ fn is_value(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'))
 }
 
-/// What is wrong with a label's value.
+/// Checks a label's value.
 pub fn is_label_value(text: &str) -> Option<String> {
     if text.len() > 63 {
         return too_long(63);
@@ -105,7 +105,7 @@ pub fn is_label_value(text: &str) -> Option<String> {
     (!text.is_empty() && !is_value(text)).then(|| LABEL_VALUE.to_owned())
 }
 
-/// What is wrong with `example.com/MyName`, the form of label keys; there may be several faults.
+/// Checks a qualified name, the form of label keys, as `example.com/MyName`; there may be several errors.
 pub fn is_qualified_name(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let parts: Vec<&str> = text.split('/').collect();
@@ -132,7 +132,7 @@ pub fn is_qualified_name(text: &str) -> Vec<String> {
     faults
 }
 
-/// `http`: what a port may be called.
+/// Checks a port name, as `http`.
 pub fn port_name(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     if text.len() > 15 {
@@ -155,7 +155,7 @@ pub fn port_name(text: &str) -> Vec<String> {
     faults
 }
 
-/// `25%`
+/// Checks a percentage, as `25%`.
 pub fn percent(text: &str) -> Option<String> {
     let good = text
         .strip_suffix('%')
@@ -167,7 +167,7 @@ pub fn percent(text: &str) -> Option<String> {
     })
 }
 
-/// A variable's name.
+/// Checks the name of an environment variable.
 pub fn env_name(text: &str) -> Option<String> {
     let good = text
         .bytes()
@@ -175,7 +175,7 @@ pub fn env_name(text: &str) -> Option<String> {
     (!good).then(|| "a valid environment variable name must consist only of printable ASCII characters other than '='".to_owned())
 }
 
-/// A key of a ConfigMap or Secret.
+/// Checks a key of a ConfigMap or Secret.
 pub fn config_key(text: &str) -> Option<String> {
     if text.len() > 253 {
         return too_long(253);
@@ -198,14 +198,14 @@ pub fn config_key(text: &str) -> Option<String> {
     }
 }
 
-/// A network as older fields take it.
+/// Checks a CIDR in the form that older fields accept.
 pub fn cidr(text: &str) -> Option<String> {
     network(text)
         .is_none()
         .then(|| "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)".to_owned())
 }
 
-/// An address.
+/// Checks an IP address.
 pub fn ip(text: &str) -> Option<String> {
     let good = text.parse::<std::net::IpAddr>().is_ok();
     (!good).then(|| "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)".to_owned())

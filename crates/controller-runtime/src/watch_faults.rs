@@ -1,21 +1,21 @@
-//! Watch faults: events that are lost and events that arrive late.
+//! Watch faults: lost and delayed events.
 //!
-//! A watch is one ordered stream per kind, so later events wait behind a delayed one, and the component sees all of them in
-//! order, later. Each kubelet has its own streams of its Pods and its Node. A relist replaces all events that still
-//! wait. Models the watch of `client-go/tools/cache/reflector.go` on a slow connection.
+//! A watch is one ordered stream per kind, so later events wait behind a delayed one, and the component sees all of them in order, later.
+//! Each kubelet has streams of its own for its Pods and its Node. A relist replaces all waiting events. Models the watch of
+//! `client-go/tools/cache/reflector.go` on a slow connection.
 
 use super::component::{KUBELETS, MANAGER, SCHEDULER};
-use apiserver::FaultTarget;
 use apiserver::journal::{Entry, EntryId, Journal};
+use fault::FaultTarget;
 use k8s_model::time::MS;
 use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
 use sim_core::tree::Tree;
 use std::collections::VecDeque;
 
-/// Delays of at least this many microseconds are reported.
+/// Shortest delay that is reported, in microseconds.
 const MIN_REPORTED_DELAY_US: u64 = 100 * MS;
 
-/// A fault waiting for the next matching event.
+/// Fault that waits for the next matching event.
 #[derive(Clone, Debug)]
 struct Order {
     meant: FaultTarget,
@@ -25,27 +25,27 @@ struct Order {
     fault: EntryId,
 }
 
-/// A delayed event, with the earliest time it may arrive.
+/// Delayed event, with the earliest time of its arrival.
 #[derive(Clone, Debug)]
-struct Held {
+struct DelayedEvent {
     id: EntryId,
     from: Time,
-    /// The fault that delayed it; `None` if it only waits behind a delayed one.
+    /// Fault that delayed the event; `None` if it only waits behind a delayed one.
     fault: Option<EntryId>,
 }
 
-/// A blocked watch stream: of a kind, and of one node for kubelets.
+/// Blocked watch stream: of a kind, and of one node for kubelets.
 #[derive(Clone, Debug)]
 struct Stream {
     of: (Kind, Str),
-    events: VecDeque<Held>,
-    /// Until when delivered events were held up, and by which fault.
+    events: VecDeque<DelayedEvent>,
+    /// Time until which delivered events were blocked, and the fault that blocked them.
     held_up: Option<(Time, EntryId)>,
 }
 
-/// A dropped event, the fault that dropped it, and the object whose state is now stale in the cache.
+/// Dropped event, the fault that dropped it, and the object whose state is now stale in the cache.
 #[derive(Clone, Debug)]
-struct Missed {
+struct LostEvent {
     id: EntryId,
     fault: EntryId,
     of: Uid,
@@ -57,40 +57,40 @@ pub struct WatchFaults {
     orders: Vec<Order>,
     streams: Vec<Stream>,
     due: Option<Time>,
-    missed: Vec<Missed>,
-    /// Number of delayed events that are a loop's own writes, by loop and by object or its owner.
+    missed: Vec<LostEvent>,
+    /// Number of delayed events that are a controller's own writes, by controller and by object or its owner.
     awaited: Tree<(&'static str, ObjectRef), u32>,
-    /// Whether an event was dropped since the flag was last cleared.
+    /// True if an event was dropped since the flag was last cleared.
     pub lost: bool,
-    /// When the next relist is due, if one is scheduled.
+    /// Time of the next relist, if one is scheduled.
     pub lists: Option<Time>,
 }
 
-/// An event that has not reached its component, and why.
+/// Event that has not reached its component, and the cause.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Late {
+pub struct MissingEvent {
     /// Name of the component.
     pub component: &'static str,
     /// Kind of the blocked stream.
     pub kind: Kind,
-    /// The first delayed event about the object in question.
+    /// First delayed event about the object in question.
     pub event: EntryId,
-    /// The event that blocks the stream, or the dropped event itself.
+    /// Event that blocks the stream, or the dropped event itself.
     pub behind: EntryId,
-    /// When the fault was injected.
+    /// Time at which the fault was injected.
     pub asked: Option<Time>,
-    /// When it arrives or the component relists; `None` if neither happens.
+    /// Time of the arrival or the relist; `None` if neither happens.
     pub until: Option<Time>,
-    /// Whether it was dropped.
+    /// True if the event was dropped.
     pub lost: bool,
 }
 
-/// What injected faults have delayed: watch events, and passes of slowed loops.
+/// Watch events and passes of slowed controllers that injected faults have delayed.
 #[derive(Clone, Default, Debug)]
 pub struct DelayLog {
-    /// By component and event: the fault, and the time of arrival.
+    /// Fault and time of arrival, by component and event.
     events: Tree<(usize, EntryId), (EntryId, Time)>,
-    /// By pass number: the fault.
+    /// Fault by pass number.
     passes: Tree<u32, EntryId>,
 }
 
@@ -109,14 +109,14 @@ impl DelayLog {
         }
     }
 
-    /// Records a pass whose key had to wait for a slowed loop.
+    /// Records a pass whose key had to wait for a slowed controller.
     pub fn pass(&mut self, pass: u32, fault: EntryId, since: Time, now: Time) {
         if now >= since.after(MIN_REPORTED_DELAY_US) {
             self.passes.insert(pass, fault);
         }
     }
 
-    /// The fault that delayed an entry: its loop was slowed, or the watch event that triggered it was delayed.
+    /// Returns the fault that delayed an entry, by slowing its controller or delaying the watch event that triggered it.
     pub fn by(&self, journal: Journal<'_>, id: EntryId) -> Option<EntryId> {
         let entry = journal.get(id as usize)?;
         if let Some(fault) = self.passes.get(&entry.pass) {
@@ -135,7 +135,7 @@ impl DelayLog {
     }
 }
 
-/// The keys under which a loop's own write is counted until the loop sees it: the object and its controller.
+/// Returns the keys under which a controller's own write is counted until the controller sees it: the object and its controller.
 fn awaits(entry: &Entry) -> impl Iterator<Item = (&'static str, ObjectRef)> {
     let name = entry.actor.name;
     let object = entry.write().map(|(_, object)| object);
@@ -147,7 +147,7 @@ fn awaits(entry: &Entry) -> impl Iterator<Item = (&'static str, ObjectRef)> {
         .map(move |key| (name, key))
 }
 
-/// The stream of a component that carries events of an object; `None` if it does not watch the object.
+/// Returns the stream of a component that carries events of an object; `None` if the component does not watch the object.
 fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
     let node = match object.kind {
         _ if component != "kubelet" => Str::default(),
@@ -161,7 +161,7 @@ fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
 }
 
 impl WatchFaults {
-    /// Journal entries whose events are held back.
+    /// Returns the journal entries whose events are delayed.
     pub fn delayed(&self) -> impl Iterator<Item = EntryId> {
         self.streams
             .iter()
@@ -169,7 +169,7 @@ impl WatchFaults {
             .map(|event| event.id)
     }
 
-    /// Arranges for the next matching event to be delayed, or dropped.
+    /// Delays, or drops, the next matching event.
     pub fn order(&mut self, meant: FaultTarget, late: Option<Duration>, fault: EntryId) {
         self.orders.push(Order { meant, late, fault });
     }
@@ -191,7 +191,7 @@ impl WatchFaults {
         }
     }
 
-    /// Whether an arriving event is withheld from its component, for some time or for good.
+    /// Returns true if an arriving event is withheld from its component, for some time or permanently.
     pub fn keeps(&mut self, component: &str, id: EntryId, entry: &Entry, arrived: Time) -> bool {
         let Some((_, object)) = entry.write() else {
             return false;
@@ -204,13 +204,13 @@ impl WatchFaults {
             .iter()
             .position(|order| order.meant.is(object))
             .map(|at| self.orders.remove(at));
-        // A later event carries everything that the lost one did.
+        // A later event contains everything that the lost one did.
         self.missed.retain(|missed| missed.of != object.meta.uid);
         let late = match &order {
             Some(Order {
                 late: None, fault, ..
             }) => {
-                self.missed.push(Missed {
+                self.missed.push(LostEvent {
                     id,
                     fault: *fault,
                     of: object.meta.uid,
@@ -223,7 +223,7 @@ impl WatchFaults {
             }) => *late,
             None => 0,
         };
-        let held = Held {
+        let held = DelayedEvent {
             id,
             from: arrived.after(late),
             fault: order.map(|order| order.fault),
@@ -237,14 +237,14 @@ impl WatchFaults {
             }),
             None => return false,
         }
-        // Only control loops need this.
+        // Only controllers need this.
         if component == "kube-controller-manager" {
             awaits(entry).for_each(|key| *self.awaited.get_or_insert_with(key, || 0) += 1);
         }
         true
     }
 
-    /// The next event whose delay is over, and the fault that caused it.
+    /// Returns the next event whose delay is over, and the fault that caused it.
     pub fn release(
         &mut self,
         journal: Journal<'_>,
@@ -257,7 +257,7 @@ impl WatchFaults {
         let stream = &mut self.streams[at];
         let event = stream.events.pop_front()?;
         let own = event.fault.map(|fault| (event.from, fault));
-        // The latest of those before it.
+        // The latest of the events before it determines the delay.
         stream.held_up = stream
             .held_up
             .filter(|(from, _)| own.is_none_or(|own| own.0 < *from))
@@ -280,12 +280,12 @@ impl WatchFaults {
         Some((event.id, fault))
     }
 
-    /// Whether a loop has not yet seen its own writes for a key.
+    /// Returns true if a controller has not seen its own writes for a key yet.
     pub fn awaits(&self, name: &'static str, key: &ObjectRef) -> bool {
         !self.awaited.is_empty() && self.awaited.contains_key(&(name, key.clone()))
     }
 
-    /// When the next stream resumes, if that has to be scheduled.
+    /// Returns the time at which the next stream resumes, if it has to be scheduled.
     pub fn next_release(&mut self, now: Time) -> Option<Time> {
         let next = self
             .streams
@@ -294,7 +294,7 @@ impl WatchFaults {
             .map(|event| event.from)
             .min()?
             .max(now);
-        // A release planned for the past has been done.
+        // A release planned for the past has already happened.
         if self.due.is_some_and(|due| due > now && due <= next) {
             return None;
         }
@@ -302,7 +302,7 @@ impl WatchFaults {
         self.due
     }
 
-    /// The component has relisted: delayed events are obsolete.
+    /// Handles a relist of the component: delayed events are obsolete.
     pub fn catch_up(&mut self) {
         self.streams.clear();
         self.missed.clear();
@@ -310,18 +310,18 @@ impl WatchFaults {
         self.lists = None;
     }
 
-    /// Whether no fault is left.
+    /// Returns true if no fault is left.
     pub fn is_over(&self) -> bool {
         self.orders.is_empty() && self.streams.is_empty() && self.missed.is_empty() && !self.lost
     }
 
-    /// Whether events of the target are delayed, or will be.
+    /// Returns true if events of the target are delayed, or will be.
     pub fn delays(&self, meant: &FaultTarget, journal: Journal<'_>) -> bool {
         let ordered = self
             .orders
             .iter()
             .any(|order| order.late.is_some() && order.meant.covers(meant));
-        let asked = |event: &Held| {
+        let asked = |event: &DelayedEvent| {
             event
                 .fault
                 .and_then(|_| written(journal, event.id))
@@ -335,26 +335,26 @@ impl WatchFaults {
                 .any(asked)
     }
 
-    /// The first delayed event that matches: its stream, and what blocks that.
+    /// Returns the first delayed event that matches: its stream, and the event that blocks it.
     pub fn late(
         &self,
         component: &'static str,
         journal: Journal<'_>,
         about: &dyn Fn(&Object) -> bool,
-    ) -> Option<Late> {
-        let about = |event: &Held| written(journal, event.id).is_some_and(about);
+    ) -> Option<MissingEvent> {
+        let about = |event: &DelayedEvent| written(journal, event.id).is_some_and(about);
         self.streams.iter().find_map(|stream| {
             stream.late(stream.events.iter().position(about)?, component, journal)
         })
     }
 
-    /// The event of one entry, if it is delayed or dropped; a binary search, as events are in journal order.
+    /// Returns the event of one entry, if it is delayed or dropped; a binary search, as events are in journal order.
     pub fn late_event(
         &self,
         component: &'static str,
         journal: Journal<'_>,
         id: EntryId,
-    ) -> Option<Late> {
+    ) -> Option<MissingEvent> {
         let place = |stream: &Stream| {
             stream
                 .events
@@ -373,13 +373,13 @@ impl WatchFaults {
         })
     }
 
-    /// The first dropped event that matches.
+    /// Returns the first dropped event that matches.
     pub fn missed(
         &self,
         component: &'static str,
         journal: Journal<'_>,
         about: &dyn Fn(&Object) -> bool,
-    ) -> Option<Late> {
+    ) -> Option<MissingEvent> {
         self.missed.iter().find_map(|missed| {
             written(journal, missed.id).filter(|object| about(object))?;
             missed.late(component, journal, self.lists)
@@ -388,9 +388,14 @@ impl WatchFaults {
 }
 
 impl Stream {
-    /// Describes the delay of the event at a place.
-    fn late(&self, at: usize, component: &'static str, journal: Journal<'_>) -> Option<Late> {
-        // The latest of those before it.
+    /// Describes the delay of the event at an index.
+    fn late(
+        &self,
+        at: usize,
+        component: &'static str,
+        journal: Journal<'_>,
+    ) -> Option<MissingEvent> {
+        // The latest of the events before it determines the delay.
         let last = self
             .events
             .iter()
@@ -401,7 +406,7 @@ impl Stream {
             .and_then(|fault| journal.get(fault as usize))
             .map(|fault| fault.time);
         let (event, behind) = (self.events[at].id, last.id);
-        Some(Late {
+        Some(MissingEvent {
             component,
             kind: self.of.0,
             event,
@@ -413,18 +418,18 @@ impl Stream {
     }
 }
 
-impl Missed {
+impl LostEvent {
     fn late(
         &self,
         component: &'static str,
         journal: Journal<'_>,
         until: Option<Time>,
-    ) -> Option<Late> {
+    ) -> Option<MissingEvent> {
         let (kind, asked) = (
             written(journal, self.id)?.kind,
             journal.get(self.fault as usize).map(|fault| fault.time),
         );
-        Some(Late {
+        Some(MissingEvent {
             component,
             kind,
             event: self.id,
@@ -436,7 +441,7 @@ impl Missed {
     }
 }
 
-/// The object of a write.
+/// Returns the object of a write.
 fn written<'j>(journal: Journal<'j>, id: EntryId) -> Option<&'j Object> {
     journal
         .get(id as usize)?

@@ -1,6 +1,6 @@
 //! Pod security by the labels of a namespace, in the words of Kubernetes.
 
-mod terminal;
+use crate::terminal;
 
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;

@@ -190,11 +190,17 @@ fn what_cannot_be_exported_is_told() {
     let other = file("other.html", "<html></html>");
     let bad = file("bad-scenario.yaml", "steps:\n- sing: loud\n");
     for (arguments, words) in [
-        (&[][..], "needs a file"),
-        (&["--html"][..], "needs a file"),
-        (&[&manifest, "--pdf"][..], "unknown flag --pdf"),
-        (&[&manifest, "--page"][..], "--page needs a file"),
-        (&[&manifest, manifest.as_str()][..], "one file at a time"),
+        (&[][..], "<FILE>"),
+        (&["--html"][..], "<FILE>"),
+        (
+            &[&manifest, "--pdf"][..],
+            "unexpected argument '--pdf' found",
+        ),
+        (
+            &[&manifest, "--page"][..],
+            "a value is required for '--page <FILE>'",
+        ),
+        (&[&manifest, manifest.as_str()][..], "unexpected argument"),
         (
             &[&manifest, "--html", "--page", &other][..],
             "not the single file of a build",

@@ -1,79 +1,79 @@
-//! Faults in watches and loops: lost and delayed events, slow loops, and the relist that repairs them.
+//! Faults in watches and controllers: lost and delayed events, slow controllers, and the relist that repairs them.
 //!
-//! A program that only reacts to events stays wrong forever when one is lost. A control loop recovers with the next
-//! relist. Both can be tried out with these faults:
+//! A program that only reacts to events stays wrong forever when one is lost. A controller recovers with the next relist. Both can be
+//! demonstrated with these faults:
 //!
-//! | fault | what happens |
+//! | fault | effect |
 //! |---|---|
-//! | `lose pod/web-0`, `lose pod` | the next watch event for this object (namespace `default`) or this kind does not reach the loops |
-//! | `lose pod/web-0 kube-scheduler` | it does not reach this component: `kube-controller-manager`, `kube-scheduler` or `kubelet` |
-//! | `delay pod/web-0 10s`, `delay pod 10s` | that event reaches the loops that much later, and later events of this kind wait behind it |
-//! | `delay pod/web-0 10s kube-scheduler` | the same for this component; `none` instead of a time ends the delay |
-//! | `slow replicaset-controller 2s` | each pass of this loop takes this long, one key after another; `none` ends it |
-//! | `slow kube-scheduler 1s` | the same for each cycle of the scheduler; `slow kube-controller-manager 1s`: for each loop in it |
+//! | `lose pod/web-0`, `lose pod` | the next watch event for this object (namespace `default`) or this kind does not reach the controllers |
+//! | `lose pod/web-0 kube-scheduler` | that event does not reach this component: `kube-controller-manager`, `kube-scheduler` or `kubelet` |
+//! | `delay pod/web-0 10s`, `delay pod 10s` | that event reaches the controllers after this delay, and later events of this kind wait behind it |
+//! | `delay pod/web-0 10s kube-scheduler` | delay for this component only; `none` instead of a time ends the delay |
+//! | `slow replicaset-controller 2s` | each pass of this controller takes this long, one key after another; `none` ends it |
+//! | `slow kube-scheduler 1s` | each cycle of the scheduler takes this long; `slow kube-controller-manager 1s`: each pass of all its controllers |
 //! | `relist 30s` | delay from a lost event to the component's relist (default: 10 s) |
 //! | `relist never` | components never relist and depend on events alone |
 //! | `restart kube-scheduler` | the component loses its state and relists everything |
-//! | `conflict replicaset/web` | the next update of this object by a loop is refused, as if another client had written first |
+//! | `conflict replicaset/web` | the next update of this object by a controller is refused, as if another client had written first |
 //!
 //! A slow pass reads and writes at its end, at one instant, as all passes here do: it sees changes made in the meantime, where a real one
-//! would get a conflict and start again. Kubelets take as long as their containers do, and cannot be slowed.
+//! would get a conflict and be retried. Kubelets take as long as their containers, and cannot be slowed.
 //!
 //! Models `client-go/tools/cache/reflector.go` and `delta_fifo.go`.
 
-use super::FaultError;
 use crate::sim::{Difference, Sim, Task};
-use apiserver::FaultTarget;
 use apiserver::journal::{EntryId, Journal, Op};
 use controller_runtime::component::{DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
 use controller_runtime::informer::Cache;
-use controller_runtime::late::{DelayLog, Late};
+use controller_runtime::watch_faults::{DelayLog, MissingEvent};
 use controller_runtime::workqueue::Waited;
+use fault::FaultError;
+use fault::FaultTarget;
 use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, kind};
 use std::rc::Rc;
 
 const SCHEDULER_NAME: &str = "kube-scheduler";
 
-/// The scheduler has two names: the component's, and the one in a Pod's `schedulerName`.
+/// Returns true for the scheduler's names: the component's, and the one in a Pod's `schedulerName`.
 fn is_scheduler(name: &str) -> bool {
     name == SCHEDULER_NAME || name == "default-scheduler"
 }
 
-/// A loop slowed by a fault.
+/// Controller slowed by a fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slowed {
     /// Its name.
     pub name: &'static str,
-    /// What each of its passes takes.
+    /// Duration of each pass.
     pub span: Duration,
-    /// When the fault was injected.
+    /// Time at which the fault was injected.
     pub asked: Time,
-    /// Number of keys that wait for it.
+    /// Number of waiting keys.
     pub waiting: usize,
-    /// The key of the pass in progress, and when the pass ends.
+    /// Key of the pass in progress, and the end of the pass.
     pub pass: Option<(ObjectRef, Time)>,
 }
 
-/// An object's place in the queue of a slowed loop.
+/// Position of an object in the queue of a slowed controller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InLine {
-    /// The loop.
+    /// Slowed controller.
     pub slowed: Slowed,
-    /// Number of keys before it; 0 if the pass in progress is its own.
+    /// Number of keys before the object; 0 if the pass in progress is its own.
     pub before: usize,
     /// Elapsed and total time of the pass in progress.
     pub pass: (Duration, Duration),
-    /// Whether its pass would write anything now.
+    /// True if the object's pass would write anything now.
     pub works: bool,
 }
 
 impl Sim {
-    /// Whether components relist after a lost event. Otherwise they depend on events alone.
+    /// Returns true if components relist after a lost event. Otherwise they depend on events alone.
     pub fn relists(&self) -> bool {
         self.relist.is_some()
     }
 
-    /// The component whose watch is affected: the controllers, if none is named.
+    /// Returns the index of the component whose watch is affected, kube-controller-manager by default.
     fn watch_of(&self, component: Option<&Str>) -> Result<usize, FaultError> {
         component.map_or(Ok(MANAGER), |name| self.component(name))
     }
@@ -148,7 +148,7 @@ impl Sim {
         }
     }
 
-    /// Delivers the delayed events that are due; `false` if more are left.
+    /// Delivers the delayed events that are due; returns false if more are left.
     pub fn release(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERY_BATCH {
             let now = self.now();
@@ -175,7 +175,7 @@ impl Sim {
         false
     }
 
-    /// Whether a loop has seen its own writes for a key while events are delayed.
+    /// Returns true if a controller has seen its own writes for a key while events are delayed.
     pub fn sees_own_late(&self, name: &'static str, key: &ObjectRef) -> bool {
         self.informers[MANAGER]
             .trouble
@@ -183,12 +183,12 @@ impl Sim {
             .is_none_or(|trouble| !trouble.awaits(name, key))
     }
 
-    /// The delays caused by faults.
+    /// Returns the delays caused by faults.
     pub fn delays(&self) -> &DelayLog {
         &self.delays
     }
 
-    /// Sets how long each pass of a loop takes, or restores its normal speed.
+    /// Sets the duration of a controller's passes, or restores its normal speed.
     pub(super) fn slow(
         &mut self,
         name: &Str,
@@ -216,7 +216,7 @@ impl Sim {
         Ok(())
     }
 
-    /// Queues a key of a slowed loop behind the others; if the loop is no longer slow, runs the pass and records how long it had to wait.
+    /// Queues a key of a slowed controller; if the controller is no longer slow, runs the pass and records the wait.
     pub fn line_up(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let now = self.now();
         if self.queues[i].slowed().is_some() {
@@ -242,7 +242,7 @@ impl Sim {
         }
     }
 
-    /// Runs the pass of a slowed loop for the first key in line.
+    /// Runs the pass of a slowed controller for the first key in line.
     pub fn slow_pass(&mut self, i: usize) {
         let now = self.now();
         if let Some((key, waited)) = self.queues[i].take_first(now) {
@@ -258,7 +258,7 @@ impl Sim {
         }
     }
 
-    /// The slowdown of a loop, if any.
+    /// Returns the slowdown of a controller, if any.
     pub fn slowed(&self, name: &str) -> Option<Slowed> {
         if is_scheduler(name) {
             let (span, asked) = self.scheduler.slowed()?;
@@ -280,7 +280,7 @@ impl Sim {
         })
     }
 
-    /// Whether any loop is slow, or any watch has lost or delayed events.
+    /// Returns true if any controller is slow, or any watch has lost or delayed events.
     pub fn is_held_up(&self) -> bool {
         let slow = self.scheduler.slowed().is_some()
             || self.queues.iter().any(|queue| queue.slowed().is_some());
@@ -290,7 +290,7 @@ impl Sim {
             .any(|informer| informer.trouble.is_some())
     }
 
-    /// The slowed loop that an object waits for: one that has work for it is preferred.
+    /// Returns the slowed controller that an object waits for; one that has work for it is preferred.
     pub fn waits_for_slow(&self, object: &Object) -> Option<InLine> {
         let turn = |name: &str, (before, due): (usize, Option<(Time, Time)>), works: bool| {
             let slowed = self.slowed(name)?;
@@ -331,7 +331,7 @@ impl Sim {
         found
     }
 
-    /// Whether a pass over a key would write anything now, found by running it on a copy.
+    /// Returns true if a pass over a key would write anything now, found by running it on a copy.
     fn has_work(&self, i: usize, key: &ObjectRef) -> bool {
         let mut copy = self.clone();
         copy.server.now = copy.now();
@@ -339,8 +339,8 @@ impl Sim {
         copy.journal().len() > self.journal().len()
     }
 
-    /// The first delayed or lost watch event about a matching object.
-    pub fn late(&self, about: &dyn Fn(&'static str, &Object) -> bool) -> Option<Late> {
+    /// Returns the first delayed or lost watch event about a matching object.
+    pub fn late(&self, about: &dyn Fn(&'static str, &Object) -> bool) -> Option<MissingEvent> {
         self.informers.iter().find_map(|informer| {
             let trouble = informer.trouble.as_ref()?;
             let (name, journal) = (informer.name, self.server.journal());
@@ -349,8 +349,8 @@ impl Sim {
         })
     }
 
-    /// Whether the watch event of one entry is delayed or lost, and for which component.
-    pub fn late_event(&self, id: EntryId) -> Option<Late> {
+    /// Returns the delay or loss of the watch event of one entry, with its component, if any.
+    pub fn late_event(&self, id: EntryId) -> Option<MissingEvent> {
         let journal = self.server.journal();
         self.informers.iter().find_map(|informer| {
             informer
@@ -360,7 +360,7 @@ impl Sim {
         })
     }
 
-    /// Whether a fault delays events for the loops about an object, or about any of a kind if the name is empty.
+    /// Returns true if a fault delays events to the controllers about an object, or about any of a kind if the name is empty.
     pub fn is_delayed(&self, kind: Kind, name: &Str) -> bool {
         let meant = FaultTarget {
             kind,
@@ -388,7 +388,7 @@ impl Sim {
         }
         self.relist(i);
         if i == MANAGER {
-            // Endpoints whose Service was deleted in the meantime have no owner reference: the loop checks all of them once.
+            // Endpoints whose Service was deleted in the meantime have no owner reference: the controller checks all of them once.
             let left: Vec<ObjectRef> = self
                 .list(Kind::Endpoints)
                 .map(|o| ObjectRef {
@@ -428,7 +428,7 @@ impl Sim {
     fn differences(&self, i: usize) -> Vec<Difference> {
         let informer = &self.informers[i];
         let mut found = Vec::new();
-        // Nodes come before Pods, owners before what they own.
+        // Nodes come before Pods, owners before their dependents.
         for kind in kind::all().filter(|kind| (informer.watches)(*kind)) {
             let gone = |o: &&Rc<Object>| {
                 self.server
@@ -458,7 +458,7 @@ impl Sim {
     }
 }
 
-/// Whether a loop is responsible for the object; other loops only read it on behalf of another object.
+/// Returns true if a controller is responsible for the object; others only read it on behalf of another object.
 fn serves(name: &str, object: &Object) -> bool {
     match object.kind {
         Kind::Service => name.starts_with("endpoint"),
@@ -476,7 +476,7 @@ fn serves(name: &str, object: &Object) -> bool {
     }
 }
 
-/// The entry that wrote this version of the object.
+/// Returns the entry that wrote this version of the object.
 fn written_by(journal: Journal<'_>, object: &Object) -> EntryId {
     let version = object.meta.resource_version;
     let at = journal.iter().rposition(|e| {

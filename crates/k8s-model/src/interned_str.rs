@@ -1,8 +1,8 @@
-//! Texts that many objects have in common: phases, reasons, images, the components that speak.
+//! Interned texts that many objects share: phases, reasons, images, event sources.
 //!
-//! Guarantees: reads like a text, equal to another of the same letters; takes eight bytes (four in the page) and, if it is empty, no more.
-//! Copies share one text. Equal phrases made one after the other mostly do too: whether they do cannot be observed, so that one table
-//! for the whole thread is as good as one for each cluster.
+//! Guarantees: derefs to `str` and compares by content; takes eight bytes (four in the page), and no allocation if it is empty. Clones
+//! share one text. Equal phrases made in succession mostly do too: this is not observable, so one table for the whole thread serves all
+//! clusters.
 
 use super::Str;
 use super::json::Json;
@@ -11,33 +11,33 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// A text in shared memory; nothing if it is empty.
+/// Shared text; `None` if it is empty.
 #[derive(Clone, Default, Eq)]
-pub struct Phrase(Option<Rc<Str>>);
+pub struct InternedStr(Option<Rc<Str>>);
 
-/// Phrases remembered: a power of two, several times the reasons and phases that a cluster has in use.
+/// Size of the table: a power of two, several times the reasons and phases that a cluster has in use.
 const KNOWN: usize = 128;
 
 thread_local! {
-    /// The last phrase made of each hash.
-    static LAST: RefCell<[Phrase; KNOWN]> = const { RefCell::new([const { Phrase(None) }; KNOWN]) };
+    /// Last phrase of each hash.
+    static LAST: RefCell<[InternedStr; KNOWN]> = const { RefCell::new([const { InternedStr(None) }; KNOWN]) };
 }
 
-impl Phrase {
-    /// The text.
+impl InternedStr {
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         self
     }
 
-    /// The text as one that stands alone.
+    /// Returns the text as a `Str`.
     pub fn to_str(&self) -> Str {
         self.0.as_deref().cloned().unwrap_or_default()
     }
 
-    /// The phrase of a text, which `make` gives a place of its own if it was not met lately.
-    fn of(text: &str, make: impl FnOnce() -> Str) -> Phrase {
+    /// Returns the phrase of a text; `make` allocates it if it is not in the table.
+    fn of(text: &str, make: impl FnOnce() -> Str) -> InternedStr {
         if text.is_empty() {
-            return Phrase(None);
+            return InternedStr(None);
         }
         let hash = text.bytes().fold(0_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -45,14 +45,14 @@ impl Phrase {
         LAST.with_borrow_mut(|last| {
             let known = &mut last[(hash ^ hash >> 16) as usize % KNOWN];
             if **known != *text {
-                *known = Phrase(Some(Rc::new(make())));
+                *known = InternedStr(Some(Rc::new(make())));
             }
             known.clone()
         })
     }
 }
 
-impl Deref for Phrase {
+impl Deref for InternedStr {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -60,25 +60,25 @@ impl Deref for Phrase {
     }
 }
 
-impl From<&str> for Phrase {
+impl From<&str> for InternedStr {
     fn from(text: &str) -> Self {
-        Phrase::of(text, || Str::new(text))
+        InternedStr::of(text, || Str::new(text))
     }
 }
 
-impl From<&Str> for Phrase {
+impl From<&Str> for InternedStr {
     fn from(text: &Str) -> Self {
-        Phrase::of(text, || text.clone())
+        InternedStr::of(text, || text.clone())
     }
 }
 
-impl From<Str> for Phrase {
+impl From<Str> for InternedStr {
     fn from(text: Str) -> Self {
-        Phrase::from(&text)
+        InternedStr::from(&text)
     }
 }
 
-impl PartialEq for Phrase {
+impl PartialEq for InternedStr {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Some(a), Some(b)) => Rc::ptr_eq(a, b) || a == b,
@@ -87,43 +87,43 @@ impl PartialEq for Phrase {
     }
 }
 
-impl PartialEq<str> for Phrase {
+impl PartialEq<str> for InternedStr {
     fn eq(&self, other: &str) -> bool {
         **self == *other
     }
 }
 
-impl PartialEq<&str> for Phrase {
+impl PartialEq<&str> for InternedStr {
     fn eq(&self, other: &&str) -> bool {
         **self == **other
     }
 }
 
-impl PartialEq<Phrase> for Str {
-    fn eq(&self, other: &Phrase) -> bool {
+impl PartialEq<InternedStr> for Str {
+    fn eq(&self, other: &InternedStr) -> bool {
         **self == **other
     }
 }
 
-impl PartialEq<Str> for Phrase {
+impl PartialEq<Str> for InternedStr {
     fn eq(&self, other: &Str) -> bool {
         **self == **other
     }
 }
 
-impl std::fmt::Debug for Phrase {
+impl std::fmt::Debug for InternedStr {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Debug::fmt(&**self, f)
     }
 }
 
-impl std::fmt::Display for Phrase {
+impl std::fmt::Display for InternedStr {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(&**self, f)
     }
 }
 
-impl Json for Phrase {
+impl Json for InternedStr {
     fn read(&mut self, value: &Value) -> Result<(), String> {
         let mut text = Str::default();
         text.read(value)?;
@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn a_phrase_is_its_text_whether_it_was_met_lately_or_not() {
         let (first, again) = (
-            Phrase::from("Running"),
-            Phrase::from(Str::from("Running".to_string())),
+            InternedStr::from("Running"),
+            InternedStr::from(Str::from("Running".to_string())),
         );
         assert!(
             first
@@ -156,12 +156,12 @@ mod tests {
                 .is_some_and(|(a, b)| Rc::ptr_eq(a, b)),
             "they share one text"
         );
-        // Many others, some of them of the same hash.
-        let many: Vec<(String, Phrase)> = (0..2_000)
+        // Many other phrases evict it, some of them with the same hash.
+        let many: Vec<(String, InternedStr)> = (0..2_000)
             .map(|n| {
                 (
                     format!("reason-{n}"),
-                    Phrase::from(Str::from(format!("reason-{n}"))),
+                    InternedStr::from(Str::from(format!("reason-{n}"))),
                 )
             })
             .collect();
@@ -169,18 +169,21 @@ mod tests {
             many.iter()
                 .all(|(text, phrase)| *phrase == **text && phrase.to_str() == *text)
         );
-        let later = Phrase::from("Running");
+        let later = InternedStr::from("Running");
         assert_eq!((first.as_str(), &first), ("Running", &later));
-        assert_ne!(first, Phrase::from("running"));
+        assert_ne!(first, InternedStr::from("running"));
     }
 
     #[test]
     fn an_empty_phrase_is_nothing() {
         assert_eq!(
-            (Phrase::from(""), Phrase::from(Str::default()).as_str()),
-            (Phrase::default(), "")
+            (
+                InternedStr::from(""),
+                InternedStr::from(Str::default()).as_str()
+            ),
+            (InternedStr::default(), "")
         );
-        assert!(Json::is_empty(&Phrase::from("")) && !Json::is_empty(&Phrase::from("a")));
-        assert_eq!(size_of::<Phrase>(), size_of::<usize>());
+        assert!(Json::is_empty(&InternedStr::from("")) && !Json::is_empty(&InternedStr::from("a")));
+        assert_eq!(size_of::<InternedStr>(), size_of::<usize>());
     }
 }

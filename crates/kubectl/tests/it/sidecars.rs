@@ -1,6 +1,6 @@
 //! Containers that start before the others and stay; containers with a restart policy of their own.
 
-mod one_pod;
+use crate::one_pod;
 
 use cluster::Sim;
 use k8s_model::{Kind, ObjectRef, Time};

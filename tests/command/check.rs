@@ -102,13 +102,13 @@ fn what_is_wrong_is_exit_code_two() {
         (&["examples/rolling-update.yaml"][..], "nothing is expected"),
         (
             &["examples/check-drain.yaml", "--seeds", "0"][..],
-            "--seeds needs a number",
+            "invalid value '0' for '--seeds <N>'",
         ),
         (
             &["examples/check-drain.yaml", "--sedes", "3"][..],
-            "unknown flag --sedes",
+            "unexpected argument '--sedes' found",
         ),
-        (&[][..], "a scenario file is required"),
+        (&[][..], "<SCENARIO>"),
     ] {
         let output = check(flags);
         let text = String::from_utf8(output.stderr).unwrap();

@@ -1,0 +1,7 @@
+//! Tests of this crate together with those below it.
+
+mod api_types;
+mod client_limits;
+mod controllers;
+mod determinism;
+mod ended_pods;

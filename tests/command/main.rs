@@ -1,0 +1,9 @@
+//! The `loopscope` command and what the page is made of.
+
+mod check;
+mod export;
+mod lesson_command;
+mod lesson_schema;
+mod lessons;
+mod links;
+mod messages;
