@@ -1,20 +1,16 @@
 //! The same scenarios through `loopscope serve`: steps are requests, what happened is read from watches, and the facts must be those of a run
-//! in process. `LOOPSCOPE_SCENARIO=t04-node-deleted` drives one of them and prints what differs.
+//! in process.
 
 use crate::facts::{Run, facts_of};
-use crate::{compare, http, read_golden};
+use crate::{compare, golden, http, text};
 use k8s_model::Kind;
+use libtest_mimic::Failed;
 use scenario::{Scenario, ScenarioStep, Trace, Wait};
 use serde_json::{Value, json};
 use serve::{ClockPace, ServeOptions, Server};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Scenarios that are driven at the same time: most of their time they wait for a watch to end.
-const AT_ONCE: usize = 12;
 /// As `scenario` runs them: what a command takes to reach the server, and what a fault takes.
 const COMMAND: f64 = 0.1;
 const FAULT: f64 = 0.005;
@@ -282,80 +278,36 @@ fn a_second_later(scenario: &Scenario) -> String {
     text.lines().filter_map(step).collect()
 }
 
-#[test]
-fn through_a_server_the_facts_are_the_same() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
-    let only = std::env::var("LOOPSCOPE_SCENARIO").ok();
-    let mut names: Vec<String> = std::fs::read_dir(folder.join("golden"))
-        .unwrap()
-        .map(|entry| {
-            entry
-                .unwrap()
-                .path()
-                .file_stem()
-                .unwrap()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .filter(|name| only.as_ref().is_none_or(|only| only == name))
-        .collect();
-    names.sort();
-    let (holds, recorded) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let (queue, found) = (Mutex::new(names.clone()), Mutex::new(BTreeMap::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some(name) = { queue.lock().unwrap().pop() } {
-                    let golden = read_golden(&folder.join(format!("golden/{name}.json")));
-                    let text =
-                        std::fs::read_to_string(folder.join(format!("scenarios/{name}.yaml")))
-                            .unwrap();
-                    let scenario = scenario::parse(&text).unwrap();
-                    let facts = |trace: &str| facts_of(&Run::read(trace, &golden.commands));
-                    let (own, served) =
-                        (facts(&a_second_later(&scenario)), facts(&trace(&scenario)));
-                    let score = compare(&golden, &served);
-                    holds.fetch_add(score.passed, Ordering::Relaxed);
-                    recorded.fetch_add(score.total, Ordering::Relaxed);
-                    found.lock().unwrap().insert(name, (own, served));
-                }
-            });
-        }
-    });
-    let (mut same, mut different, mut whole) = (0, BTreeSet::new(), 0);
-    for (name, (own, served)) in found.into_inner().unwrap() {
-        let before = different.len();
-        for fact in own
-            .keys()
-            .chain(served.keys().filter(|fact| !own.contains_key(*fact)))
-        {
-            if own.get(fact) == served.get(fact) {
-                same += 1;
-                continue;
-            }
-            if only.is_some() {
-                println!(
-                    "{fact}\n  own    {:?}\n  served {:?}",
-                    own.get(fact),
-                    served.get(fact)
-                );
-            }
-            different.insert(format!("{name} {fact}"));
-        }
-        whole += usize::from(different.len() == before);
-    }
+/// Compares the facts of a scenario in process with those through a server.
+pub fn same(name: &str) -> Result<(), Failed> {
+    let golden = golden(name);
+    let scenario = scenario::parse(&text(name)).unwrap();
+    let facts = |trace: &str| facts_of(&Run::read(trace, &golden.commands));
+    let (own, served) = (facts(&a_second_later(&scenario)), facts(&trace(&scenario)));
+    let score = compare(&golden, &served);
     println!(
         "{} of {} recorded facts hold through a server",
-        holds.into_inner(),
-        recorded.into_inner()
+        score.passed, score.total
     );
-    println!(
-        "{same} facts of {} scenarios are the same, {} differ; all facts of {whole}",
-        names.len(),
-        different.len()
-    );
-    assert!(
-        different.is_empty(),
-        "these facts differ through a server: {different:#?}"
-    );
+    let names: BTreeSet<&String> = own.keys().chain(served.keys()).collect();
+    let different: Vec<String> = names
+        .into_iter()
+        .filter(|fact| own.get(*fact) != served.get(*fact))
+        .map(|fact| {
+            format!(
+                "  {fact}\n    own    {:?}\n    served {:?}",
+                own.get(fact),
+                served.get(fact)
+            )
+        })
+        .collect();
+    if different.is_empty() {
+        Ok(())
+    } else {
+        Err(format!(
+            "{name}: these facts differ through a server:\n{}",
+            different.join("\n")
+        )
+        .into())
+    }
 }
