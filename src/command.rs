@@ -39,7 +39,7 @@ const MAX_NODES: u64 = 5_000;
 
 /// Plays Kubernetes' control loops on a virtual clock.
 #[derive(Parser)]
-#[command(name = "loopscope", version)]
+#[command(name = "loopscope", version, args_override_self = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -56,6 +56,8 @@ enum Command {
     Lesson(LessonCommand),
     Picture(picture::PictureArgs),
     Export(export::ExportArgs),
+    /// Prints the version
+    Version,
 }
 
 /// Memory that a command may use.
@@ -146,7 +148,7 @@ struct ServeArgs {
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = speed)]
     speed: f64,
     /// Leaps over time in which nothing happens
-    #[arg(long, conflicts_with = "speed")]
+    #[arg(long, overrides_with = "speed")]
     jump: bool,
     /// Keeps what is done, for loopscope replay and for the page
     #[arg(long, value_name = "FILE")]
@@ -236,6 +238,10 @@ pub fn main() -> ExitCode {
         Command::Picture(args) => picture::picture(&args),
         Command::Serve(args) => serve(args),
         Command::Replay(args) => replay(&args),
+        Command::Version => {
+            println!("loopscope {}", env!("CARGO_PKG_VERSION"));
+            Ok(0)
+        }
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -131,10 +131,8 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         |line| {
             let line = line.as_string().unwrap_or_default();
             // The console reports the error in a line that is no fault.
-            line.parse().map_or_else(
-                |_| ConsoleMsg::Enter(format!("fault {line}")).into(),
-                Msg::Fault,
-            )
+            line.parse()
+                .map_or_else(|_| ConsoleMsg::Fault(line).into(), Msg::Fault)
         },
         false,
     );

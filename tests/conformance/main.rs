@@ -129,6 +129,13 @@ fn recorded(name: &str, known: &BTreeSet<String>) -> Result<(), Failed> {
     }
 }
 
+/// Runs a trial on a thread of its own: custom kinds are registered for each thread.
+fn alone(trial: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Result<(), Failed> {
+    std::thread::spawn(trial)
+        .join()
+        .unwrap_or_else(|_| Err("it panicked".into()))
+}
+
 fn main() -> ExitCode {
     let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let listed = fs::read_to_string(folder().join("known.txt")).unwrap();
@@ -144,9 +151,9 @@ fn main() -> ExitCode {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let own = known.remove(&name).unwrap_or_default();
         let of = name.clone();
-        trials.push(Trial::test(&name, move || recorded(&of, &own)));
-        trials.push(Trial::test(format!("served::{name}"), move || {
-            served::same(&name)
+        trials.push(Trial::test(&name, || alone(move || recorded(&of, &own))));
+        trials.push(Trial::test(format!("served::{name}"), || {
+            alone(move || served::same(&name))
         }));
     }
     assert!(

@@ -1051,9 +1051,31 @@ fn a_log_names_its_container_and_is_cut_to_lines_and_bytes() {
         message("one/log?previous=true"),
         "previous terminated container \"a\" in pod \"one\" not found"
     );
-    assert_eq!(
-        message("one/log?sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z"),
-        "at most one of `sinceTime` or `sinceSeconds` may be specified"
+    refuses(
+        &log("one/log?sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z"),
+        422,
+        "Invalid",
+        "at most one of `sinceTime` or `sinceSeconds` may be specified",
     );
+    for (query, words) in [
+        (
+            "sinceSeconds=0",
+            "sinceSeconds: Invalid value: 0: must be greater than 0",
+        ),
+        (
+            "sinceSeconds=-9223372036854775808",
+            "must be greater than 0",
+        ),
+        (
+            "tailLines=-1",
+            "tailLines: Invalid value: -1: must be greater than or equal to 0",
+        ),
+        (
+            "limitBytes=0",
+            "limitBytes: Invalid value: 0: must be greater than 0",
+        ),
+    ] {
+        refuses(&log(&format!("one/log?{query}")), 422, "Invalid", words);
+    }
     assert_eq!(refused(&log("none/log")).0, 404);
 }

@@ -61,7 +61,7 @@ pub struct ApiServer {
     /// Random source of names, uids and tie-breaks.
     pub rng: Rng,
     /// Injected conflicts: writes of controllers to be refused once.
-    pub conflicts: Vec<fault::FaultTarget>,
+    pub conflicts: Vec<fault::ResolvedTarget>,
     /// Default toleration of a node that is not ready or not reachable, in seconds.
     pub toleration_seconds: i64,
     /// True if StatefulSets honour `maxUnavailable`: the feature gate `MaxUnavailableStatefulSet`.

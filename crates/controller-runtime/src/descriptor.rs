@@ -13,7 +13,7 @@ pub struct Descriptor {
     pub aliases: &'static [&'static str],
     /// Short name.
     pub title: &'static str,
-    /// Icon in `static/icons`.
+    /// Icon in `static/icons.svg`.
     pub icon: &'static str,
     /// Lane of the timeline; empty for the shared lane.
     pub lane: &'static str,

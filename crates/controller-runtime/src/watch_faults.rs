@@ -6,7 +6,7 @@
 
 use super::component::{KUBELETS, MANAGER, SCHEDULER};
 use apiserver::journal::{Entry, EntryId, Journal};
-use fault::FaultTarget;
+use fault::ResolvedTarget;
 use k8s_model::time::MS;
 use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
 use sim_core::tree::Tree;
@@ -18,7 +18,7 @@ const MIN_REPORTED_DELAY_US: u64 = 100 * MS;
 /// Fault that waits for the next matching event.
 #[derive(Clone, Debug)]
 struct Order {
-    meant: FaultTarget,
+    meant: ResolvedTarget,
     /// Delay; `None` to drop the event.
     late: Option<Duration>,
     /// Journal entry of the command that injected the fault.
@@ -170,13 +170,13 @@ impl WatchFaults {
     }
 
     /// Delays, or drops, the next matching event.
-    pub fn order(&mut self, meant: FaultTarget, late: Option<Duration>, fault: EntryId) {
+    pub fn order(&mut self, meant: ResolvedTarget, late: Option<Duration>, fault: EntryId) {
         self.orders.push(Order { meant, late, fault });
     }
 
     /// Ends delays: matching events may arrive now. A fault for the whole kind is removed too, since it might affect
     /// matching events.
-    pub fn hasten(&mut self, meant: &FaultTarget, journal: Journal<'_>, now: Time) {
+    pub fn hasten(&mut self, meant: &ResolvedTarget, journal: Journal<'_>, now: Time) {
         self.orders.retain(|order| {
             order.late.is_none() || !meant.covers(&order.meant) && !order.meant.covers(meant)
         });
@@ -316,7 +316,7 @@ impl WatchFaults {
     }
 
     /// Returns true if events of the target are delayed, or will be.
-    pub fn delays(&self, meant: &FaultTarget, journal: Journal<'_>) -> bool {
+    pub fn delays(&self, meant: &ResolvedTarget, journal: Journal<'_>) -> bool {
         let ordered = self
             .orders
             .iter()

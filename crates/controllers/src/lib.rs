@@ -1,4 +1,4 @@
-//! Controllers of the control plane, one file each. A new controller is one file here and one line in `ALL`.
+//! The loops, one file or folder each. A new loop is one file here and one line in `ALL`.
 //!
 //! # Adding a control loop
 //!

@@ -61,10 +61,7 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
         } else {
             object.meta.name.clone()
         };
-        let target = FaultTarget {
-            kind,
-            name: name.clone(),
-        };
+        let target = FaultTarget::new(kind, name.clone());
         let lose = match any {
             true => msg::offer_lose_any(),
             false => msg::offer_lose(),

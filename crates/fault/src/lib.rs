@@ -138,24 +138,56 @@ pub enum NodeFault {
     Remove,
 }
 
-/// Target of a fault: all objects of a kind, or the one with this name (in namespace `default` if namespaced).
+/// Target of a fault as it is written. Its kind may be defined only later, so the word of the kind is resolved when the fault is injected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FaultTarget {
-    /// Kind of the target.
-    pub kind: Kind,
-    /// Name of the target; empty for all of the kind.
-    pub name: Str,
+    /// Word of the kind, as on kubectl's command line.
+    kind: Str,
+    /// Name of the target; empty for all objects of the kind.
+    name: Str,
 }
 
 impl FaultTarget {
-    /// Returns the target for all objects of a kind.
-    pub fn every(kind: Kind) -> FaultTarget {
+    /// Returns the target of one object, or of all objects of a kind if the name is empty.
+    pub fn new(kind: Kind, name: Str) -> FaultTarget {
+        let info = kind.info();
+        let word = match kind {
+            // A custom kind may share its name with another.
+            Kind::Custom(_) => format!("{}.{}.{}", info.name, info.version, info.group),
+            _ => info.name.to_owned(),
+        };
         FaultTarget {
-            kind,
-            name: Str::default(),
+            kind: word.to_ascii_lowercase().into(),
+            name,
         }
     }
 
+    /// Returns the target of all objects of a kind.
+    pub fn every(kind: Kind) -> FaultTarget {
+        FaultTarget::new(kind, Str::default())
+    }
+
+    /// Finds the kind.
+    pub fn resolve(&self) -> Result<ResolvedTarget, FaultError> {
+        let kind =
+            Kind::from_word(&self.kind).ok_or_else(|| FaultError::NoKind(self.kind.to_string()))?;
+        Ok(ResolvedTarget {
+            kind,
+            name: self.name.clone(),
+        })
+    }
+}
+
+/// Objects that a fault is about: all of a kind, or the one with this name (in namespace `default` if namespaced).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ResolvedTarget {
+    /// Kind of the target.
+    pub kind: Kind,
+    /// Name of the target; empty for all objects of the kind.
+    pub name: Str,
+}
+
+impl ResolvedTarget {
     /// Returns true if an object is a target.
     pub fn is(&self, object: &Object) -> bool {
         let here = || matches!(object.meta.namespace.as_str(), "" | "default");
@@ -164,14 +196,14 @@ impl FaultTarget {
     }
 
     /// Returns true if every target of `other` is a target of this.
-    pub fn covers(&self, other: &FaultTarget) -> bool {
+    pub fn covers(&self, other: &ResolvedTarget) -> bool {
         self.kind == other.kind && (self.name.is_empty() || self.name == other.name)
     }
 }
 
 impl fmt::Display for FaultTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.kind.name().to_ascii_lowercase())?;
+        f.write_str(&self.kind)?;
         if self.name.is_empty() {
             Ok(())
         } else {
@@ -267,6 +299,16 @@ impl fmt::Display for FaultError {
 impl std::error::Error for FaultError {}
 
 impl Fault {
+    /// Target of a fault of watches and writes.
+    pub fn target(&self) -> Option<&FaultTarget> {
+        match self {
+            Fault::Lose { target, .. } | Fault::Delay { target, .. } | Fault::Conflict(target) => {
+                Some(target)
+            }
+            _ => None,
+        }
+    }
+
     /// Builds a fault that sets the readiness of a Pod.
     pub fn ready(pod: &Str, ready: bool) -> Fault {
         Fault::Ready {
@@ -492,11 +534,15 @@ fn probe(word: &str) -> Result<ProbeKind, FaultError> {
 /// Parses a target: `pod/web-0`, or `pod` for any Pod.
 fn target(word: &str) -> Result<FaultTarget, FaultError> {
     let (kind, name) = word.split_once('/').unwrap_or((word, ""));
-    let kind = Kind::from_word(kind).ok_or_else(|| FaultError::NoKind(kind.to_owned()))?;
-    Ok(FaultTarget {
-        kind,
-        name: Str::new(name),
-    })
+    let name = Str::new(name);
+    // Built-in kinds have one word; others are known only once they are defined.
+    match Kind::from_word(kind) {
+        Some(kind) if !matches!(kind, Kind::Custom(_)) => Ok(FaultTarget::new(kind, name)),
+        _ => Ok(FaultTarget {
+            kind: kind.to_ascii_lowercase().into(),
+            name,
+        }),
+    }
 }
 
 fn time(word: &str) -> Option<Duration> {
@@ -601,6 +647,33 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn durations_are_kept_to_the_microsecond() {
+        let steps = (0..400_000)
+            .step_by(7)
+            .chain((400_000..900_000_000).step_by(999_983));
+        for us in steps.map(|us| us as u64 + 1) {
+            let fault = Fault::Relist(Some(us));
+            assert_eq!(fault.to_string().parse(), Ok(fault), "{us}");
+        }
+        let fault: Fault = "relist 2.05s".parse().unwrap();
+        assert_eq!(fault.to_string().parse(), Ok(fault));
+    }
+
+    /// A link is read before the definitions in it are applied.
+    #[test]
+    fn the_kind_of_a_target_may_be_defined_later() {
+        let line = "lose gateway.v1.gateway.networking.k8s.io/web kubelet";
+        let fault: Fault = line.parse().unwrap();
+        assert_eq!(fault.to_string(), line);
+        let unknown = FaultError::NoKind("gateway.v1.gateway.networking.k8s.io".into());
+        assert_eq!(fault.target().unwrap().resolve(), Err(unknown));
+        assert_eq!(
+            "lose pods".parse::<Fault>().unwrap().to_string(),
+            "lose pod"
+        );
     }
 
     #[test]

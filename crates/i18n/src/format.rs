@@ -60,7 +60,7 @@ pub fn count(n: usize) -> String {
     crate::count(n as i64)
 }
 
-/// Formats a count for a narrow place: millions and more are rounded.
+/// Formats a count with marked thousands; from ten million on, cut to whole millions.
 pub fn short_count(n: u64) -> String {
     if n < 10_000_000 {
         count(n as usize)

@@ -81,7 +81,8 @@ pub fn duration_text(us: u64) -> String {
         us if us % 60_000_000 == 0 && us > 0 => format!("{}m", us / 60_000_000),
         us if us % 1_000_000 == 0 => format!("{}s", us / 1_000_000),
         us if us % 1_000 == 0 => format!("{}ms", us / 1_000),
-        us => format!("{}ms", us as f64 / 1e3),
+        // Read again, a fraction of a millisecond is cut off below a microsecond: half of one more keeps it.
+        us => format!("{}.{:03}5ms", us / 1_000, us % 1_000),
     }
 }
 

@@ -1,5 +1,5 @@
 //! `kubectl exec`, `attach` and the attached part of `run`: a shell in a container. Containers do not run; the shell
-//! and its commands are modelled (`kubectl/shell`). Files on a volume persist for the next Pod.
+//! and its commands are modelled (`src/shell`). Files on a volume persist for the next Pod.
 
 use super::client::Client;
 use super::output::go_type;

@@ -1,6 +1,6 @@
 //! Predicted end of a container whose command is a single request: `wget web:80`, `curl http://web`.
 //!
-//! The outcome is that of the same request in a shell (`engine/connectivity`), at the instant at which the container starts.
+//! The outcome is that of the same request in a shell (`crates/cluster-network/src/connectivity`), at the instant at which the container starts.
 
 use apiserver::ApiServer;
 use cluster_network::connectivity::{RequestOutcome, connect, host_and_port};

@@ -1,4 +1,4 @@
-//! LoopClient-of-memory kills of containers.
+//! Out-of-memory kills of containers.
 //!
 //! Guarantees: a container that uses more than its limit is killed, and again after each restart as long as it does. A
 //! Pod's usage is that of its first container. Models how `pkg/kubelet/kuberuntime` reports the kernel's OOM killer.

@@ -31,9 +31,9 @@ pub(super) enum PodStep {
     Killed(u32, i32, i32),
     /// Run of a probe that fails, or failed.
     Probe(u32, ProbeKind),
-    /// ContainerFault failure (`true`: by timeout) or success of a probe.
+    /// Forced failure (`true`: by timeout) or success of a probe.
     ForceProbe(ProbeKind, Option<bool>),
-    /// ContainerFault readiness of the first container.
+    /// Forced readiness of the first container.
     ForceReady(bool),
     /// Stop of the containers of an evicted Pod.
     Evicted,

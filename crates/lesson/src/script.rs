@@ -4,6 +4,7 @@ use super::expr::Expressions;
 use super::history::ObservedHistory;
 use actions::{Action, WaitingCommands};
 use cluster::Sim;
+use fault::FaultError;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
 use scenario::{ScenarioStep, Wait, quiet_until, resolve};
@@ -43,11 +44,15 @@ impl LessonCursor {
     }
 
     /// Advances to the next action, and returns the one that was due; `None` for a wait.
-    pub fn take(&mut self, actions: &[ScenarioStep], sim: &Sim) -> Option<Action> {
+    pub fn take(
+        &mut self,
+        actions: &[ScenarioStep],
+        sim: &Sim,
+    ) -> Option<Result<Action, FaultError>> {
         let action = actions.get(self.next)?;
         (self.next, self.began) = (self.next + 1, sim.now());
         match action {
-            ScenarioStep::Apply(text) => Some(Action::Apply(text.as_str().into())),
+            ScenarioStep::Apply(text) => Some(Ok(Action::Apply(text.as_str().into()))),
             ScenarioStep::Kubectl { line, .. } => {
                 let line = resolve(line, sim);
                 let line = if line.starts_with("kubectl ") {
@@ -55,10 +60,10 @@ impl LessonCursor {
                 } else {
                     format!("kubectl {line}")
                 };
-                Some(Action::Kubectl(line.into()))
+                Some(Ok(Action::Kubectl(line.into())))
             }
-            // The line was validated when the lesson was parsed.
-            ScenarioStep::Fault(line) => resolve(line, sim).parse().ok().map(Action::Fault),
+            // A placeholder may have no object to stand for.
+            ScenarioStep::Fault(line) => Some(resolve(line, sim).parse().map(Action::Fault)),
             ScenarioStep::Wait(_) => None,
         }
     }
@@ -114,8 +119,13 @@ impl Play {
                 break;
             }
             if self.sim.now() >= due {
-                if let Some(command) = self.cursor.take(&self.actions, &self.sim) {
-                    self.run(&command);
+                match self.cursor.take(&self.actions, &self.sim) {
+                    Some(Ok(action)) => self.run(&action),
+                    Some(Err(error)) => {
+                        self.failure
+                            .get_or_insert_with(|| format!("error: {error}"));
+                    }
+                    None => {}
                 }
                 continue;
             }

@@ -370,6 +370,11 @@ pub fn step(value: &Value) -> Result<ScenarioStep, String> {
         // Names replace the placeholders when the step begins.
         with_placeholders(&fault, |_| Some("name".into()))
             .parse::<Fault>()
+            .and_then(|fault| {
+                fault
+                    .target()
+                    .map_or(Ok(()), |target| target.resolve().map(drop))
+            })
             .map_err(|error| format!("fault: {error}"))?;
         return Ok(ScenarioStep::Fault(fault));
     }

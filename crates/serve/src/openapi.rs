@@ -1,4 +1,4 @@
-//! OpenAPI v3: the schemas of all kinds (`api/openapi.rs`), and the paths that clients look up before they send a request.
+//! OpenAPI v3: the schemas of all kinds (`crates/k8s-model/src/openapi.rs`), and the paths that clients look up before they send a request.
 //!
 //! Models `kube-openapi/pkg/handler3` and `kubectl/pkg/explain/v2`.
 

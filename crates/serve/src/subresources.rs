@@ -8,6 +8,7 @@ use super::request::{Request, Target};
 use super::status::{Answer, failure, no_such_path, not_allowed};
 use super::write::{apply, body, change, deletion, written};
 use super::{convert, discovery};
+use apiserver::validation::{ErrorType, FieldError};
 use apiserver::{
     ApiError, ApiServer, ClientWrite, Name, ObjectScale, Patch, Subresource, Written, check_uid,
 };
@@ -379,8 +380,12 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
     let Some(pod) = cluster.sim.get(&key).cloned() else {
         return refused(&ApiError::not_found(Kind::Pod, &target.name));
     };
-    let opened = log_options(request, cluster.sim.server().wall_at(cluster.sim.now()))
-        .and_then(|options| Session::log(&mut cluster.sim, &pod, &options));
+    let opened = log_options(
+        request,
+        &target.name,
+        cluster.sim.server().wall_at(cluster.sim.now()),
+    )
+    .and_then(|options| Session::log(&mut cluster.sim, &pod, &options));
     match opened {
         Err(error) => refused(&error),
         Ok(session) if session.exit.is_some() => Answer::text(session.stdout).into(),
@@ -395,7 +400,7 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
 }
 
 /// Reads `PodLogOptions`. Models `ValidatePodLogOptions` in `pkg/apis/core/validation`.
-fn log_options(request: &Request, now: Timestamp) -> Result<PodLogOptions, ApiError> {
+fn log_options(request: &Request, name: &str, now: Timestamp) -> Result<PodLogOptions, ApiError> {
     let text = |name: &str| Some(request.option(name)).filter(|value| !value.is_empty());
     let number = |name: &str| {
         text(name)
@@ -411,13 +416,36 @@ fn log_options(request: &Request, now: Timestamp) -> Result<PodLogOptions, ApiEr
             "logs are not simulated with timestamps".into(),
         ));
     }
-    let since = match (number("sinceSeconds")?, text("sinceTime")) {
-        (Some(_), Some(_)) => {
-            return Err(ApiError::bad_request(
-                "at most one of `sinceTime` or `sinceSeconds` may be specified".into(),
-            ));
+    let (tail, limit) = (number("tailLines")?, number("limitBytes")?);
+    let (seconds, time) = (number("sinceSeconds")?, text("sinceTime"));
+    let mut errors = Vec::new();
+    let mut at_least = |field: &str, value: Option<i64>, least: i64, detail: &str| {
+        if let Some(value) = value.filter(|value| *value < least) {
+            errors.push(FieldError {
+                field: field.to_owned(),
+                fault: ErrorType::Invalid,
+                value: value.to_string(),
+                detail: detail.to_owned(),
+            });
         }
-        (Some(seconds), None) => Some(now.seconds() - seconds),
+    };
+    at_least("tailLines", tail, 0, "must be greater than or equal to 0");
+    at_least("limitBytes", limit, 1, "must be greater than 0");
+    if seconds.is_some() && time.is_some() {
+        errors.push(FieldError {
+            field: String::new(),
+            fault: ErrorType::Forbidden,
+            value: String::new(),
+            detail: "at most one of `sinceTime` or `sinceSeconds` may be specified".to_owned(),
+        });
+    } else {
+        at_least("sinceSeconds", seconds, 1, "must be greater than 0");
+    }
+    if !errors.is_empty() {
+        return Err(ApiError::invalid_fields("PodLogOptions", name, &errors));
+    }
+    let since = match (seconds, time) {
+        (Some(seconds), _) => Some(now.seconds().saturating_sub(seconds)),
         (None, Some(time)) => Some(
             Timestamp::parse(time)
                 .ok_or_else(|| ApiError::bad_request(format!("sinceTime: no time: {time:?}")))?
@@ -430,8 +458,8 @@ fn log_options(request: &Request, now: Timestamp) -> Result<PodLogOptions, ApiEr
         container: text("container").map(|name| name.to_string()),
         follow: request.on("follow"),
         previous: request.on("previous"),
-        tail_lines: size(number("tailLines")?),
+        tail_lines: size(tail),
         since,
-        limit_bytes: size(number("limitBytes")?).filter(|bytes| *bytes > 0),
+        limit_bytes: size(limit),
     })
 }

@@ -41,6 +41,20 @@ fn is_fault_help(line: &str) -> bool {
             .is_none_or(|word| matches!(word, "help" | "--help" | "-h"))
 }
 
+/// Injects the fault of a line, or says what is wrong with the line.
+fn fault_effects(line: &str) -> Vec<Effect> {
+    match line.parse() {
+        Ok(fault) => vec![Effect::ExecuteFault(fault)],
+        Err(error) => {
+            let text = format!("error: {error}");
+            vec![
+                Effect::AnnounceFailure(Message::name(&text)),
+                Effect::Print(vec![OutputLine::new(text, true)]),
+            ]
+        }
+    }
+}
+
 /// Output of `fault` without arguments: the faults, one per line.
 fn fault_usage() -> Vec<OutputLine> {
     let lines = fault::usage().map(|form| ["  fault ", form].concat());
@@ -77,6 +91,8 @@ pub enum ConsoleMsg {
     Enter(String),
     /// A line was run by a button: it is not input for a program in a container.
     Run(String),
+    /// The line of a fault was entered, without the word `fault`.
+    Fault(String),
     /// The text of `kubectl edit` was saved.
     Edited(String),
     /// Interrupts the command that waits.
@@ -109,7 +125,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// Adds the lines of repeated commands to the history, as if they had been entered here.
+    /// Replaces the history by the lines of commands that are repeated, so that each can be entered again.
     pub(super) fn remember<'a>(&mut self, commands: impl Iterator<Item = &'a Action>) {
         let lines = commands.filter_map(|command| match command {
             Action::Kubectl(line) => Some(line.to_string()).filter(|line| !is_save(line)),
@@ -124,6 +140,7 @@ impl Console {
     pub fn update(&mut self, msg: ConsoleMsg, run: &mut Run) -> Vec<Effect> {
         match msg {
             ConsoleMsg::Enter(line) => return self.enter(line.trim(), run),
+            ConsoleMsg::Fault(line) => return fault_effects(&line),
             ConsoleMsg::Run(line) => {
                 match kubectl::plain(&line).filter(|_| run.takes_input() && !run.follows()) {
                     Some(words) => {
@@ -245,16 +262,7 @@ impl Console {
             ];
         }
         if let Some(fault) = line.strip_prefix("fault ") {
-            return match fault.parse() {
-                Ok(fault) => vec![Effect::ExecuteFault(fault)],
-                Err(error) => {
-                    let text = format!("error: {error}");
-                    vec![
-                        Effect::AnnounceFailure(Message::name(&text)),
-                        Effect::Print(vec![OutputLine::new(text, true)]),
-                    ]
-                }
-            };
+            return fault_effects(fault);
         }
         if (run.in_past() || run.follows()) && kubectl::only_reads(line) {
             let lines = run.ask(line);

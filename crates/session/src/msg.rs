@@ -41,7 +41,7 @@ pub enum Msg {
     Apply,
     /// Replaces the manifest, starts over with it and may show another diagram.
     Load(String, Option<&'static View>),
-    /// Injects a fault, given as a line of a scenario.
+    /// Injects a fault.
     Fault(Fault),
     /// Message from the cluster that is followed.
     Follow(FollowMsg),

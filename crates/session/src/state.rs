@@ -171,7 +171,7 @@ impl State {
                 !super::console::only_reads(line.trim())
             }
             Msg::Timeline(TimelineMsg::Branch) => self.timeline.run.in_past(),
-            // InitialCluster a lesson is no work on the cluster before it.
+            // Beginning a lesson is no work on the cluster before it.
             Msg::Apply => !lesson::is_lesson(&self.editor.text),
             Msg::Timeline(TimelineMsg::Switch(_))
             | Msg::Selection(SelectionMsg::Remedy(_))

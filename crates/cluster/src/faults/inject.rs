@@ -82,17 +82,17 @@ impl Sim {
                 return self.press_memory(fault, node, missing);
             }
             Fault::Lose { target, component } => {
-                self.lose(target.clone(), component.as_ref(), id)?
+                self.lose(target.resolve()?, component.as_ref(), id)?
             }
             Fault::Delay {
                 target,
                 delay,
                 component,
-            } => self.delay(target.clone(), *delay, component.as_ref(), id)?,
+            } => self.delay(target.resolve()?, *delay, component.as_ref(), id)?,
             Fault::Slow { name, pass } => self.slow(name, *pass, id)?,
             Fault::Relist(after) => self.relist = *after,
             Fault::Restart { component } => self.restart(component)?,
-            Fault::Conflict(target) => self.server.conflicts.push(target.clone()),
+            Fault::Conflict(target) => self.server.conflicts.push(target.resolve()?),
         }
         self.record_fault(fault);
         Ok(())

@@ -28,7 +28,7 @@ use controller_runtime::informer::Cache;
 use controller_runtime::watch_faults::{DelayLog, MissingEvent};
 use controller_runtime::workqueue::Waited;
 use fault::FaultError;
-use fault::FaultTarget;
+use fault::ResolvedTarget;
 use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, kind};
 use std::rc::Rc;
 
@@ -88,7 +88,7 @@ impl Sim {
     /// Drops the next matching watch event of a component.
     pub(super) fn lose(
         &mut self,
-        meant: FaultTarget,
+        meant: ResolvedTarget,
         component: Option<&Str>,
         fault: EntryId,
     ) -> Result<(), FaultError> {
@@ -104,7 +104,7 @@ impl Sim {
     /// Delays the next matching watch event of a component, or, without a time, delivers the delayed ones now.
     pub(super) fn delay(
         &mut self,
-        meant: FaultTarget,
+        meant: ResolvedTarget,
         late: Option<Duration>,
         component: Option<&Str>,
         fault: EntryId,
@@ -362,7 +362,7 @@ impl Sim {
 
     /// Returns true if a fault delays events to the controllers about an object, or about any of a kind if the name is empty.
     pub fn is_delayed(&self, kind: Kind, name: &Str) -> bool {
-        let meant = FaultTarget {
+        let meant = ResolvedTarget {
             kind,
             name: name.clone(),
         };

@@ -66,7 +66,7 @@ impl Model {
             .map(|pod| &**pod)
     }
 
-    /// Returns the Pod with this uid.
+    /// Returns the Pod with this uid if it is the chosen one, or if there are at most `FEW`; otherwise `None`.
     pub fn pod(&self, uid: Option<&str>) -> Option<&Pod> {
         match &self.chosen {
             Some(chosen) if Some(chosen.id.uid.as_str()) == uid => Some(chosen),

@@ -196,7 +196,7 @@ struct StepState {
     hints: usize,
     /// True if the object to look at has been selected.
     looked: bool,
-    /// InitialCluster of the step: the instant of its question.
+    /// Beginning of the step: the instant of its question.
     began: Option<Instant>,
     /// End of the step: the instant of its caption, its explanation and its task. Until it was played, that of the copy.
     ended: Option<Instant>,

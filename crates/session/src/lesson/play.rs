@@ -269,6 +269,14 @@ impl State {
         else {
             return;
         };
+        let command = match command {
+            Ok(action) => action,
+            Err(error) => {
+                let line = OutputLine::new(format!("error: {error}"), true);
+                self.type_in(ConsoleMsg::Print(vec![line]));
+                return;
+            }
+        };
         match command {
             // The manifest of a lesson is put into the editor, where a person can edit it.
             Action::Apply(text) if !own => {
