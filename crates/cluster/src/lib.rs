@@ -1,8 +1,8 @@
 //! Simulated control plane, independent of YAML text, the browser and the real clock.
 //!
-//! `Sim` takes the next task of its queue, runs it and appends its writes to the journal. Every
-//! component reads through an informer that lags behind the store, and writes through the store,
-//! which can refuse.
+//! `Sim` takes the next task of its queue, runs it and appends its writes to the journal. Controllers and the scheduler
+//! read through informers that lag behind the store, kubelets read their own Pods from the store; all write through the
+//! store, which can refuse.
 //!
 //! # How the engine runs
 //!

@@ -286,7 +286,7 @@ impl Sim {
         Advance { ran, done }
     }
 
-    /// Runs until a pass of some controller has written an object and returns its number; `None` if none does before `limit`.
+    /// Runs until a task has changed an object and returns the number of the last pass; `None` if none does before `limit`.
     pub fn step_reconcile(&mut self, limit: Time) -> Option<u32> {
         while self.next_task().is_some_and(|at| at <= limit) {
             let version = self.server.version();

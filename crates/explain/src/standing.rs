@@ -159,7 +159,7 @@ pub fn first_stuck<'a>(
     ))
 }
 
-/// Returns the chain of causes of an object's current state, newest first. In case of a problem it is computed for the root cause.
+/// Returns the chain of causes of an object's current state, newest first; in case of a problem the caller passes the key of the root cause.
 pub fn chain(sim: &Sim, journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
     let version = sim
         .get(key)

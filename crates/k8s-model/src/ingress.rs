@@ -112,7 +112,7 @@ pub fn give_class(ingress: &mut Object, class: &str) {
     }
 }
 
-/// Returns the first load balancer address of an Ingress, if any.
+/// Returns the first load balancer IP of an Ingress; `None` for a hostname.
 pub fn address(ingress: &Object) -> Option<&str> {
     let Body::Other(map) = &ingress.body else {
         return None;

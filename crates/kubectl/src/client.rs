@@ -28,7 +28,7 @@ pub const NAMESPACE: &str = ".kube/namespace";
 
 /// Client of the API server, with its terminal.
 pub struct Client<'a> {
-    /// Simulation. Only `send` writes to it.
+    /// Simulation. API writes go through `send`; files and processes of containers are changed directly.
     sim: &'a mut Sim,
     origin: Origin,
     /// Default namespace of objects.

@@ -243,7 +243,7 @@ fn message(pod: &Pod, used: i64, available: i64) -> Str {
     text.into()
 }
 
-/// Formats bytes as the kubelet does: in the largest unit without a fraction.
+/// Formats bytes as the kubelet does: in the largest unit without a fraction; anything smaller is cut to Ki.
 fn amount(bytes: i64) -> String {
     match bytes {
         0 => "0".to_owned(),

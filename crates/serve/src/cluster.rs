@@ -324,7 +324,7 @@ impl Cluster {
         self.since = (now(), self.sim.now());
     }
 
-    /// Sends a request's write to the API server, the only way to write: a dry run uses a copy of the server.
+    /// Sends a request's write to the API server; a dry run uses a copy of the server. Manifests and commands go through `act`.
     pub(super) fn send(
         &mut self,
         request: &Request,

@@ -33,7 +33,7 @@ impl Rng {
         }
     }
 
-    /// Returns five letters that end a generated name.
+    /// Returns the five consonants or digits that end a generated name.
     pub fn suffix(&mut self) -> Str {
         let mut letters = [0u8; 5];
         for letter in &mut letters {

@@ -47,7 +47,7 @@ impl Sim {
         self.inject(&line.parse()?)
     }
 
-    /// Injects a fault and records it in the journal, unless an object it names is missing.
+    /// Injects a fault and records it in the journal, unless it is refused.
     pub fn inject(&mut self, fault: &Fault) -> Result<(), FaultError> {
         // Id of the fault's entry, for faults that are recorded last.
         let id = self.journal().len() as EntryId;
