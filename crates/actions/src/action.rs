@@ -48,7 +48,7 @@ impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Action::Apply(text) | Action::Kubectl(text) | Action::Edited(text) => f.write_str(text),
-            Action::Fault(fault) => write!(f, "fault {fault}"),
+            Action::Fault(fault) => f.write_str(&fault.command_line()),
             Action::Request(request) => f.write_str(&request.told),
             Action::Remote(..) | Action::Beside(..) | Action::Poll | Action::Interrupt => Ok(()),
         }

@@ -140,7 +140,7 @@ impl Entry {
     pub fn command_line(&self) -> Option<Cow<'_, str>> {
         match &self.record {
             Record::Command(line) => Some(Cow::Borrowed(line)),
-            Record::Fault(fault) => Some(Cow::Owned(format!("fault {fault}"))),
+            Record::Fault(fault) => Some(Cow::Owned(fault.command_line())),
             _ => None,
         }
     }

@@ -277,17 +277,7 @@ impl LoopClient<'_> {
         reason: &'static str,
         message: impl Into<Str>,
     ) {
-        // Events about a postponed write are recorded when it is made.
-        if !self.waits {
-            self.recorder.record(
-                self.server,
-                &self.origin,
-                about,
-                &Str::default(),
-                (kind, reason),
-                message.into(),
-            );
-        }
+        self.event_at(about, &Str::default(), kind, reason, message);
     }
 
     /// Records an Event under a name other than the controller's own: some controllers have two.
@@ -313,6 +303,7 @@ impl LoopClient<'_> {
         reason: &'static str,
         message: impl Into<Str>,
     ) {
+        // Events about a postponed write are recorded when it is made.
         if !self.waits {
             self.recorder.record(
                 self.server,

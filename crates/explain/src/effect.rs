@@ -74,7 +74,7 @@ fn injected(fault: &Fault) -> Message {
         Fault::EndLoad(load) => msg::effect_load(resource(load), load.labels(), "none"),
         Fault::Node(NodeFault::Up, node) => msg::effect_powered_on(node),
         Fault::Node(NodeFault::Down, node) => msg::effect_powered_off(node),
-        fault => msg::effect_ran(format!("fault {fault}")),
+        fault => msg::effect_ran(fault.command_line()),
     }
 }
 

@@ -44,7 +44,7 @@ impl<W: Write> Observer for Story<W> {
             };
             let what = match &entry.record {
                 Record::Command(text) => format!("$ {text}"),
-                Record::Fault(fault) => format!("$ fault {fault}"),
+                Record::Fault(fault) => format!("$ {}", fault.command_line()),
                 Record::Refused(refused) => format!("refused {}: {}", refused.key, refused.error),
                 Record::Forgotten => continue,
                 Record::Write { object, .. } if object.kind == Kind::Event => continue,

@@ -331,6 +331,13 @@ impl Fault {
     }
 }
 
+impl Fault {
+    /// Formats the line that injects the fault in the terminal.
+    pub fn command_line(&self) -> String {
+        format!("fault {self}")
+    }
+}
+
 impl fmt::Display for Fault {
     /// Formats the fault as the line that `from_str` parses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -291,13 +291,8 @@ impl State {
                 self.type_in(ConsoleMsg::Enter(line.to_string()));
             }
             command => {
-                let entered = match &command {
-                    Action::Kubectl(line) => Some(OutputLine::entered(PROMPT, line)),
-                    fault @ Action::Fault(_) => {
-                        Some(OutputLine::entered(PROMPT, &fault.to_string()))
-                    }
-                    _ => None,
-                };
+                let entered = matches!(command, Action::Kubectl(_) | Action::Fault(_))
+                    .then(|| OutputLine::entered(PROMPT, &command.to_string()));
                 let answer = self.timeline.run.command(command);
                 self.type_in(ConsoleMsg::Print(
                     entered.into_iter().chain(answer.lines).collect(),
